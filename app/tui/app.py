@@ -35,6 +35,8 @@ from .live.changing import Changing
 from .live.jobs import Jobs
 from .live.outside_changes import LogSource, Noticing
 from .live.overview import Overview
+from .live.proposals import PANE as INBOX
+from .live.proposals import Proposing
 from .live.refresh import Looking
 from .live.schedule import Watching
 from .main_screen import Desk
@@ -132,7 +134,8 @@ class MemdeckApp(Shell):
         self.jobs = Jobs(self, self.looking)
         self.watching = Watching(self, self.looking, self.jobs)
         self.noticing = Noticing(self, self.looking, self.remembering)
-        overview = Overview(self, self.noticing, self.watching, Morning(self, self.remembering))
+        self.proposing = Proposing(self, self.looking)
+        overview = Overview(self, self.noticing, self.watching, Morning(self, self.remembering), self.proposing.source)
         self.overlays = Overlays(self, self._allows, self.action_do)
         self.changing = Changing(self, self.looking, self.noticing, overview, self.watching, self.overlays)
         self.consent = Consent(self, self.looking, self.watching, self.overlays, self.changing)
@@ -276,6 +279,8 @@ class MemdeckApp(Shell):
 
         leave_on_signals(self)
         self.set_interval(TICK_SECONDS, self._tick)
+        if self.setup.watches:
+            self.proposing.begin()
 
     def on_unmount(self) -> None:
         """It ended, whatever ended it."""
@@ -338,6 +343,8 @@ class MemdeckApp(Shell):
     def make_pane(self, name: PaneName) -> Pane:
         """Make a pane that is opened for the first time."""
         pane_type = name.load()
+        if name.id == INBOX:
+            return pane_type(self.proposing.source)  # type: ignore[call-arg]
         if name.id == "changes":
             return pane_type(LogSource(self))  # type: ignore[call-arg]
         if name.id == "monitors":

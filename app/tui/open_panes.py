@@ -27,10 +27,12 @@ class OpenPanes:
         """The pane that is seen."""
         self.mounted: dict[str, Pane] = {}
         """The panes that were opened so far, by id."""
+        self.more: set[str] = set()
+        """What else is there beside the systems of the workspace, such as proposals of agents."""
         self.zoomed: bool | None = None
         """Whether lists take the whole pane; None: as it was remembered."""
 
     def names(self, workspace: Workspace | None) -> tuple[PaneName, ...]:
         """Return the panes that a workspace has, and those of other systems that somebody opened all the same."""
         systems = () if workspace is None else workspace.system_names()
-        return panes_for({*systems, *(panes_by_id()[pane_id].system for pane_id in self.mounted)})
+        return panes_for({*systems, *self.more, *(panes_by_id()[pane_id].system for pane_id in self.mounted)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -67,6 +67,13 @@ class Inbox:
         """Return how many proposals wait."""
         with self._mutex:
             return self._together.proposals.count()
+
+    def stamp(self) -> Hashable:
+        """Return what is another value once a proposal came or was decided; None where there never was one.
+
+        It costs two looks at a folder, so it can be asked often.
+        """
+        return self._together.proposals.stamp()
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from memory.document.merge import Conflict
 
 if TYPE_CHECKING:
+    from memory.files.diff import ChangeView
     from memory.storage.changes import FileChange
     from memory.storage.review.proposals import Proposal
 
@@ -54,6 +57,42 @@ class Standing:
             "conflicts": [one.json() for one in self.clashes],
             "reasons": list(self.reasons),
         }
+
+
+class Waiting(NamedTuple):
+    """A proposal that waits, as lists show it; `ref` is its id."""
+
+    ref: str
+    time: datetime
+    actor: str
+    operation: str
+    summary: str
+    kinds: tuple[str, ...]
+    files: tuple[str, ...]
+    entries: tuple[str, ...]
+    edited: bool
+
+    @classmethod
+    def of(cls, proposal: Proposal) -> Waiting:
+        """Return what is listed of a proposal."""
+        return cls(
+            proposal.id,
+            proposal.time,
+            proposal.actor,
+            proposal.operation,
+            proposal.summary or proposal.operation,
+            proposal.kinds,
+            tuple(path.removeprefix(_MEMORY) for path in proposal.paths),
+            tuple(f"{one.title} {one.ref or ''}" for one in proposal.touched),
+            proposal.edited,
+        )
+
+
+class Judged(NamedTuple):
+    """What a proposal would do now, entry by entry, and whether it goes together with the files."""
+
+    views: Sequence[ChangeView]
+    standing: Standing
 
 
 def row(proposal: Proposal) -> dict[str, Any]:

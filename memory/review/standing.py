@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from memory.document.lines import is_lines, take_over
-from memory.document.merge import apply_mine, kind_of, merge
+from memory.document.merge import Conflict, apply_mine, kind_of, merge
 from memory.storage.changes import FileChange
 
 from .model import Clash, Standing
@@ -15,8 +16,10 @@ from .model import Clash, Standing
 if TYPE_CHECKING:
     from memory.storage.log.shared import Together
 
-Take = Callable[[Clash], bool]
-"""Tells whether the proposal's side of a conflict is taken; else what stands in the file stays."""
+Side = Literal["proposal", "file", "before"]
+Key = tuple[str, str, str]
+Take = Callable[[Clash], Side]
+"""Tells which side of a conflict counts: the proposal's, what stands in the file, or what was there before both."""
 
 
 def standing_of(
@@ -96,8 +99,9 @@ def _merged(
         clash = Clash(path, conflict)
         if take is None:
             clashes.append(clash)
-        elif take(clash):
-            document = apply_mine(document, conflict)
+        elif (side := take(clash)) != "file":
+            chosen = conflict if side == "proposal" else _before(conflict)
+            document = apply_mine(document, chosen)
     if take is None and clashes:
         return
     if document.dump() not in (current, unstamped[2].dump()):
@@ -111,14 +115,22 @@ def _stamped(together: Together, path: str, data: bytes | None, now: datetime) -
     return data if document is None else together.stamp(path, document, now).dump()
 
 
-def taking(side: str | None, chosen: Collection[tuple[str, str, str]] = ()) -> Take | None:
-    """Return what settles conflicts by one side (`proposal` or `file`) for all, None where nothing does."""
-    if side is None and not chosen:
-        return None
-    return lambda clash: side == "proposal" or key_of(clash) in chosen
+def _before(conflict: Conflict) -> Conflict:
+    """Return a conflict that is settled by what was there before both."""
+    return replace(conflict, clash=replace(conflict.clash, ours=conflict.clash.base))
 
 
-def key_of(clash: Clash) -> tuple[str, str, str]:
+def taking(side: Side | None) -> Take | None:
+    """Return what settles all conflicts by one side, None where nothing does."""
+    return None if side is None else lambda _: side
+
+
+def taking_each(chosen: Mapping[Key, Side]) -> Take:
+    """Return what settles each conflict by what a person chose for it; others stay as in the file."""
+    return lambda clash: chosen.get(key_of(clash), "file")
+
+
+def key_of(clash: Clash) -> Key:
     """Return what tells a conflict from the others of its proposal."""
     return (
         clash.file,

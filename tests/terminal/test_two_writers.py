@@ -32,6 +32,8 @@ def shop(tmp_path: Path) -> Path:
 def agent(shop: Path, *words: str) -> None:
     """Let an agent work with the command line, in a process of its own."""
     environ = {**os.environ, "XDG_STATE_HOME": str(shop.parent / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
+    rule = memdeck("review", "policy", "agent:*", "*", "apply", "-w", str(shop), "--now", NOW)
+    subprocess.run(rule, check=True, env=environ, cwd=shop.parent, capture_output=True, timeout=PATIENCE)
     command = memdeck(*words, "-w", str(shop), "--actor", "agent:builder", "--now", NOW)
     subprocess.run(command, check=True, env=environ, cwd=shop.parent, capture_output=True, timeout=PATIENCE)
 

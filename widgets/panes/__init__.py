@@ -49,12 +49,19 @@ def all_panes() -> tuple[PaneName, ...]:
     taken = set(FIXED)
     found = [*(_named(first, pane) for pane in first.panes)]
     rest = [_named(system, pane) for system in others for pane in system.panes if pane.id not in taken]
-    return (FIXED["brief"], *found, FIXED["changes"], *(one if one.own else one._replace(key="") for one in rest))
+    return (
+        FIXED["brief"],
+        *found,
+        FIXED["changes"],
+        FIXED["inbox"],
+        *(one if one.own else one._replace(key="") for one in rest),
+    )
 
 
 FIXED = {
     "brief": PaneName("brief", "1", "Brief", "widgets.panes.brief.pane:BriefPane"),
     "changes": PaneName("changes", "0", "Changes", "widgets.panes.changes.pane:ChangesPane"),
+    "inbox": PaneName("inbox", "", "Inbox", "widgets.panes.inbox:InboxPane", system="review"),
 }
 """The panes that show all systems."""
 

@@ -133,7 +133,7 @@ def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[s
     return made
 
 
-PANE_VERBS = {"brief": "status", "plan": "orchestration", "plans": "orchestration"}
+PANE_VERBS = {"brief": "status", "inbox": "review", "plan": "orchestration", "plans": "orchestration"}
 """The verbs for what has another name in the application."""
 
 

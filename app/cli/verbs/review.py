@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -136,7 +136,7 @@ def _told(session: Session, proposal: Proposal, views: tuple[ChangeView, ...], s
     type=click.Choice(("proposal", "file")),
     help="Where the same was changed since: whose side counts.",
 )
-def accept(session: Session, proposal_ids: tuple[str, ...], take: str | None) -> None:
+def accept(session: Session, proposal_ids: tuple[str, ...], take: Literal["proposal", "file"] | None) -> None:
     """Make the changes that agents proposed, each as one change in the agent's name.
 
     `undo` takes the newest back. Where the files moved on it is merged. Where the same was changed since, nothing

@@ -56,6 +56,8 @@ def _hinted(context: Context, action: Action, pane: Pane | None) -> bool:
             return False
     if action.needs == "removing" and pane is not None and (draft_of(pane) or lost_of(pane) is not None):
         return True
+    if action.needs in ("removing", "source") and pane is not None and pane.pane_id == "inbox":
+        return action.bulk or not selected_count(pane)
     if selected_count(pane) and action.needs not in ("", "jobs"):
         if not action.bulk:
             return False
@@ -84,6 +86,7 @@ SPECIAL = frozenset(
         "typed",
         "state",
         "curated",
+        "review",
     )
 )
 """Conditions that hold in some panes only, beside those of tasks."""
@@ -285,9 +288,10 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "adding": _offers("adding"),
     "editing": lambda pane: _item(pane) and _offers("editing")(pane),
     "removing": lambda pane: (
-        _item(pane) and (_offers("removing")(pane) or bool(draft_of(pane)) or lost_of(pane) is not None)
+        _item(pane)
+        and (pane.pane_id == "inbox" or _offers("removing")(pane) or bool(draft_of(pane)) or lost_of(pane) is not None)
     ),
-    "source": lambda pane: _item(pane) and _offers("from_source")(pane),
+    "source": lambda pane: _item(pane) and (pane.pane_id == "inbox" or _offers("from_source")(pane)),
     "fields": lambda pane: bool(pane.filter_fields),
     "sorts": _sorts,
     "keeps": lambda pane: len(pane.sorts) > 1,
@@ -304,6 +308,7 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "versions": _has_versions,
     "typed": lambda pane: pane.pane_id == "typed" and hasattr(pane.current(), "file"),
     "state": lambda pane: pane.pane_id == "state" and _item(pane),
+    "review": lambda pane: pane.pane_id == "inbox" and _item(pane),
     "state.any": lambda pane: pane.pane_id == "state",
     "state.point": lambda pane: pane.pane_id == "state" and any(hasattr(item, "point") for item in pane.selected()),
     "curated": lambda pane: pane.pane_id == "curated",

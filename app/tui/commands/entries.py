@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from app.tui.forms.conflicts import ask_gone, ask_source
 from memory.errors import ConflictError, MemdeckError, NotFoundError
 
+from . import review
 from .conditions import draft_of, lost_of
 from .revert import leave
 from .steps import Ask, Change, Copy, Discard, Form, GoTo, InEditor, Look, OnceSeen, Say, Step
@@ -74,6 +75,8 @@ def remove(context: Context) -> Step:
     from widgets.dialogs.dialogs import Confirm
 
     pane = _pane(context)
+    if pane.pane_id == review.PANE:
+        return review.reject(context)
     if draft := draft_of(pane):
         return Discard(draft)
     if (lost := lost_of(pane)) is not None:
@@ -101,6 +104,8 @@ def edit_source(context: Context) -> Step:
 
 def _edit_source(context: Context) -> Step:
     pane = _pane(context)
+    if pane.pane_id == review.PANE:
+        return review.edit(context)
     item = pane.current()
     text = None if item is None else pane.source_text(item)
     if text is None:

@@ -96,6 +96,18 @@ ACTIONS: tuple[Action, ...] = (
         shown=True,
     ),
     Action(
+        "review.accept",
+        ("full_stop",),
+        "review",
+        "accept",
+        "accept",
+        "Accept what an agent proposed, one or all that are selected; u takes it back",
+        _HISTORY,
+        needs="review",
+        shown=True,
+        bulk=True,
+    ),
+    Action(
         "entry.add", ("a",), "entries", "add", "add", "Add an entry with a form", _ENTRY, needs="adding", shown=True
     ),
     Action(
@@ -377,6 +389,7 @@ ACTIONS: tuple[Action, ...] = (
         "Edit the entry's text in $EDITOR",
         _ENTRY,
         needs="source",
+        said=(("inbox", "edit", "Edit the text that a proposal would write in $EDITOR; it waits on"),),
     ),
     Action(
         "entry.remove",
@@ -388,6 +401,7 @@ ACTIONS: tuple[Action, ...] = (
         _ENTRY,
         needs="removing",
         bulk=True,
+        said=(("inbox", "reject", "Reject the selected proposals; asks first"),),
     ),
     Action(
         "entry.follow",

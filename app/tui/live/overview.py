@@ -12,6 +12,7 @@ from app.tui.part import Part
 from memory.files.snapshot import MEMORY_FILES
 
 from . import header_status as header
+from .proposals import PANE as INBOX
 
 if TYPE_CHECKING:
     from app.tui.shell import Shell
@@ -27,15 +28,19 @@ if TYPE_CHECKING:
 
     from .away_summary import Morning
     from .outside_changes import Noticing
+    from .proposals import InboxSource
     from .schedule import Watching
 
 
 class Overview(Part):
     """Counts in the thread that reads, and shows what it counted."""
 
-    def __init__(self, app: Shell, noticing: Noticing, watching: Watching, morning: Morning) -> None:
+    def __init__(
+        self, app: Shell, noticing: Noticing, watching: Watching, morning: Morning, proposals: InboxSource
+    ) -> None:
         """Nothing is counted yet."""
         super().__init__(app)
+        self._proposals = proposals
         self._noticing, self._watching, self._morning = noticing, watching, morning
         self._badges: dict[str, Badge] = {}
         self.problems: tuple[Problem, ...] = ()
@@ -52,6 +57,8 @@ class Overview(Part):
                 if any(snapshot.refused(file) for file in name.files if file in MEMORY_FILES):
                     badge = replace(badge, alert=True)
                 badges[name.id] = badge
+                if name.id == INBOX:
+                    badges[INBOX] = replace(badge, count=self._proposals.count() or None)
             except Exception:  # A pane of another package must not take the numbers of the others with it.
                 if name.own:
                     raise
@@ -72,7 +79,7 @@ class Overview(Part):
         news = self._morning.news(now)
         # Only the brief shows how systems stand and what maintenance would move, and that takes most of the time.
         in_brief = "brief" in self.app.panes.mounted
-        stand = brief_lines_of(workspace, now) if in_brief else ()
+        stand = (*self._proposals.brief_lines(), *brief_lines_of(workspace, now)) if in_brief else ()
         problems: tuple[Problem, ...] = ()
         upkeep: tuple[tuple[str, ...], ...] = ()
         if header.is_small(found):

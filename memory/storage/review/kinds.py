@@ -25,7 +25,6 @@ STATUS = frozenset({"progress", "started", "completed", "outcome", "lastupdate",
 """The fields that say how far something is, in small letters and without blanks; an outcome is a text once written."""
 _UPDATED = re.compile(rb"updated[ \t]*:")
 _FIELD = re.compile(rb"[ \t]*[-*][ \t]+(?:\*\*)?([A-Za-z][A-Za-z ]*?)(?:\*\*)?[ \t]*:")
-_REPEATS = re.compile(rb"\(recurring:[^)]*\)")
 _BOX = re.compile(rb"\[[ xX/~-]\]")
 _MOST_LEAVES = 20_000
 
@@ -86,13 +85,28 @@ def _moved_files(files: tuple[FileChange, ...]) -> list[FileChange]:
 def _without_moved(parts: list[Part]) -> list[Part]:
     """Return the parts, with what is taken out here and put in there byte for byte as one that is moved."""
     come = Counter(part.after.strip() for part in parts if part.kind == "add")
+    copies = [_lines(part.after) for part in parts if part.kind == "add" and part.after]
     found = []
     for part in parts:
+        if part.kind == "rewrite" and part.ref is not None and any(_is_next(part, copy) for copy in copies):
+            part = part._replace(kind="status")
         if part.kind == "remove" and part.before.strip() and come[part.before.strip()] > 0:
             come[part.before.strip()] -= 1
             part = part._replace(kind="move")
         found.append(part)
     return found
+
+
+def _lines(data: bytes) -> set[bytes]:
+    return {line.strip() for line in data.splitlines() if line.strip()}
+
+
+def _is_next(part: Part, copy: set[bytes]) -> bool:
+    """Tell whether an entry that recurs only got its next date, for it was finished: a copy of it is completed now."""
+    gone = [line for line in _lines(part.before) - _lines(part.after) if not _is_status(line)]
+    heading = part.before.strip().partition(b"\n")[0].strip()
+    finished = any(_name(line) == b"completed" for line in copy)
+    return finished and heading in copy and bool(gone) and all(_name(line) == b"due" for line in gone)
 
 
 def _parts(together: Together, file: FileChange) -> Iterator[Part]:
@@ -157,14 +171,13 @@ def _text_kind(old: bytes, new: bytes, *, moved: bool = False) -> Kind:
 
 
 def _same_but_status(gone: Counter[bytes], come: Counter[bytes]) -> bool:
-    """Tell whether lines differ in nothing but check marks, status fields, and the next time of what recurs."""
+    """Tell whether lines differ in nothing but check marks and status fields."""
     left = Counter(_plain(line) for line in gone if not _is_status(line))
     return not left - Counter(map(_plain, come))
 
 
 def _plain(line: bytes) -> bytes:
-    repeats = _REPEATS.search(line) if _name(line) == b"due" else None
-    return b"due " + repeats[0] if repeats else _BOX.sub(b"[]", line)
+    return _BOX.sub(b"[]", line)
 
 
 def _is_status(line: bytes) -> bool:
@@ -184,7 +197,9 @@ def _text_part(path: str, old: bytes, new: bytes) -> Part:
         for data in (old, new)
     )
     gone = Counter(before.splitlines()) - Counter(after.splitlines())
-    return Part("rewrite" if gone else "add", path, None, b"\n".join(gone.elements()), after)
+    come = Counter(after.splitlines()) - Counter(before.splitlines())
+    kind: Kind = "add" if not gone else "rewrite" if come else "remove"
+    return Part(kind, path, None, b"\n".join(gone.elements()), after)
 
 
 def _section_parts(path: str, region: Region) -> Iterator[Part]:

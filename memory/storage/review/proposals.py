@@ -7,8 +7,10 @@ files. Unlike the change log it is no record of what is done: what cannot be kep
 from __future__ import annotations
 
 import json
+import os
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -267,6 +269,18 @@ class Proposals:
             "write more of it",
             candidates=[one.id for one in found],
         )
+
+    def stamp(self) -> Hashable:
+        """Return what is another value once a proposal came or was decided; None without a record."""
+        folder = self._file.folder
+        if folder is None:
+            return self.count()
+        found: list[tuple[int, int]] = []
+        for name in (PROPOSALS.name, f"{PROPOSALS.name}-wal"):
+            with suppress(OSError):
+                seen = os.stat(folder.path / name)
+                found.append((seen.st_mtime_ns, seen.st_size))
+        return tuple(found) or None
 
     def count(self) -> int:
         """Return how many wait."""

@@ -9,6 +9,7 @@ import pytest
 from memory.files.tasks.edits import edit_task, progress_task, remove_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text
+from tests.reviewing import let_agents
 from tests.widgets.harness import HOSTILE, assert_safe, screen_text
 from widgets.dialogs.choices import Choices
 from widgets.dialogs.dialogs import Prompt
@@ -27,6 +28,7 @@ def task_of(workspace: Workspace, title: str) -> object:
 
 def edit(workspace: Workspace, title: str = FIRST, /, **fields: str) -> None:
     """Let an agent edit a task."""
+    let_agents(workspace.store)
     ref = task_of(workspace, title).ref
     workspace.change(
         "tasks.edit", lambda snapshot: edit_task(snapshot, ref, set=fields, now=NOW), actor="agent:x", now=NOW
@@ -164,6 +166,7 @@ async def test_a_removed_entry_leaves_a_choice(workspace: Workspace, key: str) -
     async with running(app) as pilot:
         await press(pilot, *ASSIGNED, "end", "!")
         ref = task_of(workspace, FIRST).ref
+        let_agents(workspace.store)
         workspace.change("r", lambda look: remove_task(look, ref, now=NOW), actor="agent:x", now=NOW)
         await press(pilot, "ctrl+s")
         assert isinstance(app.screen, Choices)

@@ -15,6 +15,7 @@ from memory.storage.private.drafts import Draft, Drafts, is_running, this_proces
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
 from tests.patience import within
+from tests.reviewing import let_agents
 from tests.widgets.harness import screen_text
 from widgets.dialogs.choices import Choices
 from widgets.dialogs.dialogs import Confirm
@@ -64,6 +65,7 @@ async def until(pilot: Pilot[int], check: Callable[[], object]) -> None:
 
 def change(workspace: Workspace, **fields: str) -> None:
     """Let an agent edit the first task."""
+    let_agents(workspace.store)
     ref = task_of(workspace, FIRST).ref
     workspace.change(
         "tasks.edit", lambda snapshot: edit_task(snapshot, ref, set=fields, now=NOW), actor="agent:x", now=NOW

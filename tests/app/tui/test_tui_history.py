@@ -12,6 +12,7 @@ from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
 from tests.patience import within
+from tests.reviewing import let_agents
 from tests.widgets.harness import screen_text
 from widgets.dialogs.dialogs import Preview
 from widgets.dialogs.entry_history import EntryHistory
@@ -36,6 +37,7 @@ def task_of(workspace: Workspace, title: str) -> object:
 
 def edit(workspace: Workspace, title: str, /, actor: str = AGENT, days: int = 0, **fields: str) -> str:
     """Let somebody edit a task some days ago; return the id of the change."""
+    let_agents(workspace.store)
     ref, now = ref_of(workspace, title), NOW - timedelta(days=days)
     outcome = workspace.change(
         "tasks.edit", lambda snapshot: edit_task(snapshot, ref, set=fields, now=now), actor=actor, now=now
@@ -287,6 +289,7 @@ async def test_a_refused_revert_says_why_and_offers_three_columns(workspace: Wor
 async def test_a_change_of_a_removed_entry_says_so(workspace: Workspace) -> None:
     """Taking back a change of an entry that is gone explains it and changes nothing."""
     edit(workspace, FIRST, days=7, assigned="Alice")
+    let_agents(workspace.store)
     ref = ref_of(workspace, FIRST)
     workspace.change("tasks.remove", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor="cli", now=NOW)
     before = (workspace.memory / "tasks.md").read_bytes()

@@ -7,6 +7,7 @@ from pathlib import Path
 from memory.files.tasks.edits import edit_task, remove_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
+from tests.reviewing import let_agents
 from tests.widgets.harness import Harness, screen_text
 from widgets.input.fields import FieldSpec
 from widgets.input.form import Form
@@ -15,6 +16,7 @@ from widgets.panes.tasks.forms import adding, editing
 
 async def test_an_open_form_says_which_field_changed(workspace: Workspace) -> None:
     """An agent sets another date: the form names the field with both values, and what is typed stays."""
+    let_agents(workspace.store)
     app = make_app(workspace)
     async with running(app) as pilot:
         task = app.navigation.pane.current()  # type: ignore[union-attr]

@@ -60,6 +60,20 @@ def test_a_persons_task_goes_on_at_once(workspace: Workspace) -> None:
     held(workspace, lambda look: edits.edit_task(look, TASK, set={"outcome": "it failed"}, now=NOW))
 
 
+def test_a_recurring_task_goes_on_when_it_is_done(workspace: Workspace) -> None:
+    """Its next date comes with the completed copy; another date alone is rewritten."""
+    made = workspace.change(
+        "add",
+        lambda look: edits.add_task(look, "Report", due="2024-01-15 09:00", recurring="0 9 * * 1", now=NOW),
+        actor="human",
+        now=NOW,
+    )
+    ref = made.ref
+    assert ref is not None
+    held(workspace, lambda look: edits.edit_task(look, ref, set={"due": "2024-02-05 09:00"}, now=NOW))
+    allowed(workspace, lambda look: edits.done_task(look, ref, outcome="sent", now=NOW))
+
+
 def test_an_entry_that_a_person_changed_is_the_persons(workspace: Workspace) -> None:
     """What an agent added is its own only as long as nobody else changes it; of other agents' text there is a rule."""
     ref = allowed(workspace, lambda look: edits.add_task(look, "Mine", now=NOW)).ref
