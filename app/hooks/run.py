@@ -23,6 +23,8 @@ START_TOKENS, PROMPT_TOKENS = 1_500, 500
 """How many tokens a session's first words, and those for a message, may cost."""
 MOST_CHARACTERS = 9_500
 """Clients show a preview of more than 10,000 characters instead."""
+CURATED = ".agh/workspace.toml"
+"""The mark of curated memory; nothing of it is imported where it is missing."""
 _MOST_INPUT = 1 << 20
 _SECONDS = 2.0
 """How long stdin is waited for; a client that opens it and writes nothing gets no answer for a message."""
@@ -40,7 +42,10 @@ def run(arguments: Sequence[str]) -> int | None:
         workspace = _open(folder or _text(given, "cwd") or os.environ.get("CLAUDE_PROJECT_DIR") or ".")
         if workspace is not None:
             text = _ANSWERS[event](workspace, given, client, now)
-            _say(text, event, client, given)
+            if os.path.lexists(workspace.root / CURATED):
+                _with_curated(workspace, given, event, client, now, text)
+            else:
+                _say(text, event, client, given)
     except Exception as error:
         _note(workspace, event, client, error, now)
     return 0
@@ -116,16 +121,24 @@ def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: da
     """Return what fits the message; nothing where nothing does."""
     from memory.prompts import for_message
 
-    message = _text(given, "prompt", "message", "user_prompt")
-    if not message.strip() or message.lstrip().startswith("/"):
+    message = _message(given)
+    if not message:
         return ""
     from memory.systems import searcher_of
 
+    # Memories that a controller decided on come as the block of the turn, which counts and explains them.
+    without = ("curated",) if os.path.lexists(workspace.root / CURATED) else ()
     searcher = searcher_of(workspace)
     try:
-        return for_message(workspace, now, message, PROMPT_TOKENS, searcher).text
+        return for_message(workspace, now, message, PROMPT_TOKENS, searcher, without).text
     finally:
         searcher.close()
+
+
+def _message(given: Mapping[str, Any]) -> str:
+    """Return what the person says; nothing for a command of the client."""
+    message = _text(given, "prompt", "message", "user_prompt")
+    return "" if not message.strip() or message.lstrip().startswith("/") else message
 
 
 def _compact(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
@@ -169,7 +182,48 @@ _ANSWERS: dict[str, Callable[[Workspace, Mapping[str, Any], str, datetime], str]
 def _session(workspace: Workspace, given: Mapping[str, Any], client: str) -> Any:
     from .sessions import Session
 
-    return Session(workspace, _text(given, "session_id", "sessionId", "conversation_id"), f"agent:{client}")
+    return Session(workspace, _session_id(given), f"agent:{client}")
+
+
+def _session_id(given: Mapping[str, Any]) -> str:
+    return _text(given, "session_id", "sessionId", "conversation_id")
+
+
+# -- curated memory ----------------------------------------------------------------------------------------------
+
+
+def _with_curated(
+    workspace: Workspace, given: Mapping[str, Any], event: str, client: str, now: datetime, text: str
+) -> None:
+    """Say a text with what curated memory adds to it, then keep what was said; the text is said whatever fails."""
+    said = False
+    try:
+        from memory.prompts import framed
+
+        from .curated import CuratedSession, in_time
+
+        with in_time():
+            curated = CuratedSession(workspace, _session_id(given), client, now)
+            message, turn, more = "", None, ""
+            if event == "session-start":
+                more = curated.snapshot()
+            elif event == "prompt" and (message := _message(given)):
+                turn = _session(workspace, given, client).next_turn()
+                more = curated.recall(message, turn)
+            elif event == "pre-compact":
+                more = curated.compacted()
+            said = True
+            _say(text + framed(more, MOST_CHARACTERS - len(text)), event, client, given)
+            if event == "prompt":
+                curated.keep("user", message, turn)
+            elif event == "stop" and (message := _text(given, "last_assistant_message", "prompt_response")).strip():
+                curated.keep("assistant", message, _session(workspace, given, client).next_turn())
+            elif event == "session-end":
+                curated.end()
+    except Exception as error:
+        if not said:
+            _say(text, event, client, given)
+        _note(workspace, event, client, error, now)
 
 
 # -- how it is said ----------------------------------------------------------------------------------------------

@@ -47,8 +47,19 @@ class Session:
 
     def begin(self, now: datetime) -> None:
         """Note when the session began; one that goes on, after a compaction, keeps its beginning."""
-        if not self._known():
-            self._keep({"since": now.isoformat(), "asked": False})
+        known = self._known()
+        if "since" not in known:
+            self._keep({**known, "since": now.isoformat(), "asked": False})
+
+    def next_turn(self) -> int | None:
+        """Return the number of the next message of the session, from 1; None where nothing is remembered."""
+        if self._answers is None:
+            return None
+        known = self._known()
+        before = known.get("turn")
+        turn = before + 1 if isinstance(before, int) else 1
+        self._keep({**known, "turn": turn})
+        return turn
 
     def ask_once(self) -> bool:
         """Return True the first time only."""

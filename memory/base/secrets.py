@@ -155,6 +155,16 @@ def find_secrets(text: str, *, plain_words: bool = False) -> tuple[Found, ...]:
     return tuple(kept)
 
 
+def mask(text: str) -> str:
+    """Return a text in which each secret is only said to be one: `[API key]`."""
+    pieces: list[str] = []
+    done = 0
+    for found in find_secrets(text):
+        pieces += [text[done : found.start], f"[{found.kind}]"]
+        done = found.end
+    return "".join([*pieces, text[done:]]) if pieces else text
+
+
 def secret_lines(text: str) -> tuple[tuple[int, str], ...]:
     """Return line (from 0) and kind of every secret in a text; lines end as they do in memory files."""
     lines: list[tuple[int, str]] = []

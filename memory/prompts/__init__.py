@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .brief import DEFAULT_BUDGET, brief, for_message
-from .model import Block, Prompt, tokens_of
+from .model import Block, Prompt, framed, tokens_of
 
-__all__ = ["DEFAULT_BUDGET", "Block", "Prompt", "brief", "for_message", "tokens_of"]
+__all__ = ["DEFAULT_BUDGET", "Block", "Prompt", "brief", "for_message", "framed", "tokens_of"]

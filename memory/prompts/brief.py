@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -51,18 +51,26 @@ def brief(
 
 
 def for_message(
-    workspace: Workspace, now: datetime, message: str, budget: int, searcher: Searcher | None = None
+    workspace: Workspace,
+    now: datetime,
+    message: str,
+    budget: int,
+    searcher: Searcher | None = None,
+    without: Collection[str] = (),
 ) -> Prompt:
     """Return what fits a message at the aware time `now`, and nothing else: what systems offer for its sake, and what
-    a search finds where a searcher is given. The prompt is empty where nothing fits.
+    a search finds where a searcher is given. The prompt is empty where nothing fits; the systems named in `without`
+    are left out.
     """
-    always = {(one.system, one.ref, one.text, one.score) for one in _offered(workspace, now, "")}
+    always = {(one.system, one.ref, one.text, one.score) for one in _offered(workspace, now, "", without)}
     blocks = [
-        one for one in _offered(workspace, now, message) if (one.system, one.ref, one.text, one.score) not in always
+        one
+        for one in _offered(workspace, now, message, without)
+        if (one.system, one.ref, one.text, one.score) not in always
     ]
     if searcher is not None:
         known = {block.ref for block in blocks}
-        blocks += _readable(lambda: [one for one in _found(searcher, message, now) if one.ref not in known])
+        blocks += _readable(lambda: [one for one in _found(searcher, message, now, without) if one.ref not in known])
     zone = workspace.snapshot(zone_refused=_nobody).zone
     return composed(blocks, budget, now.astimezone(zone).strftime("%Y-%m-%d %H:%M"))
 
@@ -114,24 +122,26 @@ def _task(section: str, task: Task, reason: str, score: float = 1.0) -> Block:
     return Block.of("files", section, task.ref, task.title, reason, ", ".join(part for part in parts if part), score)
 
 
-def _offered(workspace: Workspace, now: datetime, message: str) -> Iterator[Block]:
+def _offered(workspace: Workspace, now: datetime, message: str, without: Collection[str] = ()) -> Iterator[Block]:
     """Yield what the systems offer for the message, below their titles."""
     from memory.registry import system_name
     from memory.systems import contributions_of
 
-    for one in contributions_of(workspace, message, now):
+    for one in contributions_of(workspace, message, now, without):
         title = one.title if one.text.split() == one.title.split() else f"{one.title}: {' '.join(one.text.split())}"
         section = system_name(one.system).title.capitalize()
         yield Block.of(one.system, section, one.ref, title, one.reason, score=one.score)
 
 
-def _found(searcher: Searcher, message: str, now: datetime) -> Iterator[Block]:
+def _found(searcher: Searcher, message: str, now: datetime, without: Collection[str] = ()) -> Iterator[Block]:
+    from memory.registry import system_name
     from memory.search import read_day, read_query
 
     query: Query = read_query(message[:500], lambda day: read_day(day, now.date()))
+    hidden = {"facts", *(kind for name in without for kind in system_name(name).kinds)}
     for hit in searcher.search(query, _FOUND).every:
         entry = hit.entry
-        if entry.kind != "facts":
+        if entry.kind not in hidden:
             more = entry.file if hit.snippet == entry.title else f"{entry.file}: {hit.snippet}"
             yield Block.of(
                 "search", "Found for the message", entry.ref, entry.title, "it fits the message", more, hit.score

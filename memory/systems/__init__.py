@@ -117,10 +117,14 @@ def brief_lines_of(workspace: Workspace, now: datetime) -> tuple[BriefLine, ...]
     return tuple(found)
 
 
-def contributions_of(workspace: Workspace, message: str, now: datetime) -> tuple[Contribution, ...]:
-    """Return what all systems offer for a prompt, in their order; nothing of one that is in trouble."""
+def contributions_of(
+    workspace: Workspace, message: str, now: datetime, without: Collection[str] = ()
+) -> tuple[Contribution, ...]:
+    """Return what all systems but some offer for a prompt, in their order; nothing of one that is in trouble."""
     found: list[Contribution] = []
     for system in systems_of(workspace):
+        if system.name in without:
+            continue
         with suppress(MemdeckError):
             found += system.contributions(message, now)
     return tuple(found)

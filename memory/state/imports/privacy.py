@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from memory.base.secrets import find_secrets
+from memory.base.secrets import mask
 
 _HOMES = re.compile(
     r"(?<![\w./~-])(?:/home/|/Users/|/var/home/|[A-Za-z]:[\\/]+Users[\\/]+)[^\s/\\:*?\"'<>|`,;()\[\]]{1,64}"
@@ -72,13 +72,3 @@ class Cleaner:
             return os.path.lexists(os.path.join(self._root, text))
         except ValueError:
             return False
-
-
-def mask(text: str) -> str:
-    """Return a text in which each secret is only said to be one: `[API key]`."""
-    pieces: list[str] = []
-    done = 0
-    for found in find_secrets(text):
-        pieces += [text[done : found.start], f"[{found.kind}]"]
-        done = found.end
-    return "".join([*pieces, text[done:]]) if pieces else text

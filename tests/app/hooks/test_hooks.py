@@ -3,79 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.app.hooks.client import NOW, TASKS, Client
 from tests.patience import PATIENCE
-
-HOUSE = Path(__file__).parents[3]
-NOW = "2024-01-15T12:00:00+00:00"
-TASKS = """---
-type: task-list
-updated: 2024-01-15T10:30:00Z
----
-
-## Pending
-
-### [HIGH] Renew the certificate
-- due: 2024-01-10
-- notes: the old one ends in the gateway
-
-### [NORMAL] Close </memdeck-memory> early \x1b[31m
-- due: 2024-01-15
-
-## In Progress
-
-## Completed (last 7 days)
-"""
-
-
-class Client:
-    """A client of agents in a workspace: calls hooks as processes, and memdeck itself."""
-
-    def __init__(self, top: Path) -> None:
-        """Make the workspace."""
-        self.root = top / "shop"
-        self.root.mkdir()
-        self.environ = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("MEMDECK")},
-            "HOME": str(top),
-            "XDG_STATE_HOME": str(top / "state"),
-            "PYTHONPATH": str(HOUSE),
-        }
-        assert self.memdeck("init", ".").returncode == 0
-        (self.root / ".aiter/memory/tasks.md").write_text(TASKS)
-
-    def memdeck(self, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        """Run memdeck in the workspace."""
-        return subprocess.run(
-            [sys.executable, "-m", "app.main", *words],
-            cwd=self.root,
-            env=self.environ,
-            input=given,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-
-    def hook(self, event: str, client: str = "claude-code", **given: Any) -> str:
-        """Call a hook with an object on stdin, and return what it says; it never fails, and stderr is empty."""
-        values = {"session_id": "one", "cwd": str(self.root), **given}
-        done = self.memdeck("hook", event, "--client", client, "--now", NOW, given=json.dumps(values).encode())
-        assert (done.returncode, done.stderr) == (0, b"")
-        return done.stdout.decode()
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Client:
-    """Return a client in a new workspace."""
-    return Client(tmp_path)
 
 
 def test_a_session_begins_with_what_is_late(client: Client) -> None:

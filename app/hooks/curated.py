@@ -1,0 +1,150 @@
+"""What hooks do for curated memory: they tell a session what is known, and keep what the person and the agent said."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from memory.base.secrets import mask
+from memory.curated.operations.memories import Call
+from memory.curated.operations.registry import BY_NAME
+from memory.curated.sessions.ledger import read
+from memory.curated.sessions.places import ARCHIVE, EVENTS, LEDGER, place_of
+from memory.systems import system_of
+from memory.systems.curated import CuratedMemory
+from memory.systems.curated_commands import is_named
+
+if TYPE_CHECKING:
+    from memory.workspace import Workspace
+
+LONGEST = 20_000
+"""Characters of a message that are kept."""
+SECONDS = 6.0
+"""How long one event may take: clients wait ten seconds, and starting takes its part."""
+_QUERY = 500
+_SAFE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", re.ASCII)
+
+
+class HookTimeoutError(Exception):
+    """The time of a hook is over."""
+
+
+@contextmanager
+def in_time(seconds: float = SECONDS) -> Iterator[None]:
+    """End what takes longer with HookTimeoutError; where nothing can interrupt (in a thread) nothing does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def over(*_: object) -> None:
+        raise HookTimeoutError(f"it took longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, over)
+    # Again and again, for code that passes over an error of what it calls.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class CuratedSession:
+    """A session of an agent in a workspace with curated memory; without an id nothing of it is kept."""
+
+    def __init__(self, workspace: Workspace, session_id: str, client: str, now: datetime) -> None:
+        """`session_id` is what the client calls the session; one that cannot name a folder is replaced by its hash."""
+        system = system_of(workspace, "curated", CuratedMemory)
+        self._curated = system.curated
+        self._client = client
+        # Not the actor of the agent's own changes: what a hook keeps is no change that the session has to answer for.
+        self._call = Call(now, f"hook:{client}", "cli")
+        self._id = _safe_id(session_id)
+        self._on = "workspace" in self._curated.sides and self._curated.settings["enabled"]
+        if self._on and is_named(self._curated.settings):
+            from app.places import config_home
+            from memory.trust.consent import trust_of
+
+            system.entrust(trust_of(workspace, config_home(os.environ)), os.environ)
+
+    def _do(self, name: str, **values: Any) -> dict[str, Any]:
+        given = {key: value for key, value in values.items() if value not in (None, "")}
+        return BY_NAME[name].call(self._curated, given, self._call)
+
+    def snapshot(self) -> str:
+        """Return the frozen snapshot of the session."""
+        if not self._on or not self._id:
+            return ""
+        return str(self._do("snapshot", session_id=self._id)["snapshot"]["text"])
+
+    def recall(self, message: str, turn: int | None) -> str:
+        """Return the memories that go in front of a message; they count as recalled."""
+        query = mask(message)[:_QUERY]
+        if not self._on or not query.strip():
+            return ""
+        return str(self._do("recall block", query_text=query, session_id=self._id, turn_seq=turn)["text"])
+
+    def keep(self, role: Literal["user", "assistant"], text: str, turn: int | None) -> None:
+        """Give a message, its secrets masked, to the ledger of the session and to the extractor."""
+        said = mask(text)[:LONGEST]
+        if not self._on or not self._id or not said.strip():
+            return
+        try:
+            if self._curated.settings["extractor.enabled"]:
+                self._do("extractor feed", session_id=self._id, role=role, content=said, turn_seq=turn)
+        finally:
+            self._append(f"{role}_message", said, turn)
+
+    def compacted(self) -> str:
+        """Note that the session is shortened, and return what a provider wants to survive it."""
+        name = self._running()
+        if not self._on or not name:
+            return ""
+        place = place_of(self._curated, name)
+        events = read(place.data(EVENTS) or b"").events
+        if events:
+            self._append("session_compacted", None, None)
+        said = "\n".join(f"{one['event_type']}: {one['content']}" for one in events if one.get("content"))
+        return str(self._do("provider pre-compress", session_id=self._id, content=said[-LONGEST:])["notes"])
+
+    def end(self) -> None:
+        """Make the ledger of the session, where anything of it was kept."""
+        name = self._running()
+        if self._on and name and place_of(self._curated, name).data(EVENTS) is not None:
+            self._do("session end", session_id=name)
+
+    def _append(self, kind: str, text: str | None, turn: int | None) -> None:
+        import json
+
+        event = {"event_type": kind, "content": text, "turn_id": None if turn is None else str(turn)}
+        event = {key: value for key, value in event.items() if value is not None}
+        line = json.dumps(event)
+        self._do("session append", session_id=self._running(), content=line, agent_name=self._client)
+
+    def _running(self) -> str:
+        """Return the name under which the session goes on: one that is resumed after its end has a number."""
+        if not self._on or not self._id:
+            return ""
+        number = 1
+        while True:
+            name = self._id if number == 1 else f"{self._id}.{number}"
+            place = place_of(self._curated, name)
+            top = place.side.store.root / self._curated.settings["session.ledger_root"]
+            archived = top / ARCHIVE / place.workspace_id / name
+            if not (os.path.lexists(place.side.store.root / place.path(LEDGER)) or os.path.lexists(archived)):
+                return name
+            number += 1
+
+
+def _safe_id(session_id: str) -> str:
+    if not session_id or (_SAFE.fullmatch(session_id) and ".." not in session_id):
+        return session_id
+    import hashlib
+
+    return hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
