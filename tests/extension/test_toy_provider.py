@@ -21,6 +21,7 @@ from memory.curated.operations.memories import Call
 from memory.curated.operations.registry import BY_NAME
 from memory.curated.providers.found import providers
 from memory.errors import MemdeckError
+from tests.app.hooks.client import Client
 from tests.memory.curated.conftest import NOW, Den, den, write
 from tests.patience import PATIENCE
 
@@ -202,3 +203,19 @@ def test_wrong_arguments(curated: Curated, name: str, provider: str, code: str) 
     with pytest.raises(MemdeckError) as caught:
         run(curated, name, name=provider)
     assert caught.value.code == code
+
+
+def test_a_hook_tells_what_the_provider_wants_to_survive(site: Path, tmp_path: Path) -> None:
+    """It is told what the session said, secrets masked, and its answer goes into the summary as data."""
+    client = Client(tmp_path)
+    client.environ["PYTHONPATH"] += os.pathsep + str(site)
+    for words in (
+        ("write", "--type", "project", "--name", "Port", "--content", "The port is 8080"),
+        ("provider", "select", "echo"),
+    ):
+        done = client.memdeck("curated", *words)
+        assert done.returncode == 0, done.stderr
+    client.hook("prompt", prompt="the login is ghp_" + "0a1B2c3D4e5F6g7H8i9J" * 2)
+    said = client.hook("pre-compact", trigger="auto")
+    assert "keep: user_message: the login is [GitHub token]\n" in said
+    assert said.endswith("</memdeck-memory>\n")
