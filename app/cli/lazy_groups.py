@@ -142,7 +142,7 @@ class _Common(click.Command):
 class Verb(_Common):
     """One verb; `fields` returns what can be set with `--set`, for who tries it as an option.
 
-    A verb that does not say what it serves is not served.
+    A verb that does not say what it serves is not served. `by_person` names the options of a served verb that are not.
     """
 
     def __init__(
@@ -150,11 +150,13 @@ class Verb(_Common):
         *args: Any,
         fields: Callable[[], Iterable[str]] | None = None,
         serves: Serves | None = None,
+        by_person: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.fields = fields
         self.serves = serves
+        self.by_person = by_person
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; an option that is none and has the name of a field is told how it is set."""

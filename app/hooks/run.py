@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from memory.workspace import Workspace
 
 EVENTS = ("session-start", "prompt", "pre-compact", "stop", "session-end")
-START_TOKENS, PROMPT_TOKENS = 1_500, 500
-"""How many tokens a session's first words, and those for a message, may cost."""
 MOST_CHARACTERS = 9_500
 """Clients show a preview of more than 10,000 characters instead."""
 CURATED = ".agh/workspace.toml"
@@ -111,13 +109,13 @@ def _open(folder: str) -> Workspace | None:
 
 def _start(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
     """Return what an agent should know when its session begins; after a compaction it has to know it again."""
-    from memory.prompts import brief
+    from memory.prompts import START_TOKENS, brief
 
     _session(workspace, given, client).begin(now)
-    return brief(workspace, now, budget=START_TOKENS).text
+    return brief(workspace, now, budget=START_TOKENS, agent=client).text
 
 
-def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:  # noqa: ARG001
+def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
     """Return what fits the message; nothing where nothing does."""
     from memory.prompts import for_message
 
@@ -126,13 +124,20 @@ def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: da
         return ""
     from memory.systems import searcher_of
 
-    # Memories that a controller decided on come as the block of the turn, which counts and explains them.
-    without = ("curated",) if os.path.lexists(workspace.root / CURATED) else ()
+    without = told_apart(workspace)
     searcher = searcher_of(workspace)
     try:
-        return for_message(workspace, now, message, PROMPT_TOKENS, searcher, without).text
+        return for_message(workspace, now, message, searcher=searcher, without=without, agent=client).text
     finally:
         searcher.close()
+
+
+def told_apart(workspace: Workspace) -> tuple[str, ...]:
+    """Return the systems of which a hook tells in another way what fits a message.
+
+    Memories that a controller decided on come as the block of the turn, which counts and explains them.
+    """
+    return ("curated",) if os.path.lexists(workspace.root / CURATED) else ()
 
 
 def _message(given: Mapping[str, Any]) -> str:

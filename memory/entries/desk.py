@@ -73,18 +73,18 @@ class Desk:
 
     # -- looking ------------------------------------------------------------------------------------------------
 
-    def prompt(self, message: str = "", budget: int | None = None) -> Prompt:
-        """Return the brief, with its blocks; see `memory.prompts.brief`."""
+    def prompt(self, message: str = "", budget: int | None = None, *, actor: str = "") -> Prompt:
+        """Return the brief of an agent, with its blocks; see `memory.prompts.brief`."""
         from memory.prompts import DEFAULT_BUDGET, brief
 
         check_text("message", message)
         with self._mutex:
             most = DEFAULT_BUDGET if budget is None else max(100, min(budget, 20_000))
-            return brief(self.workspace, self._clock(), message, most, self.searcher)
+            return brief(self.workspace, self._clock(), message, most, self.searcher, actor)
 
-    def brief(self, message: str = "", budget: int | None = None) -> Json:
+    def brief(self, message: str = "", budget: int | None = None, *, actor: str = "") -> Json:
         """Return `{"text", "tokens"}`: what to know now, within a budget of tokens (100 to 20,000)."""
-        found = self.prompt(message, budget)
+        found = self.prompt(message, budget, actor=actor)
         return {"text": found.text, "tokens": found.used}
 
     def search(

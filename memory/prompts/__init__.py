@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from .brief import DEFAULT_BUDGET, brief, for_message
+from .brief import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message
+from .choices import Choices, change_choices, choice_of, read_choices
 from .model import Block, Prompt, framed, tokens_of
 
-__all__ = ["DEFAULT_BUDGET", "Block", "Prompt", "brief", "for_message", "framed", "tokens_of"]
+__all__ = [
+    "DEFAULT_BUDGET",
+    "MESSAGE_TOKENS",
+    "START_TOKENS",
+    "Block",
+    "Choices",
+    "Prompt",
+    "brief",
+    "change_choices",
+    "choice_of",
+    "for_message",
+    "framed",
+    "read_choices",
+    "tokens_of",
+]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 
+from .choices import read_choices
 from .model import Block, Prompt, composed
 
 if TYPE_CHECKING:
@@ -17,8 +18,12 @@ if TYPE_CHECKING:
     from memory.search.searcher import Searcher
     from memory.workspace import Workspace
 
+    from .choices import Kind
+
 DEFAULT_BUDGET = 1_000
 """Tokens of a brief where nobody says how many."""
+START_TOKENS, MESSAGE_TOKENS = 1_500, 500
+"""Tokens that hooks spend on a session's first words, and on those for a message."""
 _FOUND = 6
 
 
@@ -28,13 +33,16 @@ def brief(
     message: str = "",
     budget: int = DEFAULT_BUDGET,
     searcher: Searcher | None = None,
+    agent: str = "",
 ) -> Prompt:
     """Return what an agent should know at the aware time `now`; with a message also what fits it.
 
     The order: what is late and due, what is in progress, alerts, what the systems offer for the message (facts, the
     focus of the project state), what a search for it finds (where a searcher is given), the newest journal entries,
-    what is due this week. A system that cannot be read is left out.
+    what is due this week. A system that cannot be read is left out. What the person pinned for the agent comes before
+    all else, and what the person muted is not in the text; errors as `read_choices`.
     """
+    choices = read_choices(workspace.state).for_agent(agent)
     blocks: list[Block] = []
     later: list[Block] = []
     present = workspace.system_names()
@@ -46,22 +54,28 @@ def brief(
         blocks += _readable(lambda: [one for one in _found(searcher, message, now) if one.ref not in known])
     known = {block.ref for block in blocks}
     blocks += [block for block in later if block.ref not in known]
+    known = {block.ref for block in blocks}
+    missing = {ref for ref, kind in choices.items() if kind == "pin" and ref not in known}
+    blocks += _entries(workspace, missing)
     zone = workspace.snapshot(zone_refused=_nobody).zone
-    return composed(blocks, budget, now.astimezone(zone).strftime("%Y-%m-%d %H:%M"))
+    return composed(_chosen(blocks, choices), budget, now.astimezone(zone).strftime("%Y-%m-%d %H:%M"))
 
 
 def for_message(
     workspace: Workspace,
     now: datetime,
     message: str,
-    budget: int,
+    budget: int = MESSAGE_TOKENS,
     searcher: Searcher | None = None,
     without: Collection[str] = (),
+    agent: str = "",
 ) -> Prompt:
     """Return what fits a message at the aware time `now`, and nothing else: what systems offer for its sake, and what
     a search finds where a searcher is given. The prompt is empty where nothing fits; the systems named in `without`
-    are left out.
+    are left out. Of what fits, what the person pinned comes first, and what is muted is not in the text; errors as
+    `read_choices`.
     """
+    choices = read_choices(workspace.state).for_agent(agent)
     always = {(one.system, one.ref, one.text, one.score) for one in _offered(workspace, now, "", without)}
     blocks = [
         one
@@ -72,7 +86,42 @@ def for_message(
         known = {block.ref for block in blocks}
         blocks += _readable(lambda: [one for one in _found(searcher, message, now, without) if one.ref not in known])
     zone = workspace.snapshot(zone_refused=_nobody).zone
-    return composed(blocks, budget, now.astimezone(zone).strftime("%Y-%m-%d %H:%M"))
+    return composed(_chosen(blocks, choices), budget, now.astimezone(zone).strftime("%Y-%m-%d %H:%M"))
+
+
+def _chosen(blocks: list[Block], choices: Mapping[str, Kind]) -> list[Block]:
+    """Return the blocks with what is pinned on top, in the order of the pins, and what is muted marked."""
+    top: list[Block] = []
+    rest: list[Block] = []
+    for block in blocks:
+        kind = choices.get(block.ref or "")
+        if kind == "pin":
+            top.append(block._replace(section="Pinned", reason=_pinned(block.reason), choice=kind))
+        elif kind == "mute":
+            rest.append(block._replace(reason="you muted it", choice=kind))
+        else:
+            rest.append(block)
+    order = {ref: number for number, ref in enumerate(choices)}
+    return sorted(top, key=lambda block: order[block.ref or ""]) + rest
+
+
+def _pinned(reason: str) -> str:
+    return f"you pinned it; {reason}" if reason else "you pinned it"
+
+
+def _entries(workspace: Workspace, refs: set[str]) -> Iterator[Block]:
+    """Yield entries that nothing else puts into the prompt; none for what is not there any more."""
+    from memory.systems import systems_of
+
+    left = set(refs)
+    for system in systems_of(workspace) if left else ():
+        for record in system.records(None, {}):
+            ref = record.ref
+            if ref in left:
+                left.discard(ref)
+                yield Block.of(system.name, "Pinned", ref, record.title, "", record.file)
+            if not left:
+                return
 
 
 def _readable(read: Callable[[], list[Block]]) -> list[Block]:

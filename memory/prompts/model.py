@@ -34,6 +34,8 @@ class Block(NamedTuple):
     text: str
     score: float = 1.0
     included: bool = True
+    choice: str = ""
+    """What the person chose for it: `pin`, `mute`, or nothing."""
 
     @classmethod
     def of(
@@ -59,6 +61,7 @@ class Block(NamedTuple):
             "score": self.score,
             "tokens": self.tokens,
             "included": self.included,
+            "choice": self.choice,
             "text": self.text,
         }
 
@@ -69,6 +72,16 @@ class Prompt(NamedTuple):
     budget: int
     text: str
     blocks: tuple[Block, ...]
+
+    @property
+    def below(self) -> tuple[Block, ...]:
+        """What fell below the line where the budget ends."""
+        return tuple(one for one in self.blocks if not one.included and one.choice != "mute")
+
+    @property
+    def muted(self) -> tuple[Block, ...]:
+        """What the person does not want to be told."""
+        return tuple(one for one in self.blocks if one.choice == "mute")
 
     @property
     def used(self) -> int:
@@ -113,13 +126,16 @@ def framed(text: str, room: int) -> str:
 
 
 def composed(blocks: list[Block], budget: int, when: str) -> Prompt:
-    """Return the prompt of blocks in their order: each that still fits is in; `when` says as of which time."""
+    """Return the prompt of blocks in their order: each that fits and is not muted is in, as of the time `when`."""
     frame = f'<{TAG} time="{when}">\n{_LABEL}\n', f"</{TAG}>\n"
     left = budget - tokens_of("".join(frame))
     headings: set[str] = set()
     lines: list[str] = []
     judged: list[Block] = []
     for block in blocks:
+        if block.choice == "mute":
+            judged.append(block._replace(included=False))
+            continue
         heading = "" if block.section in headings else f"## {block.section}\n"
         cost = tokens_of(f"{heading}{block.text}\n")
         if cost > left:

@@ -3,50 +3,113 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from app.cli.lazy_groups import verb
 from app.cli.session import Session
-from app.hooks.run import EVENTS
+from app.hooks.run import EVENTS, told_apart
+from memory.errors import UsageError
 
 if TYPE_CHECKING:
-    from memory.prompts import Prompt
+    from memory.prompts import Block, Prompt
+
+
+_CHOICES = (("pin", "pin", True), ("unpin", "pin", False), ("mute", "mute", True), ("unmute", "mute", False))
+"""Each option with the kind of choice, and whether it is made or taken back."""
 
 
 @verb(
     "prompt",
     serves="look",
-    examples=("memdeck prompt", "memdeck prompt --message 'deploy to staging' --budget 500", "memdeck prompt -o json"),
+    by_person=tuple(option for option, _, _ in _CHOICES),
+    examples=(
+        "memdeck prompt",
+        "memdeck prompt --message 'deploy to staging' --budget 500",
+        "memdeck prompt --client claude-code --message 'deploy to staging' -o json",
+        "memdeck prompt --pin 'tasks#5fb30ad215'",
+        "memdeck prompt --mute 'facts#m-3' --agent builder",
+    ),
 )
+@click.option("--agent", metavar="NAME", default="", help="Which agent; pins and mutes can hold for one only.")
 @click.option("--message", metavar="TEXT", default="", help="What the agent is asked; what fits it is added.")
 @click.option("--budget", type=click.IntRange(100, 20_000), metavar="TOKENS", help="What it may cost (default: 1000).")
-def prompt(session: Session, message: str, budget: int | None) -> None:
+@click.option("--client", metavar="NAME", help="What the hooks of a client send: at the start, or for --message.")
+@click.option("--pin", multiple=True, metavar="REF", help="Put an entry on top from now on.")
+@click.option("--unpin", multiple=True, metavar="REF", help="Take a pin back.")
+@click.option("--mute", multiple=True, metavar="REF", help="Tell agents nothing of an entry from now on.")
+@click.option("--unmute", multiple=True, metavar="REF", help="Take a mute back.")
+def prompt(
+    session: Session, agent: str, message: str, budget: int | None, client: str | None, **chosen: tuple[str, ...]
+) -> None:
     """Show what an agent is told: each block with where it comes from, why it is there, and what it costs.
 
     A line shows where the budget ends; what stands below it is not sent. `-o json` has the text that is sent, byte for
-    byte.
+    byte. --pin, --unpin, --mute and --unmute change it first, for all agents or for that of --agent; they are kept in
+    the private state folder, not in the workspace.
     """
-    from memory.prompts import DEFAULT_BUDGET, brief
+    from memory.prompts import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message
     from memory.systems import searcher_of
 
-    searcher = session.opened(searcher_of(session.workspace))
-    found = brief(session.workspace, session.now, message, budget or DEFAULT_BUDGET, searcher)
+    if client is not None:
+        from app.connect.clients import CLIENTS
+
+        if client not in CLIENTS:
+            raise UsageError(
+                "connect.unknown_client",
+                f"memdeck does not know the client {client[:40]!r}",
+                f"write {', '.join(CLIENTS)}",
+            )
+    _choose(session, agent, chosen)
+    name = agent or client or ""
+    workspace, now = session.workspace, session.now
+    if client is not None and not message:
+        found = brief(workspace, now, budget=budget or START_TOKENS, agent=name)
+    else:
+        searcher = session.opened(searcher_of(workspace))
+        if client is not None:
+            apart = told_apart(workspace)
+            found = for_message(workspace, now, message, budget or MESSAGE_TOKENS, searcher, apart, name)
+        else:
+            found = brief(workspace, now, message, budget or DEFAULT_BUDGET, searcher, name)
     session.answer(found.json, lambda: _lines(session, found))
 
 
+def _choose(session: Session, agent: str, chosen: Mapping[str, Sequence[str]]) -> None:
+    """Pin, mute, and take back what was chosen before, all at once."""
+    from memory.prompts import Choices, change_choices, choice_of
+
+    wanted = [(choice_of(ref, kind, agent), made) for word, kind, made in _CHOICES for ref in chosen[word]]
+    if not wanted:
+        return
+
+    def change(old: Choices) -> Choices:
+        for choice, made in wanted:
+            old = old.having(choice) if made else old.without(choice)
+        return old
+
+    change_choices(session.workspace.state, change, actor=session.actor, now=session.now)
+
+
 def _lines(session: Session, found: Prompt) -> Iterator[str]:
+    from memory.base.safe_text import visible
+
+    def rows(blocks: Iterable[Block]) -> Iterator[str]:
+        return session.paint.columns(
+            (one.system, f"{one.tokens}", f"{one.score:.2f}", visible(one.reason), one.text) for one in blocks
+        )
+
     yield f"{found.used:,} of {found.budget:,} tokens"
-    rows = [(block.system, f"{block.tokens}", block.reason, block.text) for block in found.blocks if block.included]
-    yield from session.paint.columns(rows)
-    below = [
-        (block.system, f"{block.tokens}", block.reason, block.text) for block in found.blocks if not block.included
-    ]
-    if below:
-        yield "-- not sent: the budget ends here"
-        yield from session.paint.columns(below)
+    yield from rows(one for one in found.blocks if one.included)
+    for words, ones in (
+        ("-- not sent: the budget ends here", found.below),
+        ("-- not sent: you muted it", found.muted),
+    ):
+        if ones:
+            yield words
+            yield from rows(ones)
     if not found.blocks:
         yield "there is nothing to tell"
 

@@ -115,7 +115,8 @@ def _walk(
             if inner is not None:
                 yield from _walk(inner, (*words, name), command.serves or serves, context)
     elif isinstance(command, Verb):
-        own = [one for one in command.params if one not in COMMON and one is not FOLDER_ONLY]
+        kept = (*COMMON, FOLDER_ONLY)
+        own = [one for one in command.params if one not in kept and one.name not in command.by_person]
         yield Route(words, command, command.serves or serves, tuple(_argument(one) for one in own))
 
 

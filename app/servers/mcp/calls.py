@@ -84,7 +84,7 @@ class Calls:
                 )
             raise NotFoundError("mcp.no_tool", f"there is no tool {name[:60]!r}", f"use {', '.join(self._known)}")
         values = checked(tool, arguments)
-        if not tool.hints[0] or name == "review":
+        if not tool.hints[0] or name in ("brief", "review"):
             values["actor"] = actor
         answer: Json = getattr(self.desk, name)(**values)
         return answer
@@ -108,11 +108,11 @@ class Calls:
             names = [name for system in systems_of(self._workspace) for name in system.files()]
             return [name for name in dict.fromkeys(names) if (self._workspace.root / name).is_file()]
 
-    def resource(self, uri: str) -> tuple[str, str]:
+    def resource(self, uri: str, client: str | None = None) -> tuple[str, str]:
         """Return the text of a resource and its type; MemdeckError where there is none."""
         if uri == BRIEF_URI:
             with self.begun:
-                return self.desk.brief()["text"], "text/plain"
+                return self.desk.brief(actor=self.actor(client))["text"], "text/plain"
         if uri.startswith(FILE_URI):
             return self._file(uri.removeprefix(FILE_URI)), "text/plain"
         if uri.startswith(ENTRY_URI):
@@ -146,7 +146,7 @@ class Calls:
 
     # -- prompts ------------------------------------------------------------------------------------------------
 
-    def prompt(self, name: str, arguments: Mapping[str, str] | None) -> str:
+    def prompt(self, name: str, arguments: Mapping[str, str] | None, client: str | None = None) -> str:
         """Return the text of a prompt; NotFoundError `mcp.no_prompt`."""
         if name == "session-end":
             return END_OF_SESSION
@@ -155,5 +155,6 @@ class Calls:
                 "mcp.no_prompt", f"there is no prompt {name[:60]!r}", "use session-start or session-end"
             )
         with self.begun:
-            found: str = self.desk.brief((arguments or {}).get("message", ""))["text"]
+            message = (arguments or {}).get("message", "")
+            found: str = self.desk.brief(message, actor=self.actor(client))["text"]
         return found or "The memory of this workspace has nothing to tell right now."

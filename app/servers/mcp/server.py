@@ -63,8 +63,8 @@ def make_server(calls: Calls, watched: Watched) -> Server[Any]:
             resource_templates=[types.ResourceTemplate.model_validate(one) for one in TEMPLATES]
         )
 
-    async def read_resource(_ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text, kind = await _core(calls.resource, str(params.uri))
+    async def read_resource(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        text, kind = await _core(calls.resource, str(params.uri), _client(ctx))
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=params.uri, mime_type=kind, text=text)]
         )
@@ -105,8 +105,8 @@ def make_server(calls: Calls, watched: Watched) -> Server[Any]:
     async def list_prompts(_ctx: Any, _params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[types.Prompt.model_validate(one) for one in PROMPTS])
 
-    async def get_prompt(_ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        text = await _core(calls.prompt, params.name, params.arguments)
+    async def get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        text = await _core(calls.prompt, params.name, params.arguments, _client(ctx))
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(messages=[message])
 

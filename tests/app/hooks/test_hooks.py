@@ -134,3 +134,23 @@ def test_a_client_that_never_writes_is_not_waited_for(client: Client) -> None:
         process.kill()
         process.communicate()
     assert b"## Overdue" in said
+
+
+def test_what_is_shown_for_a_client_is_what_its_hook_sends(client: Client) -> None:
+    """With pins and mutes, for the start and for a message: `memdeck prompt --client` has the bytes of the hook."""
+    client.memdeck("facts", "store", "the gateway restarts at night")
+    client.memdeck("facts", "store", "the gateway has two doors")
+    blocks = json.loads(client.memdeck("prompt", "--now", NOW, "-o", "json").stdout)["blocks"]
+    refs = {one["title"]: one["ref"] for one in blocks}
+    late, fact = refs["Renew the certificate"], refs["the gateway has two doors"]
+    made = client.memdeck("prompt", "--mute", late, "--pin", fact, "--agent", "claude-code", "--now", NOW)
+    assert (made.returncode, made.stderr) == (0, b"")
+    message = "when does the gateway restart?"
+    for event, words in (("session-start", ()), ("prompt", ("--message", message))):
+        for name in ("claude-code", "codex"):
+            shown = json.loads(client.memdeck("prompt", "--client", name, *words, "--now", NOW, "-o", "json").stdout)
+            said = client.hook(event, name, prompt=message)
+            assert shown["text"] == said != ""
+            assert ("Renew" in said) == (name == "codex")
+    refused = client.memdeck("prompt", "--pin", late, "--actor", "agent:builder", "-o", "json")
+    assert (refused.returncode, json.loads(refused.stdout)["error"]["code"]) == (1, "prompt.person_only")

@@ -225,3 +225,11 @@ def test_a_socket_replaces_only_what_a_server_left_there(tmp_path: Path) -> None
     second.listening.close()
     second.close()
     assert not path.exists()
+
+
+def test_nobody_pins_or_mutes_over_http() -> None:
+    """`prompt` is served as a look, without the options by which a person changes what agents are told."""
+    from app.servers.api.verbs import routes
+
+    (found,) = (one for one in routes() if one.words == ("prompt",))
+    assert [one.name for one in found.arguments] == ["agent", "message", "budget", "client"]
