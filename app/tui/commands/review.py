@@ -66,11 +66,8 @@ def _titles(chosen: Sequence[Waiting]) -> str:
 
 def _write(context: Context, chosen: Sequence[Waiting], take: Take | None) -> Step:
     inbox, now = _inbox(context), context.clock()
-    pane = context.pane
-    if pane is not None:
-        pane.line_list.select(())
-        pane.step_off()
 
+    # What is accepted leaves the list, and the cursor and the selection with it; what cannot be stays under them.
     def write() -> Outcome:
         from memory.workspace import Outcome
 
@@ -181,7 +178,7 @@ def reject(context: Context) -> Step:
     chosen = _chosen(context)
     if not chosen:
         return None
-    inbox, now, pane = _inbox(context), context.clock(), context.pane
+    inbox, now = _inbox(context), context.clock()
     question = "Reject this proposal?" if len(chosen) == 1 else f"Reject {len(chosen)} proposals?"
 
     def work() -> int:
@@ -194,12 +191,7 @@ def reject(context: Context) -> Step:
         return Steps((Say(words), Look()))
 
     def answered(yes: bool | None) -> Step:
-        if not yes:
-            return None
-        if pane is not None:
-            pane.line_list.select(())
-            pane.step_off()
-        return Find(work, done, lambda error: Steps((Fail(error), Look())))
+        return Find(work, done, lambda error: Steps((Fail(error), Look()))) if yes else None
 
     details = f"{_titles(chosen)}\n\nThe files stay as they are; the agent hears of it."
     return Ask(Confirm(question, details, yes="Reject", no="Keep waiting", danger=True), answered)

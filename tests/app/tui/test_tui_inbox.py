@@ -117,6 +117,55 @@ async def test_the_same_field_is_asked_in_three_columns(workspace: Workspace, ke
         assert Inbox(workspace).count() == 0
 
 
+def under_the_cursor(app: MemdeckApp) -> str:
+    """The id of the proposal under the cursor."""
+    pane = app.navigation.pane
+    assert pane is not None
+    return str(pane.current().ref)
+
+
+async def test_the_cursor_moves_on_from_what_was_decided_only(workspace: Workspace) -> None:
+    """It stays where accepting meets a conflict that is left open or a faster reviewer, and goes to the next below."""
+    titles = [task.title for task in workspace.snapshot().tasks.tasks if task.title != FIRST][:2]
+    oldest, older = (removal(workspace, title) for title in titles)
+    clashing = propose(workspace, lambda look: edit_task(look, FIRST, set={"due": "2024-02-02"}, now=NOW))
+    newest = propose(workspace, lambda look: edit_task(look, FIRST, set={"notes": "seen"}, now=NOW))
+    workspace.change(
+        "edit", lambda look: edit_task(look, FIRST, set={"due": "2024-03-03"}, now=NOW), actor="human", now=NOW
+    )
+    app = make_app(workspace, pane="inbox")
+    async with running(app) as pilot:
+        assert under_the_cursor(app) == newest
+        await press(pilot, "full_stop")
+        assert under_the_cursor(app) == clashing
+        await press(pilot, "full_stop")
+        assert isinstance(app.screen, ThreeWay)
+        await press(pilot, "escape")
+        assert under_the_cursor(app) == clashing
+        await press(pilot, "x", "y")
+        assert Inbox(workspace).get(clashing).state == "rejected"
+        assert under_the_cursor(app) == older
+        await press(pilot, "full_stop")
+        assert under_the_cursor(app) == oldest
+
+
+async def test_what_could_not_be_accepted_stays_selected(workspace: Workspace) -> None:
+    """Of several that are accepted together those that wait on are under the next key."""
+    other = next(task.title for task in workspace.snapshot().tasks.tasks if task.title != FIRST)
+    removal(workspace, other)
+    clashing = propose(workspace, lambda look: edit_task(look, FIRST, set={"due": "2024-02-02"}, now=NOW))
+    workspace.change(
+        "edit", lambda look: edit_task(look, FIRST, set={"due": "2024-03-03"}, now=NOW), actor="human", now=NOW
+    )
+    app = make_app(workspace, pane="inbox")
+    async with running(app) as pilot:
+        await press(pilot, "space", "space", "full_stop", "y")
+        assert other not in tasks(workspace)
+        pane = app.navigation.pane
+        assert pane is not None
+        assert [one.ref for one in pane.selected()] == [under_the_cursor(app)] == [clashing]
+
+
 async def test_the_pane_comes_with_the_first_proposal(workspace: Workspace) -> None:
     """Nothing is in the sidebar before; then the pane with its number, and a line in Brief, within a beat or two."""
     app = make_app(workspace, watches=True, keeps_watch=False, pane="tasks")
