@@ -44,7 +44,7 @@ _ANSWERS = (
 )
 
 
-class _Statements:
+class Statements:
     """Counts statements and lets one fail, or it and all after it."""
 
     def __init__(self, number: int = -1, code: str = "FULL", *, lasting: bool = False) -> None:
@@ -64,7 +64,7 @@ class _Statements:
 
 
 @contextmanager
-def _through(statements: _Statements) -> Iterator[list[str]]:
+def through(statements: Statements) -> Iterator[list[str]]:
     """Let all statements go through `statements`; yield the warnings that are told meanwhile."""
     connect, warn = sqlite3.connect, LogFile._warn
     told: list[str] = []
@@ -99,7 +99,7 @@ def log_faults(top: Path, every: int = 1) -> Tally:
         folder.mkdir()
         start, allowed = states(operation, folder)
         place = start.copy(folder / "count")
-        with _through(statements := _Statements()):
+        with through(statements := Statements()):
             operation.run(place)
         place.clear()
         for number in range(statements.count):
@@ -108,7 +108,7 @@ def log_faults(top: Path, every: int = 1) -> Tally:
                     if wanted():
                         place = start.copy(folder / "failed")
                         where = f"{operation.name}, {code} {'from' if lasting else 'at'} statement {number}"
-                        _failed(tally, operation, place, allowed, _Statements(number, code, lasting=lasting), where)
+                        _failed(tally, operation, place, allowed, Statements(number, code, lasting=lasting), where)
                         place.clear()
     for name, fault in REAL.items():
         _real(tally, top / f"real-{name}", name, fault)
@@ -116,10 +116,10 @@ def log_faults(top: Path, every: int = 1) -> Tally:
 
 
 def _failed(
-    tally: Tally, operation: Operation, place: Place, allowed: list[Tree], statements: _Statements, where: str
+    tally: Tally, operation: Operation, place: Place, allowed: list[Tree], statements: Statements, where: str
 ) -> None:
     told: BaseException | None = None
-    with _through(statements) as warnings:
+    with through(statements) as warnings:
         try:
             operation.run(place)
         except Exception as error:
