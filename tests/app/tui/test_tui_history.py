@@ -327,6 +327,7 @@ async def test_an_earlier_version_comes_back(workspace: Workspace) -> None:
 
 async def test_a_removed_entry_comes_back_from_the_log(workspace: Workspace) -> None:
     """H on the change that removed an entry leads to its versions, and B brings one back."""
+    let_agents(workspace.store)
     ref = ref_of(workspace, FIRST)
     workspace.change("tasks.remove", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor=AGENT, now=NOW)
     app = make_app(workspace)
