@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.curated.index.records import UNAVAILABLE
 from memory.curated.model import INBOX, Invalid, Json, Memory
 from memory.curated.operations.memories import Call, summaries
 from memory.curated.operations.registry import BY_NAME
@@ -67,7 +68,7 @@ def overview(curated: Curated, now: datetime) -> Overview:
             },
             tuple(curated.invalid(roots)),
             ask("health"),
-            tuple(ask("decisions list", limit=DECISIONS).get("decisions", ())),
+            _decisions(curated, call),
             tuple(dreaming.get("scopes", ())),
             tuple(ask("dream list").get("dreams", ())),
             tuple(_inbox(curated)),
@@ -75,6 +76,16 @@ def overview(curated: Curated, now: datetime) -> Overview:
         )
     except MemdeckError as error:
         return Overview(error=error)
+
+
+def _decisions(curated: Curated, call: Call) -> tuple[Json, ...]:
+    """Return the newest decisions; none where the records cannot be read, of which the health tells."""
+    try:
+        return tuple(BY_NAME["decisions list"].run(curated, {"limit": DECISIONS}, call).get("decisions", ()))
+    except MemdeckError as error:
+        if error.code != UNAVAILABLE:
+            raise
+        return ()
 
 
 def key_of(memory: Memory) -> str:

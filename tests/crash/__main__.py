@@ -31,7 +31,7 @@ from tests.crash import (
 )
 from tests.crash.calls import without_exchange, without_leases
 from tests.crash.kill import Tally
-from tests.crash.operations import OPERATIONS
+from tests.crash.operations import CURATED, OPERATIONS
 
 
 def _reduced(part: Callable[[Path], Tally]) -> Callable[[Path], Tally]:
@@ -44,6 +44,35 @@ def _reduced(part: Callable[[Path], Tally]) -> Callable[[Path], Tally]:
         return tally
 
     return run
+
+
+def _curated(top: Path) -> Tally:
+    """Let all that may happen to an operation happen to those of curated memory, sampled where there is much."""
+    parts: dict[str, Callable[[Path], Tally]] = {
+        "kill": kill.kills,
+        "recovery": lambda folder: kill.compound(folder, every=6),
+        "ordered": lambda folder: power.power(folder, weak=False),
+        "weak": lambda folder: power.power(folder, weak=True, every=6),
+        "errors": lambda folder: errors.errors(folder, every=4),
+        "locks": lambda folder: errors.errors(folder, every=2, locking=True),
+        "log": lambda folder: log_faults.log_faults(folder, real=()),
+        "foreign": foreign.foreign,
+    }
+    modules = (kill, power, errors, log_faults, foreign)
+    tally, usual = Tally("curated memory: kills, power cuts, errors, log, writers"), kill.OPERATIONS
+    for name, part in parts.items():
+        for module in modules:
+            module.OPERATIONS = CURATED  # type: ignore[attr-defined]
+        try:
+            (top / name).mkdir()
+            found = part(top / name)
+        finally:
+            for module in modules:
+                module.OPERATIONS = usual  # type: ignore[attr-defined]
+        tally.points += found.points
+        tally.notes[name] = found.points
+        tally.violations += [f"{name}: {violation}" for violation in found.violations]
+    return tally
 
 
 def _say_held(number: int, mib: float, seconds: float) -> None:
@@ -72,6 +101,7 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "foreign-kill": lambda top: foreign.foreign(top, killed=1, near=True),
     "stale": stale.stale,
     "stale-beside": stale_beside.stale_beside,
+    "curated": _curated,
     "late": late.late,
     "crossing": crossing.crossing,
     "twelve": lambda top: torture.twelve(top, rounds=100),
@@ -89,8 +119,9 @@ def main(names: list[str]) -> int:
         place = names.index("--only")
         only.append(names[place + 1])
         del names[place : place + 2]
-    OPERATIONS[:] = [one for one in OPERATIONS if not only or one.name.startswith(tuple(only))]
-    if not OPERATIONS:
+    for table in (OPERATIONS, CURATED):
+        table[:] = [one for one in table if not only or one.name.startswith(tuple(only))]
+    if not OPERATIONS and not CURATED:
         print(f"no operation begins with {' or '.join(only)}", file=sys.stderr)
         return 2
     if unknown := [name for name in names if name not in PARTS]:

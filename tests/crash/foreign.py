@@ -10,18 +10,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from memory.curated.control.decision import select
 from memory.errors import MemdeckError, NotFoundError
 from memory.storage.transaction.transaction import Transaction
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import KILLED, Tally, some
-from tests.crash.operations import OPERATIONS, Operation, Place, Tree, states
+from tests.crash.operations import CURATED, CURATED_FOLDER, OPERATIONS, Operation, Place, Tree, states
 from tests.patience import reap
 
 MARK = b"\n<!-- foreign -->\n"
 PROJECT, DRAWN = ".agent-memory/", ("docs/agent-memory/", ".agent-memory/analysis.json")
 """Files of the project state that hold nothing but JSON, and those that are drawn from it."""
+CHANGED = ("memory.changed", "memory.exists", "memory.file_invalid", "memory.revert.changed")
+"""How curated memory refuses what another program has written."""
 REFUSED, BROKEN = 5, 70
-"""How a process ends that the project state refused, and one that an error ended which is none of memdeck's."""
+"""How a process ends that the project state or curated memory refused, and one that another error ended."""
 
 
 def in_place(path: Path) -> None:
@@ -165,7 +168,7 @@ def _crossed(
     if pid:
         code = reap(pid)
         # What no longer is what its system can read is refused by the error of that system.
-        refused = (REFUSED,) if f" {PROJECT}" in where else ()
+        refused = (REFUSED,) if f" {PROJECT}" in where or operation in CURATED else ()
         tally.expect(code in (0, 4, *refused, KILLED if killed else 0), f"{where}: ended with {code}")
         _wait_for_writers(place)
         return code
@@ -196,7 +199,7 @@ def _crossed(
     except NotFoundError:
         code = 4  # In the moment in which the other program has no file there: refused, nothing was written.
     except MemdeckError as error:
-        code = REFUSED if error.code.startswith("state.") else error.exit_code
+        code = REFUSED if error.code in CHANGED or error.code.startswith("state.") else error.exit_code
     except BaseException:
         import traceback
 
@@ -235,7 +238,9 @@ def _look(tally: Tally, place: Place, name: str, where: str, *, may_be_kept: boo
             break
         time.sleep(0.005)  # The writer of a killed change may only now get its file, or still have it open.
     # What a change has read, it may remove or draw anew: the change log has the bytes.
-    removed = (tree.get(name) is None or name.startswith(DRAWN)) and (place.top / "seen").exists()
+    # What a decision was made on, it may replace: the record of decisions has the bytes too.
+    drawn = name.startswith((*DRAWN, f"{CURATED_FOLDER}/"))
+    removed = (tree.get(name) is None or drawn) and (place.top / "seen").exists()
     wrote = (place.top / "wrote").exists() and not removed
     if removed and not where_now and not may_be_kept:
         tally.expect(_is_logged(place), f"{where}: drawn anew or removed, and the change log has not the foreign bytes")
@@ -249,6 +254,13 @@ def _look(tally: Tally, place: Place, name: str, where: str, *, may_be_kept: boo
 
 def _is_logged(place: Place) -> bool:
     """Tell whether a version in the change log holds the foreign bytes."""
+    if (place.shop / CURATED_FOLDER).is_dir():
+        curated = place.curated()
+        try:
+            made = curated.sides["global"].records.look(lambda db: select(db, "1", []), [])
+        finally:
+            curated.close()
+        return any(MARK in (one.prior or b"") for one in made)
     history = place.workspace().store.history
     versions = (history.before(record.id, file.path) for record in history.list() for file in record.files)
     return any(MARK in (data or b"") for data in versions)

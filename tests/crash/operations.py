@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import json
 import os
 import shutil
@@ -428,6 +429,8 @@ def _retype(place: Place) -> None:
 def _take_back(place: Place) -> None:
     def newest(curated: Curated, now: datetime) -> object:
         found = BY_NAME["decisions list"].call(curated, {"op": "update"}, Call(now))["decisions"]
+        if not found:
+            raise MemdeckError("memory.records.unavailable", "the decision to take back is not listed")
         return BY_NAME["decisions revert"].call(curated, {"id": found[0]["id"]}, Call(now))
 
     _curated(place, newest)
@@ -440,6 +443,28 @@ def _curated(place: Place, do: Callable[[Curated, datetime], object], minute: in
     finally:
         curated.close()
         curated.sides["global"].store.history.close()
+
+
+def decides_on(place: Place) -> str:
+    """Make one more decision; say what is wrong with that, or with what the records say of the files."""
+    place.recover()
+    error = fails(lambda: _curate(place, "More", "one more thing", minute=30))
+    if error is not None:
+        return f"the next decision raised {error}"
+    curated = place.curated()
+    try:
+        listed = BY_NAME["decisions list"].call(curated, {}, Call(LATER))["decisions"]
+        if not listed or listed[0]["target_filename"] != "user_more.md" or not listed[0]["applied_at"]:
+            return f"the next decision is not listed: {listed[:1]}"
+        newest = {}
+        for one in reversed(listed):
+            newest[one["target_filename"]] = one["post_content_hash"]
+        for path in (place.shop / CURATED_FOLDER / "memory").glob("*_*.md"):
+            if path.name in newest and newest[path.name] != hashlib.sha256(path.read_bytes()).hexdigest():
+                return f"no decision made what is in {path.name}"
+    finally:
+        curated.close()
+    return ""
 
 
 CURATED = [

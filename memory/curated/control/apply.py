@@ -13,11 +13,11 @@ from memory.curated.index.catalog import Catalog
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.curated.sides import Side
-from memory.errors import ConflictError, MemdeckError, RefusedError
+from memory.errors import ConflictError, MemdeckError
 
 from .candidate import Candidate
 from .carry_out import carry_out
-from .decide import decide
+from .decide import changed_meanwhile, decide
 from .decision import CHANGES, Decision, of_root, select
 from .replay import replay
 from .view import View
@@ -68,7 +68,8 @@ def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime
     side.prepare(actor=actor, now=now)
     candidate = replace(candidate, workspace_id=side.workspace_id)
     replay(side, now)
-    done = again(lambda: _attempt(curated, side, candidate, actor, now))
+    decided_on: dict[str, str] = {}
+    done = again(lambda: _attempt(curated, side, candidate, decided_on, actor, now))
     if done.applied:
         from memory.curated.providers.calls import call
 
@@ -87,7 +88,10 @@ def again(attempt: Callable[[], T]) -> T:
     raise AssertionError("the last try returns or raises")
 
 
-def _attempt(curated: Curated, side: Side, candidate: Candidate, actor: str, now: datetime) -> Proposed:
+def _attempt(
+    curated: Curated, side: Side, candidate: Candidate, decided_on: dict[str, str], actor: str, now: datetime
+) -> Proposed:
+    """Decide and carry out once; `decided_on` has the hash of each file that earlier tries decided on."""
     with side.store.transaction("curated.write", actor=actor, now=now) as transaction:
         known = _known(side, candidate)
         if known is not None:
@@ -95,8 +99,7 @@ def _attempt(curated: Curated, side: Side, candidate: Candidate, actor: str, now
         if candidate.base is not None:
             current = transaction.read(f"{candidate.root.folder}/{candidate.target}").base
             if current is None or digest(current) != candidate.base:
-                words = f"{candidate.target} was changed meanwhile"
-                raise RefusedError("memory.changed", words, "look at it and try again")
+                raise changed_meanwhile(str(candidate.target))
         view = View(side.store, side.catalog, side.records, candidate.root)
         decision = _decided(curated, side, candidate, view, transaction, now)
         stored = side.records.look(
@@ -104,6 +107,9 @@ def _attempt(curated: Curated, side: Side, candidate: Candidate, actor: str, now
         )
         if stored:
             return Proposed(stored[0], False)
+        # Another try is for an index that was written to meanwhile: a memory that was is not the one decided on.
+        if decision.changes and decided_on.setdefault(decision.source_file, decision.prior_hash) != decision.prior_hash:
+            raise changed_meanwhile(decision.source_file)
         change = carry_out(side, decision, transaction, now)
         return Proposed(replace(decision, applied_at=milliseconds(now)), decision.changes, change=change)
 

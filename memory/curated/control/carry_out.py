@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memory.curated.files.index_file import Line, rendered
 from memory.curated.index.catalog import index_lines
-from memory.curated.index.records import add_event, milliseconds
+from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
 from memory.curated.model import INDEX
+from memory.errors import MemdeckError
 
 from .decision import Decision, insert
 
@@ -27,7 +29,8 @@ def carry_out(
 ) -> Change | None:
     """Record a decision, then change its files, then stamp it; the lock is held all the time.
 
-    Where the files cannot be changed the decision never was: its row goes, and the error is raised.
+    Where the files cannot be changed the decision never was: its row goes, and the error is raised. A stamp that
+    cannot be made once they are is left to the next replay, which finds the decision's bytes in its file.
     """
     side.records.run(lambda db: insert(db, decision))
     change = None
@@ -38,7 +41,11 @@ def carry_out(
             gone = "DELETE FROM memory_decisions WHERE id = ? AND applied_at IS NULL"
             side.records.run(lambda db: db.execute(gone, (decision.id,)))
             raise
-    stamp(side, decision, now, event=event)
+    try:
+        stamp(side, decision, now, event=event)
+    except MemdeckError as error:
+        if change is None or error.code != UNAVAILABLE:
+            raise
     return change
 
 
@@ -99,7 +106,11 @@ def stamp(side: Side, decision: Decision, now: datetime, *, event: str | None = 
         facts["replayed"] = True
 
     def done(db: sqlite3.Connection) -> None:
-        db.execute("UPDATE memory_decisions SET applied_at = ? WHERE id = ?", (milliseconds(now), decision.id))
+        at = milliseconds(now)
+        found = db.execute("UPDATE memory_decisions SET applied_at = ? WHERE id = ?", (at, decision.id)).rowcount
+        if not found:
+            # The records were damaged since and begin anew: the bytes before and after are kept all the same.
+            insert(db, replace(decision, applied_at=at))
         if decision.op == "update" and decision.source_file != decision.target_filename:
             old, new = (f"{decision.root.key}/{name}" for name in (decision.source_file, decision.target_filename))
             db.execute("UPDATE OR REPLACE memory_recall_signals SET chunk_id = ? WHERE chunk_id = ?", (new, old))

@@ -12,7 +12,7 @@ from memory.curated.files.header import text_of
 from memory.curated.files.listing import digest
 from memory.curated.model import Header, Memory, Provenance
 from memory.curated.places.settings import Settings
-from memory.errors import ConflictError, RefusedError
+from memory.errors import RefusedError
 
 from .candidate import Candidate, slot
 from .decision import ABSENT, Decision, Trace
@@ -36,8 +36,8 @@ def decide(
 ) -> Decision:
     """Return the decision on a candidate, without key and id; nothing is written.
 
-    RefusedError `memory.file_invalid` and `memory.exists` for a file that must not be overwritten; ConflictError
-    where a file changed between two looks.
+    RefusedError `memory.file_invalid` and `memory.exists` for a file that must not be overwritten, `memory.changed`
+    for one that changed between two looks.
     """
     verdict = judge(candidate, view, settings, writes)
     llm: dict[str, object] | None = None
@@ -72,6 +72,11 @@ def decide(
     return _with_bytes(made, candidate, verdict, view, settings, read, now) if made.changes else made
 
 
+def changed_meanwhile(name: str) -> RefusedError:
+    """Return the error for a file that is not the one any more that was decided on."""
+    return RefusedError("memory.changed", f"{name} was changed meanwhile", "look at it and try again")
+
+
 def _with_bytes(
     made: Decision,
     candidate: Candidate,
@@ -85,7 +90,7 @@ def _with_bytes(
     target = verdict.target
     prior = None if made.op == "add" else read(made.source_file)
     if target is not None and (prior is None or digest(prior) != target.hash):
-        raise ConflictError("document.conflict", f"{target.filename} was changed meanwhile", crossed=True)
+        raise changed_meanwhile(target.filename)
     if made.target_filename != made.source_file or made.op == "add":
         there = view.file(made.target_filename)
         if there is not None:

@@ -44,9 +44,12 @@ class Reverted:
 
 
 def find(curated: Curated, decision_id: str) -> tuple[Side, Decision]:
-    """Return a decision by its id and the side that holds it; NotFoundError `memory.not_found`."""
+    """Return a decision by its id and the side that holds it; NotFoundError `memory.not_found`.
+
+    MemdeckError `memory.records.unavailable` where the records cannot be read.
+    """
     for side in curated.sides.values():
-        found = side.records.look(lambda db: select(db, "id = ?", [decision_id]), list[Decision]())
+        found = side.records.read(lambda db: select(db, "id = ?", [decision_id]), list[Decision]())
         if found:
             return side, found[0]
     raise NotFoundError(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _FAILED: Any = object()
+UNAVAILABLE = "memory.records.unavailable"
 EMA_OLD, EMA_NEW = 0.8, 0.2
 """The weights of the old and the new score of a signal."""
 
@@ -50,12 +51,27 @@ class Records:
         """Return `work(connection)`, done in one transaction; MemdeckError `memory.records.unavailable`."""
         done: T = self._file.run(work, _FAILED)
         if done is _FAILED:
-            why = self._file.warnings[-1] if self._file.warnings else "it cannot be opened"
-            raise MemdeckError("memory.records.unavailable", f"nothing can be recorded: {why}", "nothing was changed")
+            raise self._unavailable("nothing can be recorded")
         return done
 
+    def read(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
+        """Return `work(connection)`; `default` where there is no database, which is not made for it.
+
+        MemdeckError `memory.records.unavailable` where there is one that cannot be read, or was moved aside as damaged.
+        """
+        done: T = self._file.run(work, _FAILED, make=False)
+        if done is not _FAILED:
+            return done
+        if self._file.exists() or self._file.warnings:
+            raise self._unavailable("the records cannot be read")
+        return default
+
+    def _unavailable(self, what: str) -> MemdeckError:
+        why = self._file.warnings[-1] if self._file.warnings else "it cannot be opened"
+        return MemdeckError(UNAVAILABLE, f"{what}: {why}", "nothing was changed")
+
     def look(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
-        """Return `work(connection)`; `default` where there is no database, which is not made for it."""
+        """Return `work(connection)`; `default` where there is no database, or none that can be used now."""
         return self._file.run(work, default, make=False)
 
     # -- events -----------------------------------------------------------------------------------------------------
@@ -65,8 +81,10 @@ class Records:
         assert op in OPERATIONS, op
         self._file.run(lambda db: add_event(db, self.workspace_id, op, now, root, facts), None)
 
-    def events(self, *, ops: Sequence[str] = (), since: int | None = None, limit: int = 25) -> list[Json]:
-        """Return events, the newest first."""
+    def events(
+        self, *, ops: Sequence[str] = (), since: int | None = None, limit: int = 25, needed: bool = False
+    ) -> list[Json]:
+        """Return events, the newest first; with `needed`, an error as of `read` where they cannot be had."""
         where, values = ["1"], list[object]()
         if ops:
             where.append(f"op IN ({','.join('?' * len(ops))})")
@@ -78,7 +96,8 @@ class Records:
             "SELECT id, op, scope, agent_name, agent_tier, workspace_id, session_id, actor_kind, decision_id,"
             f" target_id, metadata, ts_ms FROM memory_events WHERE {' AND '.join(where)} ORDER BY id DESC LIMIT ?"
         )
-        rows = self.look(lambda db: db.execute(text, [*values, limit]).fetchall(), list[Any]())
+        ask = self.read if needed else self.look
+        rows = ask(lambda db: db.execute(text, [*values, limit]).fetchall(), list[Any]())
         names = ("id", "op", "scope", "agent_name", "agent_tier", "workspace_id", "session_id", "actor_kind",
                  "decision_id", "target_id", "metadata", "ts_ms")  # fmt: skip
         return [{**dict(zip(names, row, strict=True)), "metadata": json.loads(row[10])} for row in rows]

@@ -49,7 +49,7 @@ def decisions_list(curated: Curated, args: Json, call: Call) -> Json:
     text = f"{' AND '.join(where)} ORDER BY seq DESC LIMIT {limit}"
     found: list[Decision] = []
     for side in curated.sides.values():
-        found += side.records.look(lambda db: select(db, text, values), [])
+        found += side.records.read(lambda db: select(db, text, values), [])
     found.sort(key=lambda one: (one.decided_at, one.seq), reverse=True)
     return {"decisions": [one.json() for one in found[:limit]]}
 
@@ -164,7 +164,11 @@ def history(curated: Curated, args: Json, call: Call) -> Json:
     ops = [op for op, name in _HISTORY.items() if wanted in (op, name)] or ([wanted] if wanted else [])
     if wanted == "memory.delete":
         ops = ["memory.write.committed"]
-    rows = [row for side in curated.sides.values() for row in side.records.events(ops=ops, since=since, limit=1000)]
+    rows = [
+        row
+        for side in curated.sides.values()
+        for row in side.records.events(ops=ops, since=since, limit=1000, needed=True)
+    ]
     rows.sort(key=lambda row: (row["ts_ms"], row["id"]), reverse=True)
     found = []
     for row in rows:

@@ -111,6 +111,10 @@ class LogFile:
                 return default
         return default
 
+    def exists(self) -> bool:
+        """Tell whether something stands where the database is kept."""
+        return self._look() is not None
+
     def close(self) -> None:
         """Close the database; the next work opens it again."""
         connection, self._connection = self._connection, None
