@@ -90,10 +90,14 @@ def for_message(
 
 
 def _chosen(blocks: list[Block], choices: Mapping[str, Kind]) -> list[Block]:
-    """Return the blocks with what is pinned on top, in the order of the pins, and what is muted marked."""
+    """Return the blocks, each entry once, with what is pinned on top in the order of the pins, and the muted marked."""
+    seen: set[str] = set()
     top: list[Block] = []
     rest: list[Block] = []
     for block in blocks:
+        if block.ref in seen:
+            continue
+        seen |= {block.ref} if block.ref else set()
         kind = choices.get(block.ref or "")
         if kind == "pin":
             top.append(block._replace(section="Pinned", reason=_pinned(block.reason), choice=kind))

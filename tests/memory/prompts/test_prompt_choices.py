@@ -77,6 +77,16 @@ def test_a_pin_comes_first_and_a_mute_is_not_sent(shop: Workspace) -> None:
     assert found.below == ()
 
 
+def test_an_entry_is_told_once(shop: Workspace) -> None:
+    """A task that is late and in progress costs its tokens once, pinned or not."""
+    late = "### [HIGH] Renew the certificate\n- due: 2024-01-10\n"
+    moved = LATE.replace(late, "").replace("## In Progress\n", f"## In Progress\n\n{late}")
+    (shop.memory / "tasks.md").write_text(moved)
+    assert sorted(titles(brief(shop, NOW))) == ["Renew the certificate", "Rotate the keys"]
+    choose(shop, "pin", "Renew the certificate")
+    assert titles(brief(shop, NOW)) == ["Renew the certificate", "Rotate the keys"]
+
+
 def test_a_pin_brings_what_nothing_else_brings(shop: Workspace) -> None:
     """A task that is not due is told from the pin on; once it is gone the pin tells nothing."""
     assert "Paint the shed" not in brief(shop, NOW).text
