@@ -35,6 +35,8 @@ from .live.changing import Changing
 from .live.jobs import Jobs
 from .live.outside_changes import LogSource, Noticing
 from .live.overview import Overview
+from .live.prompts import PANE as PROMPT
+from .live.prompts import PromptSource
 from .live.proposals import PANE as INBOX
 from .live.proposals import Proposing
 from .live.refresh import Looking
@@ -345,6 +347,8 @@ class MemdeckApp(Shell):
         pane_type = name.load()
         if name.id == INBOX:
             return pane_type(self.proposing.source)  # type: ignore[call-arg]
+        if name.id == PROMPT:
+            return pane_type(PromptSource(self))  # type: ignore[call-arg]
         if name.id == "changes":
             return pane_type(LogSource(self))  # type: ignore[call-arg]
         if name.id == "monitors":

@@ -54,6 +54,7 @@ def all_panes() -> tuple[PaneName, ...]:
         *found,
         FIXED["changes"],
         FIXED["inbox"],
+        FIXED["prompt"],
         *(one if one.own else one._replace(key="") for one in rest),
     )
 
@@ -62,6 +63,7 @@ FIXED = {
     "brief": PaneName("brief", "1", "Brief", "widgets.panes.brief.pane:BriefPane"),
     "changes": PaneName("changes", "0", "Changes", "widgets.panes.changes.pane:ChangesPane"),
     "inbox": PaneName("inbox", "", "Inbox", "widgets.panes.inbox:InboxPane", system="review"),
+    "prompt": PaneName("prompt", "", "Prompt", "widgets.panes.prompt:PromptPane", letter="r", system="prompt"),
 }
 """The panes that show all systems."""
 

@@ -87,6 +87,7 @@ SPECIAL = frozenset(
         "state",
         "curated",
         "review",
+        "prompt",
     )
 )
 """Conditions that hold in some panes only, beside those of tasks."""
@@ -309,6 +310,8 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "typed": lambda pane: pane.pane_id == "typed" and hasattr(pane.current(), "file"),
     "state": lambda pane: pane.pane_id == "state" and _item(pane),
     "review": lambda pane: pane.pane_id == "inbox" and _item(pane),
+    "prompt": lambda pane: pane.pane_id == "prompt",
+    "prompt.entry": lambda pane: pane.pane_id == "prompt" and bool(getattr(pane.current(), "ref", None)),
     "state.any": lambda pane: pane.pane_id == "state",
     "state.point": lambda pane: pane.pane_id == "state" and any(hasattr(item, "point") for item in pane.selected()),
     "curated": lambda pane: pane.pane_id == "curated",

@@ -70,7 +70,7 @@ def _pane_actions() -> Iterator[Action]:
 
 _ENTRY, _TASK, _LIST, _HISTORY, _CONSENT = "Entries", "Tasks", "List", "History", "Consent"
 _UPKEEP, _PANE, _APP, _TYPED = "Maintenance", "Panes", "Application", "Typed memory"
-_RUN, _STATE, _CURATED = "Running", "Project state", "Curated memory"
+_RUN, _STATE, _CURATED, _PROMPT = "Running", "Project state", "Curated memory", "What agents are told"
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -719,6 +719,41 @@ ACTIONS: tuple[Action, ...] = (
         "Gather what was recalled most into one memory, where the gates are open",
         _CURATED,
         needs="curated",
+        shown=True,
+    ),
+    Action(
+        "prompt.pin",
+        ("number_sign",),
+        "prompt",
+        "pin",
+        "pin",
+        "Put the selected entries on top of what agents are told; again takes it back",
+        _PROMPT,
+        needs="prompt.entry",
+        shown=True,
+        bulk=True,
+    ),
+    Action(
+        "prompt.mute",
+        ("dollar_sign",),
+        "prompt",
+        "mute",
+        "mute",
+        "Tell agents nothing of the selected entries; again takes it back",
+        _PROMPT,
+        needs="prompt.entry",
+        shown=True,
+        bulk=True,
+    ),
+    Action(
+        "prompt.message",
+        ("left_parenthesis",),
+        "prompt",
+        "message",
+        "message",
+        "Show what an agent is told for a message; without one, at the start of a session",
+        _PROMPT,
+        needs="prompt",
         shown=True,
     ),
     *_pane_actions(),

@@ -1,0 +1,137 @@
+"""The prompt pane: what hooks send, block by block, pinned and muted by keys."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from app.tui.app import MemdeckApp
+from memory.prompts import START_TOKENS, Prompt, brief
+from memory.workspace import Workspace
+from screenshots.make import rest
+from tests.patience import PATIENCE
+from tests.widgets.harness import screen_text
+from widgets.panes.prompt import PromptPane
+
+from .tui_helpers import NOW, make_app, press, running, settle, type_text
+
+
+def look(app: MemdeckApp) -> Prompt:
+    """Return what the open pane shows."""
+    pane = app.navigation.pane
+    assert isinstance(pane, PromptPane)
+    assert pane.source is not None
+    found = pane.source.look(NOW)
+    assert not isinstance(found, str)
+    return found
+
+
+async def test_blocks_are_pinned_and_muted_by_keys(workspace: Workspace) -> None:
+    """# puts a block on top, $ keeps it out, each takes itself back; the text is that of the hook, byte for byte."""
+    before = brief(workspace, NOW, budget=START_TOKENS)
+    app = make_app(workspace, pane="prompt")
+    async with running(app) as pilot:
+        assert look(app) == before
+        first, second = before.blocks[:2]
+        await press(pilot, "j", "number_sign")
+        assert look(app).blocks[0].ref == second.ref
+        assert look(app).text == brief(workspace, NOW, budget=START_TOKENS).text != before.text
+        await press(pilot, "number_sign")
+        assert look(app) == before
+        await press(pilot, "k", "dollar_sign")
+        assert look(app).muted[0].ref == first.ref
+        assert first.text not in look(app).text
+        assert "Muted" in screen_text(app)
+        await press(pilot, "dollar_sign")
+        assert look(app) == before
+
+
+def outside(workspace: Workspace, *words: str, given: str = "") -> str:
+    """Return what memdeck says as a process that shares the private settings."""
+    assert workspace.state is not None
+    environ = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("MEMDECK")},
+        "XDG_STATE_HOME": str(workspace.state.folder.path.parents[1]),
+        "PYTHONPATH": str(Path(__file__).parents[3]),
+        "TZ": "UTC",
+    }
+    command = [sys.executable, "-m", "app.main", *words, "-w", str(workspace.root), "--now", NOW.isoformat()]
+    done = subprocess.run(command, input=given.encode(), env=environ, capture_output=True, timeout=PATIENCE, check=True)
+    return done.stdout.decode()
+
+
+async def test_what_is_shown_is_what_is_sent(workspace: Workspace) -> None:
+    """Pane, verb and hook have the same bytes, with a pin and a mute, at the start of a session and for a message."""
+    app = make_app(workspace, pane="prompt")
+    async with running(app) as pilot:
+        plain = look(app).text
+        await press(pilot, "dollar_sign", "j", "j", "number_sign")
+        for message in ("", "deploy to staging"):
+            pane = app.navigation.pane
+            assert isinstance(pane, PromptPane)
+            assert pane.source is not None
+            pane.source.message = message
+            shown = look(app).text
+            words = ("--message", message) if message else ()
+            verb = outside(workspace, "prompt", "--client", "claude-code", "-o", "json", *words)
+            assert json.loads(verb)["text"] == shown
+            event, given = ("prompt" if message else "session-start"), json.dumps({"prompt": message})
+            assert outside(workspace, "hook", event, "--client", "claude-code", given=given) == shown
+            assert shown not in ("", plain)
+
+
+async def test_a_message_is_asked_for_and_the_entry_is_gone_to(workspace: Workspace) -> None:
+    """( shows what the hook sends for a message, and o goes to the entry, where it is edited."""
+    app = make_app(workspace, pane="prompt")
+    async with running(app) as pilot:
+        await press(pilot, "left_parenthesis")
+        await type_text(pilot, "deploy staging")
+        await press(pilot, "enter")
+        assert "for: deploy staging" in screen_text(app)
+        assert look(app).text != ""
+        await press(pilot, "left_parenthesis", "ctrl+u", "enter", "o")
+        pane = app.navigation.pane
+        assert pane is not None
+        assert pane.pane_id == "tasks"
+
+
+async def test_choices_that_cannot_be_read_are_said(workspace: Workspace) -> None:
+    """The pane says why agents are told nothing, and stays open."""
+    assert workspace.state is not None
+    app = make_app(workspace, pane="prompt")
+    async with running(app) as pilot:
+        await press(pilot, "number_sign")
+        workspace.state.folder.path.joinpath("prompts", "choices.json").write_text("{")
+        app.looking.request()
+        await settle(pilot)
+        assert "Agents are told nothing" in screen_text(app)
+
+
+LOOKS = {"usual": (120, 36), "small": (80, 24)}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_look(name: str, snap_compare: Callable[..., bool], workspace: Workspace, tmp_path: Path) -> None:
+    """What is sent and what is muted."""
+    from memory.prompts import change_choices, choice_of
+
+    first, second, *_ = brief(workspace, NOW).blocks
+    assert first.ref
+    assert second.ref
+    chosen = choice_of(first.ref, "mute"), choice_of(second.ref, "pin")
+    change_choices(workspace.state, lambda old: old.having(chosen[0]).having(chosen[1]), actor="human", now=NOW)
+    app = make_app(workspace, pane="prompt", environ={"HOME": str(tmp_path), "LANG": "C.UTF-8"})
+    app.animation_level = "none"
+
+    async def wait(pilot: Pilot[MemdeckApp]) -> None:
+        await settle(pilot)
+        await rest(pilot.app, pilot)
+
+    assert snap_compare(app, terminal_size=LOOKS[name], run_before=wait)

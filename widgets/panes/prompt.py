@@ -1,0 +1,151 @@
+"""The prompt pane: what an agent is told, block by block, in the order in which it is sent, with what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer, Title
+from widgets.list.columns import Column, Columns
+from widgets.list.rows import Heading, Note
+from widgets.pane.base import Badge, Pane
+from widgets.text.styled_text import Line, Piece, Tone
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+    from memory.prompts import Block, Prompt
+
+_COLUMNS = Columns(
+    Column("system", 7, importance=1),
+    Column("text", minimum=24),
+    Column("reason", 20, importance=0),
+    Column("score", 5, align="right", importance=2),
+    Column("tokens", 5, align="right", importance=3),
+)
+_TITLES = {"pin": "pinned", "mute": "muted"}
+
+
+class Source(Protocol):
+    """Where the prompt comes from; called in threads."""
+
+    message: str
+
+    def look(self, now: datetime) -> Prompt | str:
+        """What is sent now; a sentence where it cannot be known."""
+
+
+class PromptPane(Pane):
+    """What hooks send, at the start of a session or for a message: pinned and muted by keys."""
+
+    pane_id: ClassVar[str] = "prompt"
+    title: ClassVar[str] = "Prompt"
+    empty: ClassVar[str] = (
+        "What agents are told by hooks stands here, block by block, with what each costs.\n\n"
+        "There is nothing to tell. {prompt.message|(} asks for a message, and shows what an agent gets with it."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = ("system", "ref", "reason")
+    item_name: ClassVar[str] = "block"
+
+    def __init__(self, source: Source | None = None) -> None:
+        """`source` gives the prompt; without one there is none."""
+        super().__init__()
+        self.source = source
+        self._said = ""
+
+    # What is shown
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
+        """What is sent, the line where the budget ends, what fell below it, and what is muted."""
+        found = "" if self.source is None else self.source.look(now)
+        if isinstance(found, str):
+            self._said = found and "cannot be read"
+            return [Note(found)] if found else []
+        self._said = f"{found.used:,} of {found.budget:,} tokens"
+        rows: list[Any] = []
+        for title, note, blocks in (
+            ("Sent", self._for(), tuple(one for one in found.blocks if one.included)),
+            ("Not sent", "the budget ends here", found.below),
+            ("Muted", "", found.muted),
+        ):
+            if blocks:
+                rows += [Note(number=len(rows))] if rows else []
+                rows += [Heading(title, note), *blocks]
+        return rows
+
+    def _for(self) -> str:
+        message = "" if self.source is None else self.source.message
+        return f"for: {message}" if message else "at the start of a session"
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """How much of the budget is used."""
+        return self._said
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """None: a number would say little."""
+        return Badge()
+
+    def mark(self, item: Block) -> Hashable:
+        """A block is all that it says."""
+        return item
+
+    def ref(self, item: Block) -> str:
+        """Its ref, or its text where it has none."""
+        return item.ref or item.text
+
+    def place(self, item: Block) -> str:
+        """The ref."""
+        return item.ref or ""
+
+    def text(self, item: Block) -> str:
+        """A block is found by what it says, where it comes from and why."""
+        return " ".join((item.system, item.text, item.reason, item.choice))
+
+    def draw_row(self, item: Block, width: int) -> Line:
+        """System, text, reason, score, tokens."""
+        tone: Tone = "plain" if item.included else "muted"
+        return _COLUMNS.line(
+            width,
+            {
+                "system": Piece(item.system, "muted"),
+                "text": Piece(item.title, "accent" if item.choice == "pin" else tone),
+                "reason": Piece(item.reason, "muted"),
+                "score": Piece(f"{item.score:.2f}", "muted"),
+                "tokens": Piece(f"{item.tokens}", tone),
+            },
+        )
+
+    def source_text(self, item: Block) -> str | None:
+        """The line as the agent gets it."""
+        return item.text
+
+    # The detail
+
+    def detail_title(self, item: Block) -> str:
+        """The title of the entry."""
+        return item.title
+
+    def detail(self, item: Block) -> Sequence[DetailLine]:
+        """The line as it is sent, where it comes from, why, and what it costs."""
+        return [
+            Title(item.title),
+            Spacer(),
+            Labelled("sent", "yes" if item.included else "no", "plain" if item.included else "alert"),
+            Labelled("system", item.system),
+            Labelled("ref", item.ref or "none"),
+            Labelled("why", item.reason),
+            Labelled("score", f"{item.score:.2f}"),
+            Labelled("tokens", f"{item.tokens}"),
+            Labelled("chosen", _TITLES.get(item.choice, "nothing")),
+            Spacer(),
+            Prose(item.text),
+        ]
+
+    def links(self, item: Block) -> Sequence[Link]:
+        """The entry in its own pane, where it is edited."""
+        kind = (item.ref or "").partition("#")[0]
+        if not kind:
+            return ()
+        place = f"{kind}.md" if item.system in ("files", "search") else item.system
+        return [Link("entry", item.title, (place, item.ref))]
