@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from textual.widgets._toast import ToastRack
+
 from memory import errors
 from memory.base.safe_text import cell_width, clip
 from widgets.chrome.footer import KeyHints
@@ -61,15 +63,17 @@ def place_toasts(app: App[int]) -> None:
     That is at the foot, above the keys, or else at the top; where neither has room for all of it, its end is left out.
     """
     screen = app.screen
+    there = {ToastRack._toast_id(note) for note in app._notifications}
     for below in app.screen_stack:
-        for rack in below.query("ToastRack"):
+        for rack in below.query(ToastRack):
             # A dialog says it itself; what lies below it would say it twice.
             rack.display = below is screen
+            for holder in rack.children:
+                # Textual leaves the place of a message that was taken away, as high as it was, as long as it runs.
+                if holder.id not in there:
+                    holder.remove()
     said = [(note.message, note.title) for note in app._notifications]
-    for rack in screen.query("ToastRack") if said else ():
-        for holder in rack.children:
-            # Textual leaves the place of a message that was taken away, as high as it was.
-            holder.display = bool(holder.children)
+    for rack in screen.query(ToastRack) if said else ():
         lines = sum(height_of(*words, screen.size.width) for words in said)
         place = place_for(screen, lines)
         rack.display = place.lines > 0

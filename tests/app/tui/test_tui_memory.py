@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections import Counter
 
@@ -11,6 +12,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import TextArea
+from textual.widgets._toast import Toast
 
 from memory.document import Document
 from memory.files.snapshot import Snapshot
@@ -63,11 +65,38 @@ async def test_a_document_goes_with_the_next_look(workspace: Workspace) -> None:
     assert after["Row"] <= before["Row"] + 3, (before, after)
 
 
+async def test_what_was_said_goes_with_what_is_said_next(workspace: Workspace) -> None:
+    """However much is said, on a pane or on a dialog, no more widgets stay than those of the last message."""
+    app = make_app(workspace)
+    async with running(app, says=True) as pilot:
+
+        async def talk(times: int) -> tuple[int, int, int]:
+            """How many messages and widgets are on the screen then, and how many tasks run: each widget is one."""
+            for number in range(times):
+                app.say(f"The task {number} was started.")
+                await settle(pilot)
+            return len(app.screen.query(Toast)), len(app.screen.query()), len(asyncio.all_tasks())
+
+        before = await talk(3)
+        after = await talk(20)
+        await press(pilot, "colon")
+        dialog_before = await talk(3)
+        dialog_after = await talk(20)
+        await press(pilot, "escape")
+        back = await talk(1)
+    assert before[:2] == after[:2] == back[:2]
+    assert before[0] == dialog_before[0] == 1
+    assert dialog_before[:2] == dialog_after[:2]
+    # What was just taken away may still be under way.
+    assert max(after[2], back[2]) <= before[2] + 4, (before, after, back)
+    assert dialog_after[2] <= dialog_before[2] + 4, (dialog_before, dialog_after)
+
+
 @pytest.mark.thorough
 async def test_nothing_grows_with_what_is_opened_and_left(workspace: Workspace) -> None:
     """Changes from outside and one's own, all panes, forms, dialogs, search and history leave nothing behind."""
     app = make_app(workspace)
-    async with running(app) as pilot:
+    async with running(app, says=True) as pilot:
 
         async def turn(number: int) -> None:
             await _edit(pilot, workspace, number)

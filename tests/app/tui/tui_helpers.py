@@ -61,10 +61,12 @@ async def jobs_done(pilot: Pilot[int]) -> None:
 
 
 @asynccontextmanager
-async def running(app: MemdeckApp, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Pilot[int]]:
-    """The application on a screen of so many cells, after its first look at the files."""
+async def running(
+    app: MemdeckApp, size: tuple[int, int] = (120, 36), *, says: bool = False
+) -> AsyncIterator[Pilot[int]]:
+    """The application on a screen of so many cells, after its first look; with `says` it shows what it says, too."""
     try:
-        async with app.run_test(size=size) as pilot:
+        async with app.run_test(size=size, notifications=says) as pilot:
             await settle(pilot)
             yield pilot
     finally:
