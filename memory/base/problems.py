@@ -31,7 +31,9 @@ class Problem(_Finding):
 
     def __new__(cls, level: Level, file: str, line: int, code: str, message: str) -> Problem:
         """Write bytes that are no UTF-8 in a quoted text as the application shows them: `\\xe9`, not `\\udce9`."""
-        return super().__new__(cls, level, file, line, code, _BYTE.sub(r"\1\\x\2", message))
+        if "\\udc" in message:
+            message = _BYTE.sub(r"\1\\x\2", message)
+        return super().__new__(cls, level, file, line, code, message)
 
     @property
     def place(self) -> str:

@@ -13,17 +13,26 @@ if TYPE_CHECKING:
     from .model import Document
     from .nodes import Block
 
+
+def _at_line_starts(pattern: str) -> tuple[re.Pattern[str], ...]:
+    """Return patterns that find a line's beginning: the first line's, behind a line feed, behind a carriage return.
+
+    One that begins with a single character finds it many times faster than one that begins with a choice.
+    """
+    return tuple([re.compile(before + pattern) for before in ("\\A", "\n", "\r")])
+
+
 _UNDECODED = re.compile(r"([\udc80-\udcff])[^\r\n]*")
 _OPENING = re.compile(rb"---[ \t]*(?:[\r\n]|\Z)")
 # Lines that are text, where a field was likely meant.
 _BULLET = re.compile(r"[*+] +[A-Za-z][A-Za-z0-9_-]*: ")
 _TIGHT = re.compile(r"- +[A-Za-z][A-Za-z0-9_-]*:[^\s/:]|-[A-Za-z][A-Za-z0-9_-]*: ")
-_MEANT_QUICK = re.compile(r"(?:\A|[\r\n])(?:[*+] +[A-Za-z]|-[A-Za-z]|- +[A-Za-z][A-Za-z0-9_-]*:[^\s/:])")
+_MEANT_QUICK = _at_line_starts(r"(?:[*+] +[A-Za-z]|-[A-Za-z]|- +[A-Za-z][A-Za-z0-9_-]*:[^\s/:])")
 # Lines that are text, where a heading was likely meant: no blank behind the hashes, or one that is none in Markdown, or
 # an invisible mark before them, left where files were joined.
 _HEADING = re.compile("#{2,3}[^#\\s]|#{1,3}[\u00a0\u2000-\u200b\u202f\u3000]")
 _MARKED = re.compile("\ufeff+(?:#{1,3}[ \\t]|---)")
-_HEADING_QUICK = re.compile("(?:\\A|[\\r\\n])(?:\ufeff|#{2,3}[^#\\s]|#{1,3}[\u00a0\u2000-\u200b\u202f\u3000])")
+_HEADING_QUICK = _at_line_starts("(?:\ufeff|#{2,3}[^#\\s]|#{1,3}[\u00a0\u2000-\u200b\u202f\u3000])")
 _MOST_ENCODING = 20
 
 Finding = tuple[int, str, str]
@@ -37,7 +46,7 @@ def structure_problems(document: Document) -> list[Finding]:
     for index, section in document.all_sections():
         base = document.line_of(index)
         found.extend(_fields(section, base + (1 if section.heading else 0)))
-        lines = section.entry_lines()
+        lines = section.entry_lines() if len(section) else []
         for number, entry in enumerate(section.entries):
             found.extend(_fields(entry, base + lines[number] + 1))
     return sorted(found, key=lambda problem: problem[0])
@@ -122,7 +131,7 @@ def _fields(block: Block, line: int) -> list[Finding]:
             seen.add(node.key)
     # Looking for a single character first is much faster in a body of megabytes.
     marked = "##" in body or "\ufeff" in body or ("#" in body and not body.isascii())
-    if _MEANT_QUICK.search(body) is None and not (marked and _HEADING_QUICK.search(body)):
+    if not _begins_line(_MEANT_QUICK, body) and not (marked and _begins_line(_HEADING_QUICK, body)):
         return found
     hidden = hidden_lines(body)
     for number, (text, _) in enumerate(split_lines(body)):
@@ -145,6 +154,18 @@ def _fields(block: Block, line: int) -> list[Finding]:
     return found
 
 
+def _begins_line(patterns: tuple[re.Pattern[str], ...], body: str) -> bool:
+    """Tell whether any line of a body begins as the patterns of `_at_line_starts` say."""
+    first, feed, carriage = patterns
+    return (
+        first.match(body) is not None
+        or feed.search(body) is not None
+        or ("\r" in body and carriage.search(body) is not None)
+    )
+
+
 def _has_twins(body: str, fields: Fields) -> bool:
-    dashes = body.count("\n- ") + body.count("\r- ") + body.startswith("- ")
+    dashes = body.count("\n- ") + body.startswith("- ")
+    if "\r" in body:
+        dashes += body.count("\r- ")
     return dashes > len(fields) and len(fields.nodes) > len(fields)

@@ -204,6 +204,7 @@ class Section(Block):
     _lines: list[int] | None = field(default=None, init=False, repr=False)
     _count: int | None = field(default=None, init=False, repr=False)
     _offsets: list[int] | None = field(default=None, init=False, repr=False)
+    _titled: str | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def compose(cls, title: str, level: int = 2, newline: str = "\n") -> Section:
@@ -219,13 +220,17 @@ class Section(Block):
     @property
     def title(self) -> str:
         """The heading's text, empty for the part before the first section."""
-        return _title(self.heading)
+        if self._titled is None:
+            object.__setattr__(self, "_titled", _title(self.heading))
+        assert self._titled is not None
+        return self._titled
 
     @property
     def name(self) -> str:
         """The title without case and without a remark in parentheses: `Completed (last 7 days)` → `completed`."""
         title = self.title
-        return (_REMARK.sub("", title) or title).casefold()
+        # Most titles have no remark, and to look at their last character takes no time.
+        return ((_REMARK.sub("", title) if title.endswith(")") else "") or title).casefold()
 
     @property
     def lead(self) -> bytes:

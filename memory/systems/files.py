@@ -66,6 +66,8 @@ class WorkspaceMemory(PlainSystem):
         from memory.monitoring.problems import monitor_problems
 
         more = monitor_problems(snapshot)
+        if not more:
+            return found
         return tuple(sorted({*found, *more}, key=lambda one: (one.file, one.line, one.code, one.message)))
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:

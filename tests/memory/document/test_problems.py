@@ -126,3 +126,14 @@ def test_hostile_sizes(unit: bytes) -> None:
 def test_lines_that_were_meant_as_headings(text: str, found: list[tuple[int, str]]) -> None:
     """A line that misses being a heading by a blank or a mark is reported, not outside of text."""
     assert found == [(line, code) for line, code, _ in structure_problems(parse(text.encode()))]
+
+
+@pytest.mark.parametrize("before", ["", "x\n", "x\r", "x\r\n", "- a: b\r", "- a: b\n\r\n"])
+@pytest.mark.parametrize(
+    ("line", "code"), [("* a: 1", "field.bullet"), ("- a:1", "field.space"), ("###x", "document.heading")]
+)
+def test_a_slip_is_found_in_any_line(before: str, line: str, code: str) -> None:
+    """What was meant as a field or a heading is found in the first line of a body and behind any line end."""
+    data = f"## A\r{before}{line}\r- c: d\n"
+    number = 1 + before.count("\n") + before.count("\r") - before.count("\r\n")
+    assert structure_problems(parse(data.encode()))[0][:2] == (number, code)
