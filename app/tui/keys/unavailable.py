@@ -51,6 +51,9 @@ WHY: dict[str, str] = {
     "state.point": "Only checkpoints of a state are compared.",
     "curated": "This is of curated memory: {pane.curated|palette} shows it.",
     "curated.decision": "Only decisions that changed a memory are taken back.",
+    "review": "Only proposals of agents are accepted: {pane.inbox|palette} shows them.",
+    "prompt": "This is of what agents are told: {pane.prompt|palette} shows it.",
+    "prompt.entry": "Only entries that agents are told of are pinned and muted: {pane.prompt|palette} shows them.",
     "item": "There is no entry here.",
 }
 """Why an action means nothing, by what it needs."""
