@@ -122,6 +122,8 @@ def _opening_line(document: Document) -> int:
 def _fields(block: Block, line: int) -> list[Finding]:
     body = block.body
     found: list[Finding] = []
+    if not body or body.isspace():
+        return found
     if _has_twins(body, block.fields):
         seen: set[str] = set()
         for node in block.fields.nodes:
