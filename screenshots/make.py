@@ -148,10 +148,18 @@ async def _draw(picture: Picture, home: Path) -> str:
         return app.export_screenshot(title="memdeck")
 
 
+def _let_agents(workspace: Workspace) -> None:
+    """Let agents rewrite and remove what a person wrote: these pictures show what comes of it."""
+    from memory.storage.review.policy import change_policy, checked_rule
+
+    change_policy(workspace.store.state, lambda old: old.with_rule(checked_rule("agent:*", "*", "apply")), now=NOW)
+
+
 def _edit(workspace: Workspace, actor: str, minutes: int, **fields: str) -> None:
     """Let somebody edit the first task some minutes ago."""
     from memory.files.tasks.edits import edit_task
 
+    _let_agents(workspace)
     now = NOW - timedelta(minutes=minutes)
     ref = workspace.snapshot().tasks.tasks[0].ref
     workspace.change("tasks.edit", lambda snapshot: edit_task(snapshot, ref, set=fields, now=now), actor=actor, now=now)
@@ -178,6 +186,7 @@ def _agent(workspace: Workspace) -> None:
 def _remove(workspace: Workspace) -> None:
     from memory.files.tasks.edits import remove_task
 
+    _let_agents(workspace)
     ref = workspace.snapshot().tasks.tasks[0].ref
     workspace.change(
         "tasks.remove", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor="agent:builder", now=NOW

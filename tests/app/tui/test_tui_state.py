@@ -278,7 +278,7 @@ async def test_both_edits_of_a_gotcha_are_asked_about(shop: Repository) -> None:
         await type_text(pilot, "MINE")
         gotchas = [*shop.memory.bundle["gotchas"]]
         gotchas[1] = {**gotchas[1], "cause": "THEIRS"}
-        shop.system.edit("gotchas", gotchas, None, actor="agent:x", now=shop.later())
+        shop.system.edit("gotchas", gotchas, None, actor="script", now=shop.later())
         await press(pilot, "ctrl+s")
         shown = screen_text(pilot.app)
         assert "changed this entry meanwhile" in shown
@@ -292,7 +292,7 @@ async def test_a_gotcha_that_went_keeps_what_was_typed(shop: Repository) -> None
     async with running(opened(shop)) as pilot:
         assert pane_of(pilot).go_to("state#gotcha-2")
         await press(pilot, "e", "end", "!")
-        shop.system.edit("gotchas", shop.memory.bundle["gotchas"][:1], None, actor="agent:x", now=shop.later())
+        shop.system.edit("gotchas", shop.memory.bundle["gotchas"][:1], None, actor="script", now=shop.later())
         await press(pilot, "ctrl+s")
         shown = screen_text(pilot.app)
         assert "not there any more" in shown
@@ -409,7 +409,7 @@ async def test_the_watcher_sees_the_state(shop: Repository) -> None:
     """A real change on disk reaches the screen through the watcher's thread."""
     async with running(opened(shop, watches=True, keeps_watch=False)) as pilot:
         Workspace(shop.root, state_home=shop.state_home, home=shop.home).system("state").edit(
-            "gotchas", [], None, actor="agent:x", now=shop.later()
+            "gotchas", [], None, actor="script", now=shop.later()
         )
         while "Payment retries storm" in screen_text(pilot.app):
             await pilot.pause(0.02)

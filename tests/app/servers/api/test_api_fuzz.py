@@ -108,7 +108,7 @@ def _session(api: Api, rng: random.Random) -> None:
             connection.shutdown(socket.SHUT_WR)
             with connection.makefile("rb") as file:
                 answer = file.read()
-        except ConnectionError:
+        except OSError:
             return
     for part in answer.split(b"HTTP/1.1 ")[1:]:
         status, body = part[:3], part.partition(b"\r\n\r\n")[2]

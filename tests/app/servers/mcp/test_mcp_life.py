@@ -125,7 +125,7 @@ def _is_dead(pid: int) -> bool:
 
 def test_what_is_wrong_with_the_call_is_said_on_stderr(tmp_path: Path) -> None:
     """Without a workspace, and with a toolset that is not there, the server says so and ends with code 2."""
-    for words in (["-w", str(tmp_path)], ["--toolset", "curated", "-w", str(make_workspace(tmp_path))]):
+    for words in (["-w", str(tmp_path)], ["--toolset", "nonsense", "-w", str(make_workspace(tmp_path))]):
         done = subprocess.run(
             [*COMMAND, *words],
             capture_output=True,
@@ -135,7 +135,7 @@ def test_what_is_wrong_with_the_call_is_said_on_stderr(tmp_path: Path) -> None:
         )
         assert done.returncode == 2
         assert done.stdout == b""
-        assert done.stderr.startswith((b"memdeck: workspace.not_found", b"memdeck: mcp.toolset"))
+        assert done.stderr.startswith((b"memdeck: workspace.not_found", b"memdeck: usage"))
 
 
 def test_without_the_sdk_it_says_what_to_install(tmp_path: Path) -> None:
