@@ -140,7 +140,7 @@ CURATED: dict[str, tuple[tuple[int, int], tuple[str, ...], Glyphs]] = {
     "wide": (WIDE, ("j",) * 4, UNICODE),
     "wide-decisions": (WIDE, ("slash", *"part:decisions", "enter", "j", "j", "j"), UNICODE),
     "wide-dreams": (WIDE, ("slash", *"part:dreams", "enter"), UNICODE),
-    "wide-search": (WIDE, ("comma", *"which days may relaeses go out", "enter"), UNICODE),
+    "wide-search": (WIDE, ("j", "j", "j", "j", "comma", *"which days may relaeses go out", "enter"), UNICODE),
     "wide-ascii": (WIDE, ("j",) * 4, ASCII),
     "usual": (USUAL, ("j",) * 5, UNICODE),
     "small": (SMALL, ("j", "j"), UNICODE),
