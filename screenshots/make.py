@@ -65,6 +65,8 @@ PICTURES = (
     Picture("typed", "typed", keys=("j",), beside=True),
     Picture("state", "state", keys=("j",) * 5, beside=True),
     Picture("state-recall", "state", keys=("n",), beside=True),
+    Picture("inbox", "tasks", keys=("@propose", "g", "i")),
+    Picture("prompt", "prompt", keys=("j", "j"), beside=True),
     Picture("changes", "tasks", keys=("0", "j"), story=True),
     Picture("take-back", "tasks", keys=("0", "j", "j", "X"), story=True),
     Picture("history", "tasks", keys=("H",), story=True),
@@ -193,7 +195,28 @@ def _remove(workspace: Workspace) -> None:
     )
 
 
-EVENTS: dict[str, Callable[[Workspace], None]] = {"@agent": _agent, "@remove": _remove}
+def _propose(workspace: Workspace) -> None:
+    """Let an agent rewrite one task of a person and remove another, which waits for that person."""
+    from memory.errors import BlockedError
+    from memory.files.tasks.edits import edit_task, remove_task
+
+    first, second, *_ = (task.ref for task in workspace.snapshot().tasks.tasks)
+    earlier = NOW - timedelta(minutes=7)
+    with suppress(BlockedError):
+        workspace.change(
+            "tasks.remove", lambda snapshot: remove_task(snapshot, second, now=NOW), actor="agent:builder", now=earlier
+        )
+    with suppress(BlockedError):
+        fields = {"due": "2024-01-16 09:00", "notes": "Run tests first, then tell the team"}
+        workspace.change(
+            "tasks.edit",
+            lambda snapshot: edit_task(snapshot, first, set=fields, now=NOW),
+            actor="agent:planner",
+            now=NOW,
+        )
+
+
+EVENTS: dict[str, Callable[[Workspace], None]] = {"@agent": _agent, "@remove": _remove, "@propose": _propose}
 """What somebody else does while a person is at work."""
 
 
