@@ -47,7 +47,8 @@ class Setup(NamedTuple):
 
     `path`: where a workspace would be made; `depth`: how many colours the terminal shows; `watches`: whether changes
     from outside are looked for; `keeps_watch`: whether monitors, heartbeat and maintenance run while it is open;
-    `remembers`: whether anything of what a person looks at is kept; `hand_over`: gives the terminal to an editor.
+    `remembers`: whether anything of what a person looks at is kept; `hand_over`: gives the terminal to an editor;
+    `safe`: nothing that stands in memory files may run.
     """
 
     path: str
@@ -56,6 +57,7 @@ class Setup(NamedTuple):
     keeps_watch: bool
     remembers: bool
     hand_over: Callable[[], AbstractContextManager[None]]
+    safe: bool
 
 
 def internal(error: Exception) -> MemdeckError:
@@ -117,8 +119,7 @@ class Shell(App[int]):
         if glyphs is ASCII or self.no_color or depth == "256":
             self._filters = plain_filters(self, ascii_signs=glyphs is ASCII, exact=depth == "256")
         keeps = watches if keeps_watch is None else keeps_watch
-        self.setup = Setup(path, depth, watches, keeps, remembers, hand_over or self.suspend)
-        self.safe = safe
+        self.setup = Setup(path, depth, watches, keeps, remembers, hand_over or self.suspend, safe)
         self.panes = OpenPanes()
         self.asked: dict[str, bool] | None = None
         """What was found out about conditions, while the keys of the main screen are looked through; else None."""
@@ -127,6 +128,16 @@ class Shell(App[int]):
         for theme in OWN[depth]:
             self.register_theme(theme)
         self.theme = OWN[depth][0].name
+
+    @property
+    def depth(self) -> Depth:
+        """How many colours the terminal shows, for widgets that draw otherwise in few."""
+        return self.setup.depth
+
+    @property
+    def safe(self) -> bool:
+        """Whether nothing that stands in memory files may run."""
+        return self.setup.safe
 
     @property
     def pane(self) -> Pane | None:

@@ -133,11 +133,11 @@ class _Killing(Statements):
         super().__init__()
         self._at = number
 
-    def come(self, statement: str) -> None:
+    def come(self, statement: str, *, recorded: bool = True) -> None:
         """Count it."""
         if self.count == self._at:
             os.kill(os.getpid(), signal.SIGKILL)
-        super().come(statement)
+        super().come(statement, recorded=recorded)
 
 
 @OPERATIONS

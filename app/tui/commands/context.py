@@ -48,8 +48,10 @@ class Context(Protocol):
 
     environ: Mapping[str, str]
     glyphs: Glyphs
-    safe: bool
-    """Whether nothing that stands in memory files may run, whatever was approved."""
+
+    @property
+    def safe(self) -> bool:
+        """Whether nothing that stands in memory files may run."""
 
     @property
     def workspace(self) -> Workspace | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -50,7 +51,10 @@ class _Foreign(Exception):
 
 
 class LogFile:
-    """Opens the database and runs work in transactions; the caller keeps threads apart."""
+    """Opens the database and runs work in transactions, one at a time: threads may share it.
+
+    SQLite ends the process where a connection is closed under a thread that works with it.
+    """
 
     def __init__(self, folder: StateFolder | None, timeout: float = 2.0, kind: Kind = CHANGES) -> None:
         """Without a folder it lives in memory, as long as the process; `timeout` is in seconds.
@@ -63,6 +67,7 @@ class LogFile:
         self._timeout = timeout
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
+        self._mutex = RLock()
 
     def run(self, work: Callable[[sqlite3.Connection], T], default: T, *, make: bool = True) -> T:
         """Return `work(connection)`, done in one transaction; `default`, with a warning, where it cannot be done.
@@ -70,6 +75,10 @@ class LogFile:
         A damaged database is moved aside, and work begins with an empty one. Without `make` a database that is not
         there is not made, and `default` returned. RefusedError `state.*` for a folder that must not be relied on.
         """
+        with self._mutex:
+            return self._run(work, default, make)
+
+    def _run(self, work: Callable[[sqlite3.Connection], T], default: T, make: bool) -> T:
         import sqlite3
 
         for attempt in range(2):
@@ -117,6 +126,10 @@ class LogFile:
 
     def close(self) -> None:
         """Close the database; the next work opens it again."""
+        with self._mutex:
+            self._close()
+
+    def _close(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             import sqlite3
