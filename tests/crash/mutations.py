@@ -318,7 +318,7 @@ def _added_to_a_torn_line() -> None:
     def planned(self: Transaction, file: Any) -> None:
         before = file.before or b""
         if before and not before.endswith(b"\n") and (file.after or b"").startswith(before + b"\n"):
-            file = steps.FileChange(file.path, before, before + file.after[len(before) + 1 :])
+            file = file._replace(after=before + file.after[len(before) + 1 :])
         plan(self, file)
 
     _set(Transaction, "_plan", planned)
