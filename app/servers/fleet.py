@@ -133,8 +133,9 @@ def serve(api: FleetApi, life: Life, port: int, say: Callable[[str, str], None])
         )  # fmt: skip
         running = uvicorn.Server(config)
         running.capture_signals = nullcontext  # type: ignore[assignment, method-assign]
-        say(f"http://{host}", token)
+        # Whoever reads where it is may be gone the moment after.
         life.watch(parent=True)
+        say(f"http://{host}", token)
         running.run(sockets=[listening])
     finally:
         listening.close()

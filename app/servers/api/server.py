@@ -87,8 +87,9 @@ def serve(
 
         life.before.append(leave)
         _read_nothing()
-        say(Where(address, token, None if file is None else file.path))
+        # Whoever reads where it is may be gone the moment after.
         life.watch(parent=True)
+        say(Where(address, token, None if file is None else file.path))
         try:
             running.run(sockets=sockets)
         finally:
