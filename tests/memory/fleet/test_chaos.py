@@ -111,10 +111,12 @@ def test_each_due_maintenance_exactly_once(tmp_path: Path) -> None:
         agents = [Killed(tmp_path / host, host, url) for host in HOSTS]
         try:
             _trouble(own, url, agents, chance)
+            held = _check(paths, tmp_path)
+            until(lambda: _published(url) == held, lambda: [held - _published(url), _published(url) - held])
         finally:
             for agent in agents:
                 agent.end()
-        _check(url, paths, tmp_path)
+        _check_catalogue(url)
 
 
 def _trouble(own: Cluster, url: str, agents: list[Killed], chance: random.Random) -> None:
@@ -152,19 +154,19 @@ def _trouble(own: Cluster, url: str, agents: list[Killed], chance: random.Random
     )
 
 
-def _check(url: str, paths: dict[str, list[Path]], tmp_path: Path) -> None:
-    assert _ask(url, "SELECT status::text, count(*) FROM procrastinate_jobs GROUP BY 1") == [
-        ("succeeded", len(HOSTS) * WORKSPACES * DUES)
-    ]
-    dues = [START + timedelta(days=day) for day in range(DUES)]
-    found = _ask(url, "SELECT workspace, due FROM due ORDER BY 1, 2")
-    assert Counter(due for _, due in found) == dict.fromkeys(dues, len(HOSTS) * WORKSPACES)
-    published = Counter(
+def _published(url: str) -> Counter[tuple[bytes, str]]:
+    """Return the entries that the catalogue holds, by the path of their workspace and their title."""
+    return Counter(
         _ask(
             url,
             "SELECT w.path, e.title FROM entry e JOIN file f ON f.id = e.file JOIN workspace w ON w.id = f.workspace",
         )
     )
+
+
+def _check(paths: dict[str, list[Path]], tmp_path: Path) -> Counter[tuple[bytes, str]]:
+    """Check the files, and return the entries that they hold as `_published` does."""
+    dues = [START + timedelta(days=day) for day in range(DUES)]
     held: Counter[tuple[bytes, str]] = Counter()
     for host, some in paths.items():
         for number, path in enumerate(some):
@@ -178,7 +180,16 @@ def _check(url: str, paths: dict[str, list[Path]], tmp_path: Path) -> None:
             kept = (path / ".aiter/memory/tasks.md").read_text()
             assert kept.count("### [LOW]") == 0
             assert kept.count("### [HIGH]") == 1
-    assert published == held
+    return held
+
+
+def _check_catalogue(url: str) -> None:
+    assert _ask(url, "SELECT status::text, count(*) FROM procrastinate_jobs GROUP BY 1") == [
+        ("succeeded", len(HOSTS) * WORKSPACES * DUES)
+    ]
+    dues = [START + timedelta(days=day) for day in range(DUES)]
+    found = _ask(url, "SELECT workspace, due FROM due ORDER BY 1, 2")
+    assert Counter(due for _, due in found) == dict.fromkeys(dues, len(HOSTS) * WORKSPACES)
     balanced = _ask(url, "SELECT outcome->'balanced', count(*) FROM result WHERE outcome ? 'rules' GROUP BY 1")
     assert [value for value, _ in balanced] in ([True], [])
     with CentralFleet(url) as central:
