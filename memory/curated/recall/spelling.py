@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from memory.base.edit_distance import edit_distance
+
 if TYPE_CHECKING:
     import sqlite3
 
@@ -68,23 +70,7 @@ def _nearest(word: str, most: int, known: Iterable[str]) -> list[tuple[int, str]
     found = []
     for term in known:
         if len(letters.symmetric_difference(term)) <= 2 * most:
-            distance = typos(word, term, most)
+            distance = edit_distance(word, term, most)
             if distance <= most:
                 found.append((distance, term))
     return found
-
-
-def typos(one: str, other: str, most: int) -> int:
-    """Return how many letters to put in, take out, change or exchange make one word the other; `most` + 1 for more."""
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for at, char in enumerate(one, 1):
-        previous, before, row = before, row, [at]
-        for to, wanted in enumerate(other, 1):
-            cost = min(before[to] + 1, row[to - 1] + 1, before[to - 1] + (char != wanted))
-            if at > 1 and to > 1 and char == other[to - 2] and one[at - 2] == wanted:
-                cost = min(cost, previous[to - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return most + 1
-    return min(row[-1], most + 1)

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
+from memory.base.edit_distance import edit_distance
+
 if TYPE_CHECKING:
     from .query import Query
 
@@ -93,7 +95,7 @@ def near_words(word: str, vocabulary: Vocabulary) -> list[tuple[str, float]]:
     found: dict[str, int] = {}
     for other in {*vocabulary.beginning(word[:right], least, most), *vocabulary.ending(word[-right:], least, most)}:
         if other != word and (_bag(other) ^ letters).bit_count() <= 2 * limit:
-            steps = distance(word, other, limit)
+            steps = edit_distance(word, other, limit)
             if steps <= limit and vocabulary.count(other):
                 found[other] = steps
     fewest = min(found.values(), default=0)
@@ -111,21 +113,3 @@ def _bag(word: str) -> int:
     for char in word:
         bag |= 1 << (ord(char) & 63)
     return bag
-
-
-def distance(one: str, other: str, limit: int) -> int:
-    """Return how many letters have to be added, dropped, changed or swapped with the next to get from one word to
-    the other; something over `limit` as soon as it must be more.
-    """
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for place, char in enumerate(one, 1):
-        older, before, row = before, row, [place]
-        for at, letter in enumerate(other, 1):
-            cost = min(before[at] + 1, row[at - 1] + 1, before[at - 1] + (char != letter))
-            if place > 1 and at > 1 and char == other[at - 2] and one[place - 2] == letter:
-                cost = min(cost, older[at - 2] + 1)
-            row.append(cost)
-        if min(row) > limit:
-            return limit + 1
-    return row[-1]

@@ -10,7 +10,6 @@ import pytest
 
 from memory.curated.recall.recall import Options, banner, trace_of, turn_block
 from memory.curated.recall.snapshot import LARGEST, capture
-from memory.curated.recall.spelling import typos
 from memory.errors import MemdeckError
 from tests.memory.curated.conftest import NOW, Den, ask, forget, write
 
@@ -163,17 +162,6 @@ def test_a_deeper_memory_is_found_by_what_it_hides(den: Den) -> None:
     assert found.entries[0].unicode == pytest.approx(0.55)
     assert found.found is not None
     assert [loser.memory.root.scope for loser, _ in found.found.hidden] == ["global"]
-
-
-@pytest.mark.parametrize(
-    ("word", "other", "most", "expected"),
-    [("deploy", "deploy", 2, 0), ("deploy", "depoly", 2, 1), ("window", "windwo", 1, 1), ("abc", "xyz", 2, 3),
-     ("kubernetes", "kubernets", 2, 1), ("form", "from", 1, 1), ("a", "abcd", 2, 3)],
-)  # fmt: skip
-def test_typos_are_counted(word: str, other: str, most: int, expected: int) -> None:
-    """Letters put in, left out, changed and exchanged count one each; more than are allowed is one more."""
-    assert typos(word, other, most) == expected
-    assert typos(other, word, most) == expected
 
 
 def test_the_package_goes_from_broad_to_specific(den: Den) -> None:

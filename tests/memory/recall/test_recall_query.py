@@ -14,7 +14,7 @@ from memory.search import read_day, read_query
 from memory.search.hits import Entry, hit_of, marks_in
 from memory.search.index.row_diff import edits
 from memory.search.match import Matcher
-from memory.search.query.typos import distance, meant
+from memory.search.query.typos import meant
 from memory.search.query.vocabulary import Held
 from memory.search.query.words import fold, fold_with_places, tokens, wanted
 
@@ -144,16 +144,6 @@ def test_marks_do_not_overlap() -> None:
     line = "Deploy-ÉTÉ: deployment, (deploy) Straße"
     marks = marks_in(line, ask("deploy deployment ete strasse").terms)
     assert [line[start:end] for start, end in marks] == ["Deploy", "ÉTÉ", "deployment", "deploy", "Straße"]
-
-
-@settings(deadline=None)
-@given(st.text("abcd", max_size=6), st.text("abcd", max_size=6))
-def test_distance(one: str, other: str) -> None:
-    """The same both ways, none for equal words, never more than the longer word."""
-    steps = distance(one, other, 9)
-    assert steps == distance(other, one, 9)
-    assert (steps == 0) == (one == other)
-    assert steps <= max(len(one), len(other))
 
 
 def held(*texts: str) -> Held:
