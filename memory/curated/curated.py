@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError, UsageError
 
 from .files.names import fault_of, spellings
-from .model import SYSTEM, Invalid, Memory, Root
+from .model import Invalid, Memory, Root
 from .places.roots import agent_root, agents_in, check_selector, global_root, workspace_root
 from .places.settings import Settings, read_settings
 from .sides import Side
@@ -206,8 +206,3 @@ class Curated:
         """Raise MemdeckError `memory.disabled` where the settings switch memory off."""
         if not self.settings["enabled"]:
             raise MemdeckError("memory.disabled", "memory is switched off", "set memory.enabled in config.toml")
-
-
-def is_system(filename: str) -> bool:
-    """Tell whether a path from the folder of memories on is one of memdeck's own files."""
-    return filename.startswith(SYSTEM)

@@ -202,18 +202,6 @@ class Document:
             index, edits.sealed(edits.closed_entries(self, (old,)), section, last=last, newline=self.newline)
         )
 
-    def with_sections(self, sections: Iterable[Section], *, head: Section | None = None) -> Document:
-        """Return the document with these sections and no other; line ends and errors as in `with_section`."""
-        parts = [self.head if head is None else head, *sections]
-        before, after = {id(part) for _, part in self.all_sections()}, set(map(id, parts))
-        known = edits.closed_entries(self, [part for _, part in self.all_sections() if id(part) not in after])
-        last = self.section(len(self.sections) - 1)
-        for index, part in enumerate(parts):
-            final = index == len(parts) - 1
-            if id(part) not in before or (part is last and not final):
-                parts[index] = edits.sealed(known, part, last=final, newline=self.newline)
-        return self.replaced(head=parts[0], sections=tuple(parts[1:]))
-
     def insert_section(self, index: int, section: Section) -> Document:
         """Return the document with a section put at `index`; blank lines as the file keeps them.
 

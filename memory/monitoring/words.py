@@ -41,13 +41,6 @@ def plain(text: str, length: int = _LONGEST) -> str:
     return line if len(line) <= length else line[: length - 1] + "…"
 
 
-def status_text(state: str, summary: str) -> str:
-    """Return the value of `lastStatus`: `healthy`, `healthy (72% used)`."""
-    # What stands in parentheses is the remark, so none may stand inside of it.
-    remark = plain(summary, 80).replace("(", "[").replace(")", "]")
-    return f"{state} ({remark})" if remark and remark != state else state
-
-
 def plural(count: int, noun: str) -> str:
     """Return a number with its noun: `1 occurrence`, `2 occurrences`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -12,7 +12,7 @@ from memory.base.safe_text import visible
 from tests.widgets.harness import HOSTILE, assert_safe
 from widgets.list.columns import Column, Columns
 from widgets.text.fallback import plain_text
-from widgets.text.glyphs import ASCII, UNICODE, Glyphs, glyphs_for, heat_cell, progress_bar, sparkline, tree_prefix
+from widgets.text.glyphs import ASCII, UNICODE, Glyphs, glyphs_for, heat_cell, progress_bar, sparkline
 from widgets.text.styled_text import Piece, clip_line, line, line_text, line_width, pad_line, wrap_line
 from widgets.text.theme import DARK, HIGH_CONTRAST, LIGHT, THEMES
 
@@ -159,10 +159,7 @@ def test_progress_bars(percent: int, bar: str) -> None:
 
 
 def test_small_pictures() -> None:
-    """Trees, lines and heat maps draw what they are given."""
-    assert tree_prefix([]) == ""
-    assert tree_prefix([False, True]) == "│  └─ "
-    assert tree_prefix([True, False], ASCII) == "   |- "
+    """Lines and heat maps draw what they are given."""
     assert sparkline([1, None, 8]) == "▁ █"
     assert sparkline([]) == ""
     assert [heat_cell(count, 8) for count in (0, 1, 4, 8)] == ["·", "░", "▒", "█"]

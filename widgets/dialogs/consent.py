@@ -23,7 +23,7 @@ from .dialogs import DIALOG_CSS, Dialog
 if TYPE_CHECKING:
     from memory.trust.view import ConsentView
 
-APPROVE, DENY, SKIP = "approve", "deny", "skip"
+APPROVE, DENY = "approve", "deny"
 """What the screen gives back; None when the person left."""
 _BAR = "│ "
 

@@ -144,17 +144,6 @@ def progress_bar(percent: int, width: int = 6, glyphs: Glyphs = UNICODE) -> str:
     return f"{glyphs.bar_full * full}{glyphs.bar_empty * (width - full)} {percent:>2}%"
 
 
-def tree_prefix(last: Sequence[bool], glyphs: Glyphs = UNICODE) -> str:
-    """The lines before a tree's node.
-
-    `last` tells for each ancestor below the root, then for the node itself, whether it is the last child.
-    """
-    if not last:
-        return ""
-    trunk = "".join("   " if ended else glyphs.trunk for ended in last[:-1])
-    return trunk + (glyphs.last_branch if last[-1] else glyphs.branch)
-
-
 def sparkline(values: Sequence[float | None], glyphs: Glyphs = UNICODE) -> str:
     """One cell per value between the lowest and the highest; a missing value is a space."""
     known = [value for value in values if value is not None]

@@ -18,9 +18,6 @@ Tone: TypeAlias = Literal[
 ]
 """What a piece of text means; `warn` and `alert` are kept for what needs action."""
 
-TONES: tuple[Tone, ...] = Tone.__args__  # type: ignore[attr-defined]
-"""Every tone, `plain` first."""
-
 
 class Piece(NamedTuple):
     """A text of one tone; control characters in it are drawn as visible escapes."""

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from memory.base.secrets import find_secrets
 
-PROFILES = ("standard", "strict")
 THREAT, SECRET, POLICY, TIME = "threat", "secret", "what_not_to_save", "relative_time"
 
 

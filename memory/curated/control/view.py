@@ -87,10 +87,6 @@ class View:
             key=lambda one: one.filename,
         )
 
-    def by_slug(self, name: str) -> list[Memory]:
-        """Return the memories of any type whose file has a slug."""
-        return self._select("slug = ?", (name,))
-
     def _select(self, where: str, values: object) -> list[Memory]:
         root = self._root
         return self._catalog.read((root,), lambda db: memories(db, (root,), where, values))  # type: ignore[arg-type]

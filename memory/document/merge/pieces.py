@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memory.document.content.fields import hidden_lines, read_bullets, read_fields, split_lines
-from memory.document.source import newline_of
 
 What = Literal["entry", "title", "field", "row", "text", "section", "front", "file"]
 """What a conflict is about."""
@@ -127,8 +126,3 @@ def _numbered(pieces: Sequence[Piece]) -> list[Piece]:
                 piece = Piece(piece.raw, piece.value, (*piece.key, str(count)))
         numbered.append(piece)
     return numbered
-
-
-def newline_of_text(text: str, default: str) -> str:
-    """Return the line end that a text uses most, `default` where it has none."""
-    return newline_of(text.encode("utf-8", "surrogatepass"), default)

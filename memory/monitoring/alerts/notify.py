@@ -53,10 +53,3 @@ def send(urls: Sequence[str], title: str, body: str, priority: str, *, good: boo
             return Sent(True)
         status = _HTTP.search(log.getvalue())
     return Sent(False, f"the server answered {status[1]}" if status else "the server cannot be reached")
-
-
-def available() -> bool:
-    """Tell whether messages can be sent at all, without loading what sends them."""
-    from importlib.util import find_spec
-
-    return find_spec("apprise") is not None

@@ -413,10 +413,6 @@ class History:
         with self._mutex:
             return self._log.touched(path, regions, by_place=True)
 
-    def made_of(self, proposal: str) -> Record | None:
-        """Return the change that a proposal became; None where it became none."""
-        return next(iter(self.records("proposal = ?", (proposal,), 1)), None)
-
     def records(self, where: str, values: Sequence[object], limit: int) -> Sequence[Record]:
         """Return the newest changes of which an SQL condition holds."""
         nothing: Sequence[Record] = ()
