@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,14 +30,6 @@ from tests.examples import WHOLE
 
 STRIDE = 1 if WHOLE else 3
 """Somebody who works tries about a third of the points that continuous integration does."""
-
-
-@pytest.fixture
-def top() -> Iterator[Path]:
-    """Make a folder in memory, where syncing costs nothing."""
-    folder = tempfile.mkdtemp(prefix="memdeck-crash-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
-    yield Path(folder)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _reduced(folder: Path) -> Tally:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sqlite3
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,14 +29,6 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "a log that fails": lambda folder: log_faults.log_faults(folder, every=90 * STRIDE, real=()),
     "foreign writers": lambda folder: foreign.foreign(folder, every=60 * STRIDE),
 }
-
-
-@pytest.fixture
-def top() -> Iterator[Path]:
-    """Make a folder in memory, where syncing costs nothing."""
-    folder = tempfile.mkdtemp(prefix="memdeck-crash-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
-    yield Path(folder)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.mark.parametrize("part", PARTS)

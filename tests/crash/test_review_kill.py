@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,14 +23,6 @@ from tests.patience import reap
 AGENT = "agent:a"
 TASK = "First of all"
 STRIDE = 1 if WHOLE else 3
-
-
-@pytest.fixture
-def top() -> Iterator[Path]:
-    """Make a folder in memory, where syncing costs nothing."""
-    folder = tempfile.mkdtemp(prefix="memdeck-crash-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
-    yield Path(folder)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 # -- what is interrupted ----------------------------------------------------------------------------------------------

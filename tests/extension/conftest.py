@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,27 +10,16 @@ import pytest
 
 from app.tui.open_panes import panes_by_id
 from memory.registry import forget_installed
-from tests.patience import PATIENCE
+from tests.extension.packages import install
 from widgets.panes import all_panes
 
 TOY = Path(__file__).parent / "toy_notes"
-REQUIRED = "MEMDECK_TOOLS" in os.environ
 
 
 @pytest.fixture(scope="session")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build and install the toy package into a folder; return that folder."""
-    if importlib.util.find_spec("hatchling") is None and not REQUIRED:
-        pytest.skip("hatchling builds the package")
-    top = tmp_path_factory.mktemp("toy")
-    shutil.copytree(TOY, top / "source", ignore=shutil.ignore_patterns("__pycache__"))
-    words = ["install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
-    subprocess.run(
-        [sys.executable, "-m", "pip", *words, "--target", str(top / "site"), str(top / "source")],
-        check=True,
-        timeout=PATIENCE,
-    )
-    return top / "site"
+    return install(TOY, tmp_path_factory.mktemp("toy"))
 
 
 @pytest.fixture

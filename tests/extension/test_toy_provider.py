@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -22,28 +20,17 @@ from memory.curated.operations.registry import BY_NAME
 from memory.curated.providers.found import providers
 from memory.errors import MemdeckError
 from tests.app.hooks.client import Client
+from tests.extension.packages import install
 from tests.memory.curated.conftest import NOW, Den, den, write
-from tests.patience import PATIENCE
 
 __all__ = ["den"]
 TOY = Path(__file__).parent / "toy_provider"
-REQUIRED = "MEMDECK_TOOLS" in os.environ
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build and install the package into a folder; return that folder."""
-    if importlib.util.find_spec("hatchling") is None and not REQUIRED:
-        pytest.skip("hatchling builds the package")
-    top = tmp_path_factory.mktemp("provider")
-    shutil.copytree(TOY, top / "source", ignore=shutil.ignore_patterns("__pycache__"))
-    words = ["install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
-    subprocess.run(
-        [sys.executable, "-m", "pip", *words, "--target", str(top / "site"), str(top / "source")],
-        check=True,
-        timeout=PATIENCE,
-    )
-    return top / "site"
+    return install(TOY, tmp_path_factory.mktemp("provider"))
 
 
 @pytest.fixture
