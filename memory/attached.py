@@ -42,6 +42,9 @@ class Attached(Protocol):
     def adopt(self, folder: str) -> None:
         """Take in a folder of a `listed` system that nobody listed, for its history."""
 
+    def close(self) -> None:
+        """Close what it opened; the next question opens it again."""
+
 
 class Systems:
     """The systems of the workspace at `root`; each is made from the workspace when it is asked for the first time.
@@ -115,6 +118,11 @@ class Systems:
                 if os.path.lexists(self._root / folder / system.mark):
                     self._asked(system.name, lambda found, folder=folder: found.adopt(folder), None)  # type: ignore[misc]
                 folder = os.path.dirname(folder)
+
+    def close(self) -> None:
+        """Close what the systems opened that were asked; one that fails at it keeps no other one open."""
+        for name in tuple(self._made):
+            self._asked(name, lambda found: found.close(), None)
 
     def _asked(self, name: str, ask: Callable[[Attached], T], otherwise: T) -> T:
         """Return what a system answers, `otherwise` where it fails."""

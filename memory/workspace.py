@@ -152,7 +152,8 @@ class Workspace:
         return workspace, tuple(created)
 
     def close(self) -> None:
-        """Close what is open outside of the folder: the change log; what is asked later opens it again."""
+        """Close the change log and what the memory systems opened; what is asked later opens it again."""
+        self._systems.close()
         self.together.close()
 
     def __enter__(self) -> Workspace:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from memory.curated.index.catalog import Catalog
 from memory.search.searcher import Searcher
 from memory.storage.log.database import LogFile
 from tests.examples import WHOLE, examples
@@ -60,12 +59,12 @@ def _is_thorough(item: pytest.Item) -> bool:
 
 
 @pytest.fixture(autouse=True)
-def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[deque[LogFile | Searcher | Catalog]]:
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[deque[LogFile | Searcher]]:
     """Close the databases that a test opened when it ends, as the end of a process does; yield those that it made."""
-    made: deque[LogFile | Searcher | Catalog] = deque()
+    made: deque[LogFile | Searcher] = deque()
 
     def noted(begin: Callable[..., None]) -> Callable[..., None]:
-        def start(self: LogFile | Searcher | Catalog, *arguments: object, **options: object) -> None:
+        def start(self: LogFile | Searcher, *arguments: object, **options: object) -> None:
             begin(self, *arguments, **options)
             made.append(self)
             # What lives in memory would be gone.
@@ -74,7 +73,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[deque[LogFile | Searcher
 
         return start
 
-    for kind in (LogFile, Searcher, Catalog):
+    for kind in (LogFile, Searcher):
         monkeypatch.setattr(kind, "__init__", noted(kind.__init__))
     yield made
     while made:

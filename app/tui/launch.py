@@ -68,6 +68,9 @@ def run(
         code = say(app.failure, choices=False).exit_code
     if workspace is not None and not demo:
         _list_workspace(workspace, state_home(environ))
+    if app.workspace is not None and not app.jobs.left_behind:
+        with suppress(Exception):
+            app.workspace.close()
     if app.jobs.left_behind:
         # What does not end at once, such as a command that ignores it, must not keep the terminal: its supervisor ends
         # it. Everything else that wants to know of the end is told.

@@ -122,6 +122,15 @@ class CuratedMemory(PlainSystem):
         """Tell whether a file lies in the folder of the system."""
         return name.startswith(f"{FOLDER}/")
 
+    def close(self) -> None:
+        """Close the databases of both sides, and the change log of the person's; the workspace closes its own."""
+        made: Curated | None = self.__dict__.get("curated")
+        if made is None:
+            return
+        made.close()
+        if "global" in made.sides:
+            made.sides["global"].store.together.close()
+
     def look(self) -> CuratedLook:
         """Return one look at the memories; the same object as long as they are."""
         roots = self._roots()

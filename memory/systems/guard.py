@@ -87,6 +87,11 @@ class Guarded:
         with suppress(MemdeckError):
             self._ask("adopt", lambda system: system.adopt(folder))
 
+    def close(self) -> None:
+        """Close what it opened, where it was loaded."""
+        with suppress(MemdeckError):
+            self._ask("close", lambda system: system.close())
+
     def look(self) -> object:
         """Return one look at it."""
         return self._ask("look", lambda system: system.look())

@@ -78,6 +78,9 @@ class System(Protocol):
     def adopt(self, folder: str) -> None:
         """Take in a folder of a `listed` system that nobody listed, for its history."""
 
+    def close(self) -> None:
+        """Close what it opened, such as databases; the next question opens it again."""
+
     def look(self) -> object:
         """Return one look at it for panes: immutable, and the same as long as its files are."""
 
@@ -146,6 +149,9 @@ class PlainSystem:
 
     def adopt(self, folder: str) -> None:
         """Do nothing: its folders are in one place."""
+
+    def close(self) -> None:
+        """Do nothing: it keeps nothing open."""
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:  # noqa: ARG002
         """Return nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -57,8 +58,9 @@ def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime
     side = curated.side_of(candidate.root)
     if dry_run:
         # In memory: the catalogue on the disk would be written to.
-        view = View(side.store, Catalog(side.store, None), side.records, candidate.root)
-        return Proposed(_known(side, candidate) or _decided(curated, side, candidate, view, None, now), False, True)
+        with closing(Catalog(side.store, None)) as catalog:
+            view = View(side.store, catalog, side.records, candidate.root)
+            return Proposed(_known(side, candidate) or _decided(curated, side, candidate, view, None, now), False, True)
     if side.name == "workspace" and not side.workspace_id and not curated.settings["workspace.auto_create"]:
         raise MemdeckError(
             "memory.workspace.missing",

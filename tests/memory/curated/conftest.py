@@ -55,6 +55,8 @@ class Den:
         """Close what was opened."""
         for one in self._opened:
             one.close()
+            for side in one.sides.values():
+                side.store.together.close()
 
 
 @pytest.fixture

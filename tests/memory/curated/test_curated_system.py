@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -21,10 +24,9 @@ def workspace(den: Den, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
     curated = den.open()
     write(den, curated, "project", "Deploy window", "we deploy on tuesdays before lunch", scope="workspace")
     write(den, curated, "user", "Tone", "be brief in reviews", scope="agent", agent="ada")
-    curated.close()
+    den.close()
     opened = Workspace.open(den.workspace, state_home=den.state, home=den.top / "home")
     yield opened
-    system_of(opened, "curated", CuratedMemory).curated.close()
     opened.close()
 
 
@@ -39,6 +41,28 @@ def test_an_identity_makes_a_folder_a_workspace(den: Den, workspace: Workspace) 
 def test_it_answers_every_question(workspace: Workspace) -> None:
     """No question that is asked of all systems fails."""
     assert list(failures_of(workspace, NOW)) == []
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc to see what is open")
+def test_a_closed_workspace_holds_no_database_open(den: Den, workspace: Workspace) -> None:
+    """The databases of both sides and the change logs are closed with it, and open again with the next question."""
+    curated = system_of(workspace, "curated", CuratedMemory).curated
+    write(den, curated, "user", "Coffee", "likes oat milk")
+    assert len(curated.memories(curated.all_roots())) == 3
+    workspace.store.history.list()
+    assert databases(den.state)
+    workspace.close()
+    assert databases(den.state) == []
+    assert len(curated.memories(curated.all_roots())) == 3
+
+
+def databases(folder: Path) -> list[str]:
+    """Return the databases beneath a folder that this process has open."""
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):  # the listing's own
+            found.append(os.readlink(f"/proc/self/fd/{name}"))
+    return [path for path in found if path.startswith(f"{folder}/") and ".sqlite" in path]
 
 
 def test_a_look_is_the_same_as_long_as_the_files_are(den: Den, workspace: Workspace) -> None:
