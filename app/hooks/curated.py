@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import threading
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from memory.base.secrets import mask
 from memory.curated.operations.memories import Call
 from memory.curated.operations.registry import BY_NAME
+from memory.curated.places.session_ids import is_segment
 from memory.curated.sessions.ledger import read
 from memory.curated.sessions.places import ARCHIVE, EVENTS, LEDGER, place_of
 from memory.systems import system_of
@@ -28,7 +28,8 @@ LONGEST = 20_000
 SECONDS = 6.0
 """How long one event may take: clients wait ten seconds, and starting takes its part."""
 _QUERY = 500
-_SAFE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", re.ASCII)
+_ID = 100
+"""Characters of a session's id; one that is resumed gets a number behind it."""
 
 
 class HookTimeoutError(Exception):
@@ -143,7 +144,7 @@ class CuratedSession:
 
 
 def _safe_id(session_id: str) -> str:
-    if not session_id or (_SAFE.fullmatch(session_id) and ".." not in session_id):
+    if not session_id or (is_segment(session_id) and len(session_id) <= _ID):
         return session_id
     import hashlib
 

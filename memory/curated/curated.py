@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,16 +78,6 @@ class Curated:
         """Return the ULID of the workspace, empty where there is none."""
         side = self.sides.get("workspace")
         return "" if side is None else side.workspace_id
-
-    def replay(self, now: datetime) -> None:
-        """Finish the changes, decisions and dreams that a crash interrupted, unless another process is at work."""
-        from .control.replay import replay
-        from .dreaming.settle import settle
-
-        for side in self.sides.values():
-            side.store.recover()
-            replay(side, now)
-            settle(side, now)
 
     # -- folders ------------------------------------------------------------------------------------------------------
 

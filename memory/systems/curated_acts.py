@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.curated.control.apply import Proposed
 from memory.curated.control.revert import revert
+from memory.curated.interrupted import finish_interrupted
 from memory.curated.operations import memories
 from memory.curated.operations.memories import Call
 from memory.curated.operations.registry import BY_NAME
@@ -36,7 +37,7 @@ def propose(
     RefusedError `memory.noop` and `memory.rejected`, with the rule that decided and its reason, where no file changes.
     """
     arguments = check(BY_NAME[verb].input, values)
-    curated.replay(now)
+    finish_interrupted(curated, now)
     if seen is not None:
         scope, agent, tier = (values.get(key) for key in ("scope", "agent_name", "agent_tier"))
         if curated.find(values["filename"], scope, agent, tier).hash != seen:
@@ -70,7 +71,7 @@ def deciding(decision: Decision) -> str:
 
 def take_back(curated: Curated, decision_id: str, *, actor: str, now: datetime) -> Outcome:
     """Revert a decision; what `revert` raises."""
-    curated.replay(now)
+    finish_interrupted(curated, now)
     done = revert(curated, decision_id, actor=actor, now=now)
     words = f"took back {done.decision.op} of {done.decision.target_filename}"
     return Outcome(_made(done.change, words, actor, now), words)

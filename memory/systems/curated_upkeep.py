@@ -15,6 +15,7 @@ from memory.curated.extract.consume import consume, count
 from memory.curated.extract.extraction import extract
 from memory.curated.extract.inbox import waiting
 from memory.curated.extract.turns import queued
+from memory.curated.interrupted import finish_interrupted
 from memory.curated.places.identity import FOLDER
 from memory.curated.sessions.upkeep import sweep
 from memory.errors import MemdeckError
@@ -49,7 +50,7 @@ def maintain(curated: Curated, now: datetime, *, actor: str, dry_run: bool) -> R
                 rules.append(made)
 
     if not dry_run:
-        attempt(lambda: curated.replay(now))
+        attempt(lambda: finish_interrupted(curated, now))
     attempt(lambda: _drained(curated, now, actor, dry_run))
     attempt(lambda: _pruned(curated, now, dry_run))
     attempt(lambda: _swept(curated, now, actor, dry_run))

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory.curated.curated import Curated
+from memory.curated.interrupted import finish_interrupted
 from memory.curated.operations.memories import Call
 from memory.curated.operations.registry import BY_NAME
 from memory.document import parse
@@ -82,7 +83,7 @@ class Place:
         if (self.shop / CURATED_FOLDER).is_dir():
             memories = self.curated()
             stores.append(memories.sides["global"].store)
-            memories.replay(NOW)
+            finish_interrupted(memories, NOW)
             memories.close()
         for one in stores:
             with one.transaction("look", actor="cli", now=NOW):

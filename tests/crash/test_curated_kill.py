@@ -16,6 +16,7 @@ from memory.curated.control.decision import select
 from memory.curated.control.revert import revert
 from memory.curated.curated import Curated
 from memory.curated.files.listing import digest
+from memory.curated.interrupted import finish_interrupted
 from memory.curated.model import Header
 from memory.storage import State, Store
 from tests.crash.calls import Calls, in_force
@@ -109,7 +110,7 @@ def test_a_decision_is_whole_or_never_was(tmp_path: Path, name: str) -> None:
         shutil.copytree(kept, top)
         killed_at(number, lambda: run(_open(top)))
         again = _open(top)
-        again.replay(NOW)
+        finish_interrupted(again, NOW)
         side = again.sides["global"]
         where = f"{name}, before {calls.names[number]} ({number})"
         found = _state(top)

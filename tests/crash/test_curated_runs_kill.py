@@ -20,6 +20,7 @@ from memory.curated.extract.extraction import extract
 from memory.curated.extract.failures import failures
 from memory.curated.extract.inbox import waiting
 from memory.curated.extract.turns import feed, queued
+from memory.curated.interrupted import finish_interrupted
 from memory.curated.model import Header
 from memory.curated.recall.recall import Options, recall
 from memory.curated.sessions.ledger import append, end, read
@@ -72,7 +73,7 @@ def torn(tmp_path: Path, prepare: Run, run: Run, check: Check, every: int = 5) -
         shutil.copytree(kept, top)
         killed_at(number, lambda: run(opened(top)))
         again = opened(top)
-        again.replay(LATER)
+        finish_interrupted(again, LATER)
         where = f"before {calls.names[number]} ({number})"
         seen.add(check(again, top, where))
         assert replay.pending(again.sides["global"]) == [], where

@@ -12,6 +12,7 @@ from memory.base.clock import format_utc
 from memory.curated.control.apply import again
 from memory.curated.files.names import slug
 from memory.curated.model import Json
+from memory.curated.places.session_ids import is_segment
 from memory.errors import MemdeckError
 
 from .inbox import folder_of, stamp
@@ -89,13 +90,7 @@ def bytes_of(record: Json) -> bytes | None:
 def put_back(curated: Curated, side: Side, record: Json, *, actor: str, now: datetime) -> bool:
     """Put a line that failed into the inbox again and remove its record, in one step; False where it cannot be."""
     data, session = bytes_of(record), record.get("session_id")
-    if data is None or not isinstance(session, str) or b"\n" in data.strip():
-        return False
-    from .inbox import check_session
-
-    try:
-        check_session(session)
-    except MemdeckError:
+    if data is None or not isinstance(session, str) or not is_segment(session) or b"\n" in data.strip():
         return False
     folder = folder_of(curated, side, "extractor.inbox_path")
     target = f"{folder}/{session}/{stamp(now)}-{slug(str(record['id']))[-40:]}.jsonl"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memory.curated.control.apply import again
 from memory.curated.model import Json, Root
-from memory.errors import UsageError
+from memory.curated.places.session_ids import check_session, is_segment
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 LARGEST = 4 * 1024 * 1024
 """Bytes of a file of the inbox that is read."""
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +32,6 @@ class Waiting:
     path: str
     mtime_ns: int
     size: int
-
-
-def check_session(name: str) -> str:
-    """Return the id of a session; UsageError `memory.validation` where it is not one safe path segment."""
-    if not _NAME.fullmatch(name) or ".." in name:
-        raise UsageError("memory.validation", f"{name[:60]!r} cannot be the id of a session", field="session_id")
-    return name
 
 
 def folder_of(curated: Curated, side: Side, key: str) -> str:
@@ -84,7 +75,7 @@ def _entries(side: Side, folder: str, kind: object) -> list[str]:
             return sorted(
                 entry.name
                 for entry in entries
-                if _NAME.fullmatch(entry.name) and kind(entry.stat(follow_symlinks=False).st_mode)  # type: ignore[operator]
+                if is_segment(entry.name) and kind(entry.stat(follow_symlinks=False).st_mode)  # type: ignore[operator]
             )
     except OSError:
         return []

@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.curated.model import Json
+from memory.curated.places.session_ids import check_session
 from memory.errors import MemdeckError
 
-from .inbox import check_session, stamp
+from .inbox import stamp
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated

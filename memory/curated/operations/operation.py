@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from memory.curated.interrupted import finish_interrupted
 from memory.curated.model import Json
 
 from .memories import Call
@@ -39,5 +40,5 @@ class Operation:
         """Do it: check the values, finish what a crash interrupted, return the result; UsageError and MemdeckError."""
         arguments = check(self.input, values)
         if not arguments.get("dry_run"):
-            curated.replay(call.now)
+            finish_interrupted(curated, call.now)
         return self.run(curated, arguments, call)

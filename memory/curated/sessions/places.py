@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memory.errors import NotFoundError, UsageError
+from memory.curated.places.session_ids import check_session, is_segment
+from memory.errors import NotFoundError
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 EVENTS, LEDGER, DAMAGED = "events.jsonl", "ledger.jsonl", "ledger.damaged.jsonl"
 ARCHIVE = "_archive"
 """The folder of ledgers that were put away, beside those of the workspaces."""
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +42,6 @@ class Session:
             self.side.store.remember(path, None)  # Thousands of ledgers would stay in memory.
 
 
-def check_id(name: str) -> str:
-    """Return the id of a session; UsageError `memory.validation` where it is not one safe path segment."""
-    if not _NAME.fullmatch(name) or ".." in name:
-        raise UsageError("memory.validation", f"{name[:60]!r} cannot be the id of a session", field="session_id")
-    return name
-
-
 def person(curated: Curated) -> Side:
     """Return the side that keeps sessions; UsageError `memory.scope.workspace_required` without a home folder."""
     return curated.side_of(curated.root("global"))
@@ -57,9 +49,9 @@ def person(curated: Curated) -> Side:
 
 def place_of(curated: Curated, session: str, workspace_id: str | None = None) -> Session:
     """Return the folder of a session of this workspace, or of the one named; it need not exist."""
-    check_id(session)
+    check_session(session)
     number = workspace_id or curated.workspace_id() or curated.settings["session.unbound_partition"]
-    check_id(number)
+    check_session(number)
     return Session(person(curated), number, session, f"{curated.settings['session.ledger_root']}/{number}/{session}")
 
 
@@ -97,7 +89,7 @@ def _folders(side: Side, folder: str) -> list[str]:
             return sorted(
                 one.name
                 for one in entries
-                if _NAME.fullmatch(one.name) and stat.S_ISDIR(one.stat(follow_symlinks=False).st_mode)
+                if is_segment(one.name) and stat.S_ISDIR(one.stat(follow_symlinks=False).st_mode)
             )
     except OSError:
         return []

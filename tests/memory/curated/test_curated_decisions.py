@@ -13,6 +13,7 @@ from memory.curated.control.decision import select
 from memory.curated.control.retention import prune
 from memory.curated.control.revert import find, revert
 from memory.curated.curated import Curated
+from memory.curated.interrupted import finish_interrupted
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from tests.memory.curated.conftest import NOW, Den, forget, tree, write
 from tests.patience import join
@@ -65,7 +66,7 @@ def test_what_a_crash_left_is_finished_once(
     again = den.open()
     side = again.sides["global"]
     assert len(replay.pending(side)) == 1
-    again.replay(NOW)
+    finish_interrupted(again, NOW)
     assert (den.person / "memory/user_coffee.md").read_text().endswith("\nlikes soy milk\n")
     assert "user_coffee.md" in (den.person / "memory/MEMORY.md").read_text()
     assert replay.pending(side) == []
@@ -82,7 +83,7 @@ def test_a_foreign_edit_before_the_replay_stays(den: Den, monkeypatch: pytest.Mo
     place = den.person / "memory/user_coffee.md"
     place.write_text(place.read_text().replace("oat", "rice"))
     again = den.open()
-    again.replay(NOW)
+    finish_interrupted(again, NOW)
     assert "rice" in place.read_text()
     (lost,) = again.sides["global"].records.look(lambda db: select(db, "abandoned IS NOT NULL", []), [])
     assert lost.post is not None
@@ -113,7 +114,7 @@ def test_a_record_that_names_another_place_is_not_carried_out(den: Den) -> None:
     records = curated.sides["global"].records
     text = "UPDATE memory_decisions SET applied_at = NULL, target_filename = '../../evil.md', prior_hash = 'absent'"
     records.run(lambda db: db.execute(text))
-    den.open().replay(NOW)
+    finish_interrupted(den.open(), NOW)
     assert list(den.top.rglob("evil.md")) == []
 
 
