@@ -273,11 +273,17 @@ class CuratedMemory(PlainSystem):
         return find(self.curated, text, self.curated.visible(), now=now)
 
     def doctor_lines(self) -> Iterable[Advice]:
-        """Yield the folders that have the same identity."""
+        """Yield the folders that have the same identity, and records that were damaged."""
         try:
             copies = self.curated.sides["workspace"].claim.copies
+            damaged = [path for side in self.curated.sides.values() for path in side.records.damaged()]
         except MemdeckError:
             return
+        for path in damaged:
+            yield Advice(
+                f"records of decisions were damaged and began anew; the damaged ones are {path}",
+                "the memories are whole; remove the file when you do not need it",
+            )
         for copy in copies:
             yield Advice(
                 f"{copy} has the same workspace_id as this workspace",

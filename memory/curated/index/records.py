@@ -15,6 +15,7 @@ from .schema import OPERATIONS, records
 
 if TYPE_CHECKING:
     import sqlite3
+    from pathlib import Path
 
     from memory.storage.private.places import StateFolder
 
@@ -42,6 +43,10 @@ class Records:
     def warnings(self) -> Sequence[str]:
         """What is wrong with the database, in sentences."""
         return self._file.warnings
+
+    def damaged(self) -> tuple[Path, ...]:
+        """Return the databases that were damaged and are kept aside, the oldest first."""
+        return self._file.damaged()
 
     def close(self) -> None:
         """Close the database; what is asked later opens it again."""

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from memory.errors import MemdeckError
 from memory.storage import fsio
 
+from .damaged import damaged_files, move_aside
 from .schema import CONNECTION, TABLES, UPGRADES, VERSION
 
 if TYPE_CHECKING:
     import sqlite3
+    from pathlib import Path
 
     from memory.storage.private.places import StateFolder
 
@@ -124,6 +126,10 @@ class LogFile:
         """Tell whether something stands where the database is kept."""
         return self._look() is not None
 
+    def damaged(self) -> tuple[Path, ...]:
+        """Return the damaged databases that are kept aside, the oldest first."""
+        return () if self.folder is None else damaged_files(self.folder.path, self.kind.damaged)
+
     def close(self) -> None:
         """Close the database; the next work opens it again."""
         with self._mutex:
@@ -158,6 +164,7 @@ class LogFile:
             finally:
                 os.close(folder)
             target = str(self.folder.path / self.kind.name)
+        self._identity = self._look()
         connection = sqlite3.connect(target, timeout=self._timeout, isolation_level=None, check_same_thread=False)
         try:
             for statement in self.kind.connection.strip().splitlines():
@@ -167,7 +174,6 @@ class LogFile:
             connection.close()
             raise
         self._connection = connection
-        self._identity = self._look()
         return connection
 
     def _check_tables(self, connection: sqlite3.Connection) -> None:
@@ -205,20 +211,23 @@ class LogFile:
         return found.st_dev, found.st_ino
 
     def _move_aside(self, reason: str) -> None:
-        """Give a damaged database another name; what it held is history only."""
+        """Give a damaged database another name; what it held is history only.
+
+        One that another process began anew meanwhile stays.
+        """
         assert self.folder is not None
+        if self._identity != self._look():
+            return
         try:
             folder = self.folder.open()
             try:
-                for ending in ("-wal", "-shm"):
-                    fsio.remove(self.kind.name + ending, folder)
-                fsio.rename(self.kind.name, folder, self.kind.damaged, folder)
+                aside = move_aside(folder, self.kind.name, self.kind.damaged)
             finally:
                 os.close(folder)
         except (OSError, MemdeckError) as error:
             self._warn(f"{self.kind.called} is damaged ({reason}) and cannot be moved aside: {error}")
         else:
-            where = self.folder.path / self.kind.damaged
+            where = self.folder.path / aside
             self._warn(f"{self.kind.called} was damaged ({reason}); history begins anew, the old one is {where}")
 
     def _warn(self, text: str) -> None:

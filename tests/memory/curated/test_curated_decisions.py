@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import sqlite3
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from memory.curated.control.revert import find, revert
 from memory.curated.curated import Curated
 from memory.curated.interrupted import finish_interrupted
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
+from memory.storage.log.damaged import move_aside
 from tests.memory.curated.conftest import NOW, Den, forget, tree, write
 from tests.patience import join
 
@@ -278,3 +281,54 @@ def test_damaged_records_are_moved_aside_and_memory_goes_on(den: Den) -> None:
     assert write(den, again, "user", "Tea", "likes green tea").applied
     assert place.with_name("curated.damaged.sqlite").exists()
     assert again.sides["global"].records.warnings
+
+
+def test_each_damage_keeps_its_own_file_and_the_newest_few_stay(den: Den) -> None:
+    """No damaged database is overwritten by the next one; seven damages leave the last five, which are told of."""
+    curated = den.open()
+    write(den, curated, "user", "Coffee", "likes oat milk")
+    curated.close()
+    (place,) = den.state.rglob("curated.sqlite")
+    for number in range(1, 8):
+        for path in place.parent.glob("curated.sqlite*"):
+            path.unlink()
+        place.write_bytes(b"garbage %d" % number * 1000)
+        again = den.open()
+        assert write(den, again, "user", f"Tea {number}", f"likes green tea {number}").applied
+        again.close()
+    kept = [path.read_bytes()[:9] for path in den.open().sides["global"].records.damaged()]
+    assert kept == [b"garbage %d" % number for number in range(3, 8)]
+    assert len(list(place.parent.glob("curated.damaged*"))) == 5
+
+
+def test_commits_beside_a_damaged_database_are_kept_with_it(tmp_path: Path) -> None:
+    """The write-ahead log is moved aside with its database: it may hold the newest decisions."""
+    for name, data in (("a.sqlite", b"main"), ("a.sqlite-wal", b"commits"), ("a.damaged.sqlite-shm", b"old")):
+        (tmp_path / name).write_bytes(data)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    assert move_aside(folder, "a.sqlite", "a.damaged.sqlite") == "a.damaged.sqlite"
+    os.close(folder)
+    assert tree(tmp_path) == {"a.damaged.sqlite": b"main", "a.damaged.sqlite-wal": b"commits"}
+
+
+def test_another_process_does_not_move_the_new_database_aside(den: Den) -> None:
+    """Where two processes see one damage, the second finds what the first one began anew."""
+    curated = den.open()
+    write(den, curated, "user", "Coffee", "likes oat milk")
+    (place,) = den.state.rglob("curated.sqlite")
+    tries: list[int] = []
+
+    def sees_damage(db: sqlite3.Connection) -> int:
+        if not tries:
+            tries.append(1)
+            for path in place.parent.glob("curated.sqlite*"):
+                path.unlink()
+            write(den, den.open(), "user", "Tea", "likes green tea")
+            damage = sqlite3.DatabaseError("malformed")
+            damage.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+            raise damage
+        return int(db.execute("SELECT count(*) FROM memory_decisions").fetchone()[0])
+
+    records = curated.sides["global"].records
+    assert records.look(sees_damage, 0) == 1
+    assert records.damaged() == ()

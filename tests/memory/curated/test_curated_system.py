@@ -114,3 +114,16 @@ def test_maintenance_counts_decisions(workspace: Workspace) -> None:
         assert all(one.before == one.kept + one.archived + one.cleared for one in rules)
         (rule,) = (one for one in rules if one.rule == "prune-curated-decisions")
         assert (rule.rule, rule.before, rule.kept, rule.cleared) == ("prune-curated-decisions", 2, 2, 0)
+
+
+def test_damaged_records_are_told(den: Den, workspace: Workspace) -> None:
+    """Doctor names each database that was moved aside, and says that the memories are whole."""
+    system = system_of(workspace, "curated", CuratedMemory)
+    assert list(system.doctor_lines()) == []
+    system.curated.close()
+    for path in [*den.state.rglob("curated.sqlite*")]:
+        path.write_bytes(b"garbage" * 1000)
+    assert system.curated.sides["workspace"].records.look(lambda _: "read", "damaged") == "damaged"
+    (advice,) = system.doctor_lines()
+    assert "curated.damaged.sqlite" in advice.message
+    assert "whole" in advice.hint

@@ -376,6 +376,7 @@ def _history(workspace: Workspace) -> Iterator[Finding]:
     """Tell whether the change log can be read and written."""
     if workspace.state is None:
         return
+    from memory.storage.log.damaged import damaged_files
     from memory.storage.log.database import DAMAGED
 
     history = workspace.store.history
@@ -386,9 +387,10 @@ def _history(workspace: Workspace) -> Iterator[Finding]:
     hint = "changes are made all the same, and listed later as ones from outside"
     for warning in history.warnings:
         yield Finding("history", "warning", warning, hint)
-    damaged = workspace.state.folder.path / DAMAGED
-    if damaged.exists() and not history.warnings:
-        yield Finding("history", "note", f"an older history was damaged; it is {damaged}", "history began anew")
+    damaged = damaged_files(workspace.state.folder.path, DAMAGED)
+    if damaged and not history.warnings:
+        where = ", ".join(map(str, damaged))
+        yield Finding("history", "note", f"an older history was damaged; it is {where}", "history began anew")
     elif (full := workspace.state.folder.full()) is not None:
         advice = "make room there: changes of one file are made and not listed, those of several are refused"
         yield Finding("history", "warning", f"nothing can be recorded: {full.message}", advice)
