@@ -58,12 +58,13 @@ OWN = (b"s", b"u")
 def soak(top: Path, outside: int = 5_000, own: int = 1_000, say: Say | None = None) -> Tally:
     """Change files from outside; then also with keys, and open and leave whatever there is, again and again.
 
-    What it holds after the first half of the changes from outside is compared with what it held after the first look;
-    panes, forms and dialogs that were opened once stay, so the rest is compared with what it held when all had been.
+    What it holds after the changes from outside is compared with what it held after the first look; panes, forms and
+    dialogs that were opened once stay loaded, so the rest, with half as many changes from outside again beside those
+    of one's own, is compared with what it held when all had been.
 
     `say` is told the round, the memory held in MiB and the processor time so far, in seconds.
     """
-    tally = Tally(f"{outside:,} changes from outside, {own:,} of one's own, all panes and forms")
+    tally = Tally(f"{outside:,} + {outside // 2:,} changes from outside, {own:,} own, all panes")
     places = Places(top)
     root = places.workspace("M")
     tasks = places.memory(root) / "tasks.md"
@@ -73,7 +74,7 @@ def soak(top: Path, outside: int = 5_000, own: int = 1_000, say: Say | None = No
         screen.wait_for([FIRST_TITLE])
         screen.settle(quiet=3.0, timeout=25)
         first = screen.resident_mib()
-        worked = _edit(screen, tasks, text, outside // 2, tally)
+        worked = _edit(screen, tasks, text, outside, tally)
         edited = screen.resident_mib()
         _say(say, 0, screen)
         _open_all(screen)
