@@ -81,6 +81,7 @@ class Workspace:
         self._zone = machine_zone
         self._documents: dict[str, tuple[Stored, Document]] = {}
         self._coming: dict[str, Document] = {}
+        self._earlier: dict[str, Document] = {}
         self._views = Views()
 
     @classmethod
@@ -241,6 +242,8 @@ class Workspace:
         if known is not None and known[0] is stored:
             return known[1]
         document = _document(stored.data, None if known is None else known[1])
+        if known is not None:
+            self._earlier[name] = known[1]
         self._documents[name] = (stored, document)
         return document
 
@@ -413,7 +416,11 @@ class Workspace:
                     if found is not None:
                         found[0].read(found[1])
                         readable.append(name)
-            return history.notice(readable, now)
+            try:
+                return history.notice(readable, now)
+            finally:
+                # What changed is compared with what stood there before, and then nobody asks for that again.
+                self._earlier.clear()
 
 
 class _Reading:
@@ -439,7 +446,8 @@ class _Reading:
             return None
         name = path.removeprefix(_INSIDE)
         known = self._workspace._documents.get(name)
-        for document in (self._workspace._coming.get(name), None if known is None else known[1]):
+        earlier = self._workspace._earlier.get(name)
+        for document in (self._workspace._coming.get(name), None if known is None else known[1], earlier):
             if document is not None and (document.dump() is data or document.dump() == data):
                 return document
         return _document(data, None if known is None or not data else known[1])

@@ -30,6 +30,11 @@ def _encode_character(character: str) -> bytes:
         return b"?"
 
 
+def is_blank(data: bytes) -> bool:
+    """Tell whether bytes hold nothing but white space, without a copy of them."""
+    return not data or data.isspace()
+
+
 def heading_end(raw: bytes) -> int:
     """Return the offset behind the first line and its line end."""
     feed = raw.find(b"\n")

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from functools import cached_property, lru_cache
+from heapq import nsmallest
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from .tasks.model import SECTIONS, Task, moment_or_none, read_due
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 LAST_ENTRIES = 5
 MAX_RUNS = 12
 _MAX_EXPRESSIONS = 40
+NEVER = b"never"
+"""What stands behind every day."""
 _DUE = re.compile(rb"\n- {1,4}due: ([0-9]{4}-[0-9]{2}-[0-9]{2})")
 
 
@@ -78,9 +82,10 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
     tasks = snapshot.tasks
     today = now.astimezone(zone).date()
     limit = (today + timedelta(days=9)).isoformat().encode()
-    for number, day in enumerate(tasks.columns.of(_due_day)):
-        # Most days are far away, as the bytes alone tell: no field of those tasks is read.
-        if day is None or day > limit or (task := tasks.tasks[number]).section == "completed":
+    # Most days are far away, as the bytes alone tell: no field of those tasks is read.
+    for number in [number for number, day in enumerate(tasks.columns.of(_due_day)) if day <= limit]:
+        task = tasks.tasks[number]
+        if task.section == "completed":
             continue
         text = read_due(task.entry.fields.get("due")).date
         due = None if text is None else _due_at(text, zone)  # what only recurs is among the next runs
@@ -114,11 +119,11 @@ def _due_at(text: str, zone: tzinfo) -> tuple[datetime, date] | None:
     return None if moment is None else (moment.due_at(zone), moment.date)
 
 
-def _due_day(entry: Entry) -> bytes | None:
-    """Return the day of `due` where the bytes alone tell it, empty where the fields have to be read; None: no due."""
+def _due_day(entry: Entry) -> bytes:
+    """Return the day of `due` where the bytes alone tell it, empty where the fields have to be read, NEVER without."""
     raw = entry.raw
     if b"due:" not in raw:
-        return None
+        return NEVER
     found = _DUE.search(raw)
     if found is None or raw.count(b"due:") != 1 or b"```" in raw or b"~~~" in raw or b"<" in raw:
         return b""
@@ -152,8 +157,8 @@ def _next_runs(snapshot: Snapshot, now: datetime) -> list[NextRun]:
 
     zone = snapshot.zone
     known: dict[str, datetime | None] = {}
-    found: list[tuple[datetime, str, str, Task | Monitor | None]] = []
-    for label, kind, expression, item in _expressions(snapshot):
+    found: list[tuple[datetime, str, str | Task | Monitor]] = []
+    for kind, expression, item in _expressions(snapshot):
         if expression not in known:
             if len(known) >= _MAX_EXPRESSIONS:
                 continue
@@ -164,26 +169,30 @@ def _next_runs(snapshot: Snapshot, now: datetime) -> list[NextRun]:
             known[expression] = runs[0] if runs else None
         instant = known[expression]
         if instant is not None:
-            found.append((instant, label, kind, item))
-    found.sort(key=lambda run: run[0])
+            found.append((instant, kind, item))
+    # Of many thousand that recur a dozen are shown: only those are asked what they are called.
     return [
-        NextRun(label, instant, kind, None if item is None else item.ref)
-        for instant, label, kind, item in found[:MAX_RUNS]
+        NextRun(item, instant, kind, None)
+        if isinstance(item, str)
+        else NextRun(item.title if isinstance(item, Task) else item.name, instant, kind, item.ref)
+        for instant, kind, item in nsmallest(MAX_RUNS, found, key=itemgetter(0))
     ]
 
 
-def _expressions(snapshot: Snapshot) -> Iterator[tuple[str, str, str, Task | Monitor | None]]:
+def _expressions(snapshot: Snapshot) -> Iterator[tuple[str, str, str | Task | Monitor]]:
+    """Yield what recurs: its kind, its expression, and what it is or what it is called."""
     config: Config = snapshot.config
     for setting in config.settings:
         if setting.key == "expression" and config.get("expression") and config.setting("expression") is setting:
-            yield setting.section or "Heartbeat", "heartbeat", setting.value, None
+            yield "heartbeat", setting.value, setting.section or "Heartbeat"
     schedule = config.get("maintenanceSchedule")
     if schedule:
-        yield "Maintenance", "maintenance", schedule, None
+        yield "maintenance", schedule, "Maintenance"
     for monitor in snapshot.monitors.monitors:
         if monitor.interval:
-            yield monitor.name, "monitor", monitor.interval, monitor
+            yield "monitor", monitor.interval, monitor
     tasks = snapshot.tasks
-    for task, recurring in zip(tasks.tasks, tasks.columns.of(_recurring), strict=True):
+    for number, recurring in [one for one in enumerate(tasks.columns.of(_recurring)) if one[1]]:
+        task = tasks.tasks[number]
         if recurring and task.section != "completed":
-            yield task.title, "task", recurring, task
+            yield "task", recurring, task

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from memory.document.compare import ends
@@ -26,7 +29,7 @@ class TaskNames:
     A task is named by its place among the tasks of the file, from 0.
     """
 
-    __slots__ = ("_asked", "_goes_on", "_told", "_twins", "columns", "document", "file", "headings")
+    __slots__ = ("_asked", "_goes_on", "_told", "_twins", "columns", "document", "file", "headings", "sections")
 
     def __init__(self, file: str, document: Document, entries: Sequence[Entry]) -> None:
         """Nothing is worked out yet."""
@@ -39,6 +42,13 @@ class TaskNames:
         self._asked = 0
         self.headings: dict[int, str] = {}
         """The headings of sections that have no name here, by the index of the section."""
+        self.sections: list[tuple[int, int]] = [(0, 0)]
+        """Where the tasks of each section begin, and the index of the section in the document."""
+
+    def at(self, index: int) -> tuple[int, int]:
+        """Return where a task stands in the document: the index of its section, and its own in there."""
+        start, section = self.sections[bisect_right(self.sections, index, key=itemgetter(0)) - 1]
+        return section, index - start
 
     def inherit(self, before: TaskNames) -> None:
         """Take what is known of the same entries, and of twins that are the same."""
@@ -60,7 +70,7 @@ class TaskNames:
             twins.pop(place, None)
             self._goes_on.discard(place)
         for identity in {*identities[head : len(entries) - tail], *old[head : len(entries) - tail]}:
-            group = [place for place, other in enumerate(identities) if other == identity]
+            group = _places(identities, identity)
             long = tell_apart(identity, [bare(entries[place]) for place in group])
             self._goes_on.difference_update(group)
             for place, digits in zip(group, long, strict=True):
@@ -117,9 +127,7 @@ class TaskNames:
         if known is not None:
             identity = known[index]
             # Most tasks have no twin, and to count is quicker than to look for one.
-            group = (
-                [place for place, other in enumerate(known) if other == identity] if known.count(identity) > 1 else []
-            )
+            group = _places(known, identity) if known.count(identity) > 1 else []
         else:
             title, created = entries[index].memo(Head).title, created_of(entries[index])
             source = encode(title)
@@ -166,3 +174,12 @@ class TaskNames:
 def task_identity(entry: Entry) -> str:
     """Return the ten hex digits of a task."""
     return quick_identity(entry.raw) or identity_of(entry)
+
+
+def _places(identities: Sequence[str], identity: str) -> list[int]:
+    """Return the places of an identity, in order; most have one, which is found without a step for each other."""
+    found: list[int] = []
+    with suppress(ValueError):
+        while True:
+            found.append(identities.index(identity, found[-1] + 1 if found else 0))
+    return found

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from memory.base.problems import Problem
 from memory.document import parse
 from memory.document.lines import is_lines, lines_of
+from memory.document.source import is_blank
 from memory.errors import MemdeckError
 from memory.storage.log.taken_back_rows import FILE
 
@@ -79,7 +80,7 @@ def _lost(workspace: Workspace) -> Iterator[LostFile]:
             stored = found[0].read(found[1])
         except MemdeckError:
             continue  # What cannot be read is told by whoever reads it.
-        if stored.data.strip():
+        if not is_blank(stored.data):
             continue
         if path in noted:
             record = history.get(noted[path])
@@ -87,7 +88,7 @@ def _lost(workspace: Workspace) -> Iterator[LostFile]:
             yield LostFile(file_name(path), stored.exists, _held(path, before), record.id, record.time)
             continue
         before = history.last_bytes(path)
-        if before is not None and before.strip():
+        if before is not None and not is_blank(before):
             yield LostFile(file_name(path), stored.exists, _held(path, before), None, None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -88,16 +89,23 @@ def match_entries(
     if not old.rows:
         return _first_rows(wanted, mark)
     parts = list(wanted)
-    new = [part for part in parts if type(part) not in _NO_ITEMS]
+    places = [place for place, part in enumerate(parts) if type(part) in _NO_ITEMS]
+    new: list[Any] = []
+    for start, stop in pairwise((-1, *places, len(parts))):
+        new += parts[start + 1 : stop]
     head, tail = ends(tuple(map(_ENTRY, old.values)), tuple(map(_ENTRY, new)))
     stop, old_stop = len(new) - tail, len(old.rows) - tail
     before = list(zip(old.rows[head:old_stop], old.values[head:old_stop], old.marks[head:old_stop], strict=True))
     inner = _match(before, new[head:stop], mark, ref)
     rows = (*old.rows[:head], *inner.rows, *old.rows[old_stop:])
-    following = iter(rows)
-    keys = tuple([part if type(part) in _NO_ITEMS else next(following) for part in parts])
+    keys: list[Hashable] = []
+    for number, place in enumerate(places):
+        # So many rows stand above it as parts that are none of the headings before it.
+        keys += rows[len(keys) - number : place - number]
+        keys.append(parts[place])
+    keys += rows[len(keys) - len(places) :]
     marks = (*old.marks[:head], *inner.marks, *old.marks[old_stop:])
-    return Rows(keys, rows, tuple(new), marks, inner.changed, inner.gone)
+    return Rows(tuple(keys), rows, tuple(new), marks, inner.changed, inner.gone)
 
 
 _ENTRY = attrgetter("entry")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from itertools import groupby
+from itertools import count, groupby, repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 from memory.document.source import decode
@@ -68,17 +68,14 @@ class Task:
     Values that say `null`, `none` or `-` are None.
     """
 
-    __slots__ = ("_index", "_names", "_number", "_place", "entry", "section")
+    __slots__ = ("_index", "_names", "entry", "section")
 
-    def __init__(
-        self, names: TaskNames, index: int, section: SectionName, place: int, number: int, entry: Entry
-    ) -> None:
-        """Keep where the task stands: its place in the list, the index of its section, and its number in there."""
+    def __init__(self, names: TaskNames, index: int, section: SectionName, entry: Entry) -> None:
+        """Keep where the task stands: its place among the tasks of the file, and the name of its section."""
+        # Each look at a changed file makes all tasks anew: what can be worked out from the place is not kept.
         self._names = names
         self._index = index
         self.section = section
-        self._place = place
-        self._number = number
         self.entry = entry
 
     def __repr__(self) -> str:
@@ -98,7 +95,7 @@ class Task:
     @property
     def heading(self) -> str | None:
         """The words of the heading that it stands under where that is no section of tasks, "" for none; else None."""
-        return self._names.headings.get(self._place)
+        return self._names.headings.get(self.at[0]) if self._names.headings else None
 
     @property
     def misplaced(self) -> bool:
@@ -108,12 +105,12 @@ class Task:
     @property
     def at(self) -> tuple[int, int]:
         """Where the task stands: the index of its section, and its own in there."""
-        return self._place, self._number
+        return self._names.at(self._index)
 
     @property
     def line(self) -> int:
         """The line of the heading, from 0."""
-        return self._names.document.line_of(self._place, self._number)
+        return self._names.document.line_of(*self.at)
 
     @property
     def identity(self) -> str:
@@ -305,7 +302,6 @@ class TaskList:
 
     def __init__(self, file: str, document: Document) -> None:
         """Wrap the entries; nothing inside them is read."""
-        archived = file.startswith("archive/")
         sections = [(index, name, part.entries, heading) for index, name, heading, part in task_places(document)]
         # What the tasks share knows none of them: a list that nobody looks at any more goes at once, with its document.
         names = self.names = TaskNames(file, document, [entry for _, _, entries, _ in sections for entry in entries])
@@ -313,12 +309,11 @@ class TaskList:
         found: list[Task] = []
         self._ranges: list[tuple[SectionName, int, int, int]] = []
         for section, name, entries, _ in sections:
-            shown: SectionName = "archived" if archived else name
+            shown: SectionName = "archived" if self.archived else name
             start = len(found)
-            found += [
-                Task(names, start + number, shown, section, number, entry) for number, entry in enumerate(entries)
-            ]
+            found += map(Task, repeat(names), count(start), repeat(shown), entries)
             self._ranges.append((shown, section, start, len(found)))
+        names.sections = [(start, section) for _, section, start, _ in self._ranges]
         self.tasks: tuple[Task, ...] = tuple(found)
 
     def __iter__(self) -> Iterator[Task]:
@@ -338,6 +333,11 @@ class TaskList:
     def document(self) -> Document:
         """The document that the tasks stand in."""
         return self.names.document
+
+    @property
+    def archived(self) -> bool:
+        """Whether it is the file of an archive."""
+        return self.file.startswith("archive/")
 
     @property
     def columns(self) -> Columns:

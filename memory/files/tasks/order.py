@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
+from .model import TaskList
 from .urgency import urgency_of
 from .values import PRIORITIES, moment_or_none
 
@@ -95,13 +96,19 @@ def _date(text: str | None, zone: tzinfo, known: dict[str, Moment | None]) -> tu
     return moment is None, moment.due_at(zone).timestamp() if moment else 0.0
 
 
-def grouped(tasks: Iterable[Task], name: str, now: datetime, zone: tzinfo) -> Sequence[tuple[str, list[Task]]]:
+def grouped(
+    tasks: TaskList | Iterable[Task], name: str, now: datetime, zone: tzinfo
+) -> Sequence[tuple[str, Sequence[Task]]]:
     """Return tasks under titles, by one of `GROUPS`; inside a group they keep their order, empty groups are left out.
 
     A task with several tags stands under its first one, so that none is there twice. Raises KeyError for another name.
     """
     if name == "section":
         titles = {"pending": "PENDING", "in-progress": "IN PROGRESS", "completed": "COMPLETED"}
+        if isinstance(tasks, TaskList) and not (tasks.names.headings or tasks.archived):
+            # The file says where each section begins: no task is looked at.
+            sections = [(title, tasks.in_section(section)) for section, title in titles.items()]
+            return [one for one in sections if one[1]]
         tasks = tuple(tasks)
         if not any(task.misplaced for task in tasks[:1]):
             # All are of one file: where one of them says that no heading is wrong, none is.

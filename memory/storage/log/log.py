@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memory.base.digests import sha256
 from memory.document.compare import Region, apply, compare
 from memory.document.lines import compare_lines, is_lines, lines_of
+from memory.document.source import is_blank
 from memory.errors import MemdeckError
 from memory.storage.changes import Change, FileChange, new_id
 
@@ -388,7 +389,7 @@ class ChangeLog:
         if lost:
             rows.put_base(db, path, seq + 1, data)
         rows.put_seen(db, path, identity, version)
-        if before and not (data or b"").strip() and self.reading.lasts(path):
+        if before and is_blank(data or b"") and self.reading.lasts(path):
             self._note_gone(db, path, change.id, seq)
             self._known[path] = known
         elif before is not None and data is not None and not lost:

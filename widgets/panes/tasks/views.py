@@ -135,7 +135,7 @@ class TaskViews(Pane):
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
         """A heading per group, then its tasks."""
         rows: list[Any] = []
-        for title, tasks in grouped(snapshot.tasks.tasks, self.group, now, snapshot.zone):
+        for title, tasks in grouped(snapshot.tasks, self.group, now, snapshot.zone):
             if rows:
                 rows.append(Note(number=len(rows)))
             wrong = self.group == GROUPS[0] and tasks[0].heading is not None
