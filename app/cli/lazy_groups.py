@@ -4,77 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, cast
 
 import click
 
 from memory.errors import UsageError
 
-from .session import OUTPUTS, Session
+from . import declared
+from .completion import choices_of, refs_of
+from .declared import ATTRIBUTES, DeclaredGroup, DeclaredVerb, OneOf, Parameter, Serves, Whole, group, under, verb
+from .session import Session
 
-Serves = Literal["look", "change", "person", "machine"]
-"""What a verb is to programs that reach memdeck through a server: it looks, or changes the memory of the workspace; or
-it is not served, because a person decides it, or because it concerns this machine more than the workspace."""
+__all__ = ["COMMON", "FOLDER_ONLY", "LazyGroup", "Serves", "Verb", "VerbGroup", "group", "under", "verb"]
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
     """Put what an option says into the session; the option nearest to the verb counts."""
     if value is not None and value is not False:
         session = context.ensure_object(Session)
-        setattr(session, _ATTRIBUTES[str(parameter.name)], value)
+        setattr(session, ATTRIBUTES[str(parameter.name)], value)
         if not context.resilient_parsing:
             session.check()
 
 
-_ATTRIBUTES = {
-    "workspace": "folder",
-    "output": "output",
-    "actor": "actor_option",
-    "now": "now_option",
-    "no_color": "no_color",
-    "safe": "safe",
-}
+class _Number(click.IntRange):
+    """A whole number with a sign that may stand behind it."""
 
-COMMON: tuple[click.Option, ...] = (
-    click.Option(
-        ["-w", "--workspace"],
-        metavar="DIR",
-        help="Folder in the workspace to work on (default: the current one).",
-        callback=_keep,
-        expose_value=False,
-    ),
-    click.Option(
-        ["-o", "--output"],
-        type=click.Choice(OUTPUTS),
-        metavar="FORM",
-        help="Form of the answer: human (the default), json or jsonl.",
-        callback=_keep,
-        expose_value=False,
-    ),
-    click.Option(
-        ["--actor"],
-        metavar="NAME",
-        help="Who makes the change, such as agent:builder (default: MEMDECK_ACTOR, or cli).",
-        callback=_keep,
-        expose_value=False,
-    ),
-    click.Option(
-        ["--now"],
-        metavar="ISO",
-        help="Run as if it were this time, for reproducible runs.",
-        callback=_keep,
-        expose_value=False,
-    ),
-    click.Option(
-        ["--no-color"], is_flag=True, help="No colour, whatever the terminal can.", callback=_keep, expose_value=False
-    ),
-    click.Option(
-        ["--safe"],
-        is_flag=True,
-        help="Run nothing that stands in memory files, and send nothing, whatever was approved.",
-        callback=_keep,
-        expose_value=False,
-    ),
+    def __init__(self, kind: Whole) -> None:
+        super().__init__(kind.least, kind.most)
+        self._sign = kind.sign
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the number."""
+        number: Any = value.removesuffix(self._sign) if isinstance(value, str) else value
+        return super().convert(number, param, ctx)
+
+
+def _click(one: Any, **more: Any) -> click.Parameter:
+    """Return a declared parameter as click has it; one that is click's own stays."""
+    if not isinstance(one, Parameter):
+        return cast(click.Parameter, one)
+    settings = {**one.settings, **more}
+    match settings.get("type"):
+        case OneOf(words, case_sensitive):
+            settings["type"] = click.Choice(words, case_sensitive=case_sensitive)
+        case Whole(None, None, ""):
+            settings["type"] = click.INT
+        case Whole(least, most, ""):
+            settings["type"] = click.IntRange(least, most)
+        case Whole() as kind:
+            settings["type"] = _Number(kind)
+    if "refs" in settings:
+        settings["shell_complete"] = refs_of(*settings.pop("refs"))
+    if "suggests" in settings:
+        settings["shell_complete"] = choices_of(*settings.pop("suggests"))
+    return click.Option(one.words, **settings) if one.is_option else click.Argument(one.words, **settings)
+
+
+COMMON: tuple[click.Option, ...] = tuple(
+    cast(click.Option, _click(one, callback=_keep, expose_value=False)) for one in declared.COMMON
 )
 FOLDER_ONLY = click.Option(
     ["workspace", "-w"],
@@ -140,29 +128,31 @@ class _Common(click.Command):
 
 
 class Verb(_Common):
-    """One verb; `fields` returns what can be set with `--set`, for who tries it as an option.
-
-    A verb that does not say what it serves is not served. `by_person` names the options of a served verb that are not.
-    """
+    """One verb; the settings of its own are those of `app.cli.declared.verb`."""
 
     def __init__(
         self,
         *args: Any,
-        fields: Callable[[], Iterable[str]] | None = None,
         serves: Serves | None = None,
         by_person: Sequence[str] = (),
+        fields: Callable[[], Iterable[str]] | None = None,
+        unknown: Callable[[list[str]], UsageError | None] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self.fields = fields
         self.serves = serves
         self.by_person = by_person
+        self.fields = fields
+        self.unknown = unknown
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; an option that is none and has the name of a field is told how it is set."""
+        words = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
+            if self.unknown is not None and (more := self.unknown(words)) is not None:
+                raise more from None
             field = self._field(error.option_name)
             if field is None:
                 raise
@@ -250,7 +240,8 @@ class LazyGroup(VerbGroup):
         if cmd_name not in self.verbs:
             return None
         module, _, attribute = self.verbs[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
+        found = getattr(import_module(module), attribute)
+        command: click.Command = found.command if isinstance(found, (DeclaredVerb, DeclaredGroup)) else found
         return command
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -260,19 +251,28 @@ class LazyGroup(VerbGroup):
                 formatter.write_dl([(name, self.verbs[name][1]) for name in names])
 
 
-def verb(name: str, *, examples: Sequence[str] = (), **settings: Any) -> Callable[[Callable[..., Any]], Verb]:
-    """Return a decorator that makes a function (session, **options) a verb outside of a group."""
-
-    def decorate(function: Callable[..., Any]) -> Verb:
-        return click.command(name, cls=Verb, examples=examples, **settings)(click.pass_obj(function))
-
-    return decorate
+# -- click commands made of declarations -----------------------------------------------------------------------
 
 
-def group(name: str, text: str, *, serves: Serves | None = None) -> VerbGroup:
-    """Return an empty group of verbs with its help; `serves` is that of its verbs that do not say it themselves."""
-    made = VerbGroup(name, help=text, subcommand_metavar="VERB ...", invoke_without_command=True, callback=_need_verb)
-    made.serves = serves
+def command_of(declared: DeclaredVerb) -> Verb:
+    """Return the click command of a declared verb."""
+    function = click.pass_obj(declared.function)
+    function.__click_params__ = [_click(one) for one in reversed(declared.parameters)]  # type: ignore[attr-defined]
+    return click.command(declared.name, cls=Verb, **declared.settings)(function)
+
+
+def group_of(declared: DeclaredGroup) -> VerbGroup:
+    """Return the click group of a declared group, with its verbs."""
+    made = VerbGroup(
+        declared.name,
+        help=declared.text,
+        subcommand_metavar="VERB ...",
+        invoke_without_command=True,
+        callback=_need_verb,
+    )
+    made.serves = declared.serves
+    for name, one in declared.verbs.items():
+        made.add_command(one.command, name)
     return made
 
 
@@ -283,15 +283,3 @@ def _need_verb(context: click.Context) -> None:
         verbs = ", ".join(context.command.list_commands(context))
         path = context.command_path
         raise UsageError("usage.verb", f"{path} needs a verb: {verbs}", f"see {path} --help")
-
-
-def under(
-    parent: VerbGroup, name: str, *, examples: Sequence[str] = (), **settings: Any
-) -> Callable[[Callable[..., Any]], click.Command]:
-    """Return a decorator that makes a function (session, **options) a verb of a group."""
-
-    def decorate(function: Callable[..., Any]) -> click.Command:
-        command: click.Command = parent.command(name, examples=examples, **settings)(click.pass_obj(function))
-        return command
-
-    return decorate

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import click
 
 from .lazy_groups import COMMON, FOLDER_ONLY, Verb, VerbGroup
-from .root import PARTS, root
+from .root import root
+from .verbs import PARTS
 from .verbs.maintenance import maintain
 from .verbs.opening import open_workspace
 
@@ -27,9 +28,9 @@ def _verbs() -> Iterator[str]:
     yield "## Options of every verb\n\nThey stand before or behind the verb; the one nearest to the verb counts.\n"
     yield _options(list(COMMON))
     yield "## memdeck [DIR]\n"
-    yield _body(open_workspace, "memdeck")
+    yield _body(open_workspace.command, "memdeck")
     yield "## memdeck --maintain [DIR]\n"
-    yield _body(maintain, "memdeck --maintain")
+    yield _body(maintain.command, "memdeck --maintain")
     context = click.Context(root, info_name="memdeck")
     for heading, names in PARTS.items():
         yield f"## {heading}\n"

@@ -9,12 +9,13 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .arguments import MAINTAIN, form_of
+from .arguments import MAINTAIN, form_of, read
 from .output.printing import OutputClosed
 from .session import Session
+from .verbs import VERBS
 
 if TYPE_CHECKING:
-    import click
+    from .declared import DeclaredVerb
 
 
 def run(arguments: Sequence[str], session: Session | None = None) -> int:
@@ -38,24 +39,38 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
 
 
 def _call(arguments: list[str], session: Session) -> int:
-    from .root import VERBS, root
-
-    prog = "memdeck"
-    command: click.Command = root
     if "_MEMDECK_COMPLETE" in os.environ:
-        root.main(prog_name=prog, complete_var="_MEMDECK_COMPLETE", obj=session)
+        from .root import root
+
+        root.main(prog_name="memdeck", complete_var="_MEMDECK_COMPLETE", obj=session)
     form = form_of(arguments, VERBS)
+    verb: DeclaredVerb | None = None
+    prog = "memdeck"
     if form == "maintain":
         from .verbs.maintenance import maintain
 
         arguments.remove(MAINTAIN)
-        command, prog = maintain, f"memdeck {MAINTAIN}"
+        verb, prog = maintain, f"memdeck {MAINTAIN}"
     elif form == "open":
         from .verbs.opening import open_workspace
 
-        command = open_workspace
+        verb = open_workspace
+    plain = read(verb, arguments)
+    if plain is None:
+        return _call_by_click(verb, prog, arguments, session)
+    called, options, values = plain
+    session.take(options)
+    result = called.function(session, **values)
+    return result if isinstance(result, int) else 0
+
+
+def _call_by_click(verb: DeclaredVerb | None, prog: str, arguments: list[str], session: Session) -> int:
+    """Let click read the arguments and call a verb; None: the one that they name."""
     from click.exceptions import Exit
 
+    from .root import root
+
+    command = root if verb is None else verb.command
     try:
         with command.make_context(prog, arguments, obj=session) as context:
             result = command.invoke(context)

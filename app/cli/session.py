@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
@@ -140,6 +140,12 @@ class Session:
         if not self._told_of_zone:
             self._told_of_zone = True
             tell(f"memdeck: warning: {error.code}: {error.message}; the zone of this machine counts")
+
+    def take(self, options: Mapping[str, Any]) -> None:
+        """Set what the options say that every verb takes. UsageError as `check` has it."""
+        for name, value in options.items():
+            setattr(self, name, value)
+        self.check()
 
     def check(self) -> None:
         """Raise UsageError for a time or a name that no verb can use, whether this one needs it or not."""

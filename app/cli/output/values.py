@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from app.cli.declared import OneOf, Whole
 from app.cli.output.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
@@ -15,20 +14,9 @@ if TYPE_CHECKING:
     from .columns import Paint
 
 PRIORITIES = ("HIGH", "NORMAL", "LOW")
-PRIORITY = click.Choice(PRIORITIES, case_sensitive=False)
-
-
-class Percent(click.IntRange):
-    """A whole number from 0 to 100, with or without the sign."""
-
-    def __init__(self) -> None:
-        """Keep the range."""
-        super().__init__(0, 100)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read the number."""
-        number: Any = value.removesuffix("%") if isinstance(value, str) else value
-        return super().convert(number, param, ctx)
+PRIORITY = OneOf(PRIORITIES, case_sensitive=False)
+PERCENT = Whole(0, 100, "%")
+"""A whole number from 0 to 100, with or without the sign."""
 
 
 def pairs(values: Sequence[str]) -> dict[str, str]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 
-import click
-
-from app.cli.lazy_groups import verb
+from app.cli.declared import Whole, option, verb
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -21,10 +19,10 @@ from memory.errors import UsageError
         "memdeck api --openapi",
     ),
 )
-@click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="Serve on this port of 127.0.0.1 (0: any).")
-@click.option("--socket", "path", metavar="PATH", help="Serve on a socket that only you can open; alone, on no port.")
-@click.option("--read-only", is_flag=True, help="Refuse what changes memory.")
-@click.option("--openapi", is_flag=True, help="Print the description of the API and end.")
+@option("--port", type=Whole(0, 65535), metavar="N", help="Serve on this port of 127.0.0.1 (0: any).")
+@option("--socket", "path", metavar="PATH", help="Serve on a socket that only you can open; alone, on no port.")
+@option("--read-only", is_flag=True, help="Refuse what changes memory.")
+@option("--openapi", is_flag=True, help="Print the description of the API and end.")
 def api(session: Session, port: int | None, path: str | None, read_only: bool, openapi: bool) -> None:
     """Serve the workspace to programs of this machine: every verb under /api/v1, curated memory under /api/memory.
 

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from app.cli.lazy_groups import group, under, verb
+from app.cli.declared import Whole, argument, group, option, under, verb
 from app.cli.session import Session
 
 if TYPE_CHECKING:
@@ -21,7 +19,7 @@ _ID = 16  # the time and enough behind it that no two are alike
 _LIMIT = 50
 
 changes = group("changes", "Show and take back what was changed, by whom and when.")
-_id = click.argument("change_id", metavar="ID")
+_id = argument("change_id", metavar="ID")
 
 
 @under(
@@ -34,13 +32,11 @@ _id = click.argument("change_id", metavar="ID")
         "memdeck changes list --entry tasks#3fa94c1 -o json",
     ),
 )
-@click.option("--file", metavar="FILE", help="Only changes of this file, such as tasks.md or 'archive/*'.")
-@click.option("--entry", metavar="REF", help="Only changes of this entry: a ref, its hex, or a part of the title.")
-@click.option("--since", metavar="TIME", help="Only changes at or after: 2024-01-15, '2024-01-15 14:00', yesterday.")
-@click.option("--until", metavar="TIME", help="Only changes up to; a day alone counts whole.")
-@click.option(
-    "--limit", type=click.IntRange(min=0), default=_LIMIT, help=f"At most so many (default: {_LIMIT}; 0: all)."
-)
+@option("--file", metavar="FILE", help="Only changes of this file, such as tasks.md or 'archive/*'.")
+@option("--entry", metavar="REF", help="Only changes of this entry: a ref, its hex, or a part of the title.")
+@option("--since", metavar="TIME", help="Only changes at or after: 2024-01-15, '2024-01-15 14:00', yesterday.")
+@option("--until", metavar="TIME", help="Only changes up to; a day alone counts whole.")
+@option("--limit", type=Whole(least=0), default=_LIMIT, help=f"At most so many (default: {_LIMIT}; 0: all).")
 def list_changes(
     session: Session,
     file: str | None,
@@ -192,8 +188,8 @@ def redo(session: Session) -> None:
     serves="change",
     examples=("memdeck restore 3fa94c1", "memdeck restore 3fa94c1 --before 01HM5Z0C8WJ4QXKD"),
 )
-@click.argument("ref", metavar="REF")
-@click.option("--before", metavar="ID", help="Instead: give an entry the text that it had before this change.")
+@argument("ref", metavar="REF")
+@option("--before", metavar="ID", help="Instead: give an entry the text that it had before this change.")
 def restore(session: Session, ref: str, before: str | None) -> None:
     """Bring an archived entry back to where it came from.
 

@@ -6,9 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import verb
+from app.cli.declared import OneOf, argument, option, verb
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -19,10 +17,10 @@ FOUND = 4
 
 
 @verb("check", serves="look", examples=("memdeck check", "memdeck check tasks.md", "memdeck check -o json"))
-@click.argument("files", metavar="[FILE]...", nargs=-1)
-@click.option(
+@argument("files", metavar="[FILE]...", nargs=-1)
+@option(
     "--level",
-    type=click.Choice(("error", "warning", "note")),
+    type=OneOf(("error", "warning", "note")),
     default="note",
     help="Print nothing below this level (default: note).",
 )

@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import verb
+from app.cli.declared import OneOf, argument, option, verb
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -18,13 +16,13 @@ if TYPE_CHECKING:
     from app.connect.clients import Scope, Setting
     from app.connect.connect import Connection
 
-_scope = click.option(
+_scope = option(
     "--scope",
-    type=click.Choice(("project", "user")),
+    type=OneOf(("project", "user")),
     default="project",
     help="For this project (the default), or for all projects of this person.",
 )
-_dry_run = click.option("--dry-run", is_flag=True, help="Only show what would be written.")
+_dry_run = option("--dry-run", is_flag=True, help="Only show what would be written.")
 
 
 @verb(
@@ -37,11 +35,11 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Only show what would be
         "memdeck connect --print",
     ),
 )
-@click.argument("client", required=False)
+@argument("client", required=False)
 @_scope
 @_dry_run
-@click.option("--list", "listing", is_flag=True, help="Say what is connected where, and whether it works.")
-@click.option("--print", "printing", is_flag=True, help="Print what any other client has to be told.")
+@option("--list", "listing", is_flag=True, help="Say what is connected where, and whether it works.")
+@option("--print", "printing", is_flag=True, help="Print what any other client has to be told.")
 def connect(session: Session, client: str | None, scope: Scope, dry_run: bool, listing: bool, printing: bool) -> None:
     """Connect CLIENT: write the MCP server, hooks and a few words for the agent into its own files.
 
@@ -68,7 +66,7 @@ def connect(session: Session, client: str | None, scope: Scope, dry_run: bool, l
     serves="person",
     examples=("memdeck disconnect claude-code", "memdeck disconnect codex --scope user --dry-run"),
 )
-@click.argument("client")
+@argument("client")
 @_scope
 @_dry_run
 def disconnect(session: Session, client: str, scope: Scope, dry_run: bool) -> None:

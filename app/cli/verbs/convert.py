@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import verb
+from app.cli.declared import argument, option, verb
 from app.cli.session import Session
 
 if TYPE_CHECKING:
@@ -30,10 +28,10 @@ _SHOWN = 20
         "memdeck convert files:../shop typed --into planner",
     ),
 )
-@click.argument("source", metavar="FROM")
-@click.argument("target", metavar="TO")
-@click.option("--dry-run", is_flag=True, help="Write nothing, only say what would be converted.")
-@click.option("--into", default="", metavar="PLACE", help="The agent of typed memory, or the scope of curated memory.")
+@argument("source", metavar="FROM")
+@argument("target", metavar="TO")
+@option("--dry-run", is_flag=True, help="Write nothing, only say what would be converted.")
+@option("--into", default="", metavar="PLACE", help="The agent of typed memory, or the scope of curated memory.")
 def convert(session: Session, source: str, target: str, dry_run: bool, into: str) -> None:
     """Copy what one memory holds into another, and say what has no home there.
 

@@ -6,9 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from app.cli.lazy_groups import group, under
+from app.cli.declared import OneOf, Whole, argument, group, option, under
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -47,9 +45,9 @@ def _facts(workspace: Workspace) -> Facts:
         "memdeck facts store 'Deploy target is us-east-1' --tag infra --tag deploy -o json",
     ),
 )
-@click.argument("text")
-@click.option("--tag", "tags", metavar="T", multiple=True, help="A tag; up to five.")
-@click.option("--scope", metavar="S", default="workspace", help="user, workspace (the default) or session.")
+@argument("text")
+@option("--tag", "tags", metavar="T", multiple=True, help="A tag; up to five.")
+@option("--scope", metavar="S", default="workspace", help="user, workspace (the default) or session.")
 def store(session: Session, text: str, tags: tuple[str, ...], scope: str) -> int:
     """Store a fact of at most 500 characters; one that looks like a secret is refused.
 
@@ -100,8 +98,8 @@ def _refused(session: Session, error: str, answer: dict[str, Any]) -> int:
     serves="look",
     examples=("memdeck facts search postgres", "memdeck facts search --tag infra", "memdeck facts search -o json"),
 )
-@click.argument("query", required=False)
-@click.option("--tag", metavar="T", help="Only facts with this tag.")
+@argument("query", required=False)
+@option("--tag", metavar="T", help="Only facts with this tag.")
 def search(session: Session, query: str | None, tag: str | None) -> None:
     """Find the newest 20 facts that contain QUERY, in any case; without QUERY and --tag the 20 newest."""
     _list(session, _store(session).search(query, tag))
@@ -110,9 +108,9 @@ def search(session: Session, query: str | None, tag: str | None) -> None:
 @under(
     facts, "list", serves="look", examples=("memdeck facts list", "memdeck facts list --tag infra --scope user -o json")
 )
-@click.option("--tag", metavar="T", help="Only facts with this tag.")
-@click.option("--scope", metavar="S", help="Only facts of this scope.")
-@click.option("--limit", type=click.IntRange(0), default=0, metavar="N", help="The newest N (default: 0, all).")
+@option("--tag", metavar="T", help="Only facts with this tag.")
+@option("--scope", metavar="S", help="Only facts of this scope.")
+@option("--limit", type=Whole(0), default=0, metavar="N", help="The newest N (default: 0, all).")
 def list_facts(session: Session, tag: str | None, scope: str | None, limit: int) -> None:
     """List facts, the newest first."""
     from memory.facts.search import find_facts
@@ -142,7 +140,7 @@ def _table(session: Session, found: Sequence[Fact]) -> Iterator[str]:
 
 
 @under(facts, "delete", serves="change", examples=("memdeck facts delete m-3",))
-@click.argument("fact_id", metavar="ID")
+@argument("fact_id", metavar="ID")
 def delete(session: Session, fact_id: str) -> int:
     """Delete one fact by its id, which is not given again; `memdeck undo` brings it back."""
     from memory.facts import Refused
@@ -166,8 +164,8 @@ def delete(session: Session, fact_id: str) -> int:
         "memdeck facts inject 'Which database?' --explain",
     ),
 )
-@click.argument("message", metavar="[MESSAGE|-]", required=False)
-@click.option("--explain", is_flag=True, help="Say which facts were chosen and why, and what fell off.")
+@argument("message", metavar="[MESSAGE|-]", required=False)
+@option("--explain", is_flag=True, help="Say which facts were chosen and why, and what fell off.")
 def inject(session: Session, message: str | None, explain: bool) -> None:
     """Print the facts that matter for a message as the block for a prompt, and nothing else.
 
@@ -244,8 +242,8 @@ def check(session: Session) -> int:
     return _FOUND if any(problem.level == "error" for problem in problems) else 0
 
 
-_form = click.option(
-    "--format", "form", type=click.Choice(("jsonl", "csv")), help="jsonl, or csv with a header (default: by the name)."
+_form = option(
+    "--format", "form", type=OneOf(("jsonl", "csv")), help="jsonl, or csv with a header (default: by the name)."
 )
 
 
@@ -255,7 +253,7 @@ _form = click.option(
     serves="change",
     examples=("memdeck facts import notes.jsonl", "cat facts.csv | memdeck facts import - --format csv"),
 )
-@click.argument("file", metavar="FILE|-")
+@argument("file", metavar="FILE|-")
 @_form
 def import_facts(session: Session, file: str, form: Form | None) -> int:
     """Store facts from a JSONL or CSV file, in one change and under new ids; ts, scope and tags are kept.

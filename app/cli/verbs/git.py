@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import group, under, verb
+from app.cli.declared import Whole, argument, group, option, under, verb
 from app.cli.output.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 CONFLICTS = 4
 
 git = group("git", "Set git up to merge and to show memory files by their entries, or take that away.")
-_everywhere = click.option("--global", "everywhere", is_flag=True, help="For all repositories of this person.")
+_everywhere = option("--global", "everywhere", is_flag=True, help="For all repositories of this person.")
 
 
 @under(git, "install", serves="machine", examples=("memdeck git install", "memdeck git install --global"))
@@ -53,11 +51,11 @@ def _told(session: Session, done: GitSetup, words: str) -> Iterator[str]:
 
 
 @verb("merge", serves="machine", examples=("memdeck merge base.md ours.md theirs.md --path .aiter/memory/tasks.md",))
-@click.argument("base")
-@click.argument("ours")
-@click.argument("theirs")
-@click.option("--path", metavar="PATH", help="Where the file lives, which says what is in it (default: that of OURS).")
-@click.option("--marker", type=click.IntRange(1, 100), default=7, metavar="N", help="Length of conflict markers (7).")
+@argument("base")
+@argument("ours")
+@argument("theirs")
+@option("--path", metavar="PATH", help="Where the file lives, which says what is in it (default: that of OURS).")
+@option("--marker", type=Whole(1, 100), default=7, metavar="N", help="Length of conflict markers (7).")
 def merge(session: Session, base: str, ours: str, theirs: str, path: str | None, marker: int) -> int:
     """Merge three versions of a memory file by their entries, and write the result to OURS.
 

@@ -6,9 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from app.cli.lazy_groups import verb
+from app.cli.declared import option, verb
 from app.cli.output.printing import tell
 from app.cli.session import Session
 
@@ -22,7 +20,7 @@ NO_KEY = "(none)"
 
 
 @verb("keys", serves="machine", examples=("memdeck keys", "memdeck keys --check", "memdeck keys -o json"))
-@click.option("--check", is_flag=True, help="Only say what is wrong with them; exit code 4 when something is.")
+@option("--check", is_flag=True, help="Only say what is wrong with them; exit code 4 when something is.")
 def keys(session: Session, check: bool) -> int:
     """List every key of the application with its id, those of ~/.config/memdeck/keys.toml included.
 

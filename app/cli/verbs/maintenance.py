@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import click
-
-from app.cli.lazy_groups import Verb, verb
+from app.cli.declared import argument, option, verb
 from app.cli.maintenance_run import apply, keep_small
 from app.cli.session import Session
 
-_dry_run = click.option("--dry-run", is_flag=True, help="Only say what would move.")
-_force = click.option("--force", is_flag=True, help="Write even if the clock seems to have jumped back.")
+_dry_run = option("--dry-run", is_flag=True, help="Only say what would move.")
+_force = option("--force", is_flag=True, help="Write even if the clock seems to have jumped back.")
 
 
-@click.command(
+@verb(
     "maintain",
-    cls=Verb,
     options_metavar="[OPTIONS]",
     examples=(
         "memdeck --maintain",
@@ -22,11 +19,10 @@ _force = click.option("--force", is_flag=True, help="Write even if the clock see
         "memdeck --maintain ~/src/shop -o json",
     ),
 )
-@click.argument("folder", metavar="[DIR]", required=False)
+@argument("folder", metavar="[DIR]", required=False)
 @_dry_run
-@click.option("--no-exec", is_flag=True, help="Move entries only: no monitor runs, no heartbeat, which is no error.")
+@option("--no-exec", is_flag=True, help="Move entries only: no monitor runs, no heartbeat, which is no error.")
 @_force
-@click.pass_obj
 def maintain(session: Session, folder: str | None, dry_run: bool, no_exec: bool, force: bool) -> int:
     """Apply all maintenance rules once to the workspace that contains DIR, then run what is due of its monitors.
 

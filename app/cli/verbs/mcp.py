@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from app.cli.lazy_groups import verb
+from app.cli.declared import OneOf, Whole, option, verb
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -27,14 +25,12 @@ TOOLSETS = ("default", "curated", "curated-admin")
         "memdeck mcp --http --port 8124",
     ),
 )
-@click.option(
-    "--http", is_flag=True, help="Serve streamable HTTP on 127.0.0.1 with a token, instead of stdin and stdout."
-)
-@click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="The port of --http (default: a free one).")
-@click.option("--read-only", is_flag=True, help="Offer only the tools that look.")
-@click.option(
+@option("--http", is_flag=True, help="Serve streamable HTTP on 127.0.0.1 with a token, instead of stdin and stdout.")
+@option("--port", type=Whole(0, 65535), metavar="N", help="The port of --http (default: a free one).")
+@option("--read-only", is_flag=True, help="Offer only the tools that look.")
+@option(
     "--toolset",
-    type=click.Choice(TOOLSETS),
+    type=OneOf(TOOLSETS),
     default="default",
     help="The eight, or those on curated memory.",
 )

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from app.cli.lazy_groups import group, under
+from app.cli.declared import OneOf, group, option, under
 from app.cli.session import Session
 from memory.errors import ConfigError, MemdeckError
 
@@ -50,10 +48,8 @@ def list_channels(session: Session) -> None:
 @under(
     notify, "test", serves="person", examples=("memdeck notify test", "memdeck notify test --channel channel-def456")
 )
-@click.option("--channel", metavar="ID", help="Only this channel of the workspace (default: as an alert would go).")
-@click.option(
-    "--priority", type=click.Choice(("low", "normal", "high")), default="normal", help="Priority of the message."
-)
+@option("--channel", metavar="ID", help="Only this channel of the workspace (default: as an alert would go).")
+@option("--priority", type=OneOf(("low", "normal", "high")), default="normal", help="Priority of the message.")
 def test(session: Session, channel: str | None, priority: str) -> None:
     """Send a message to the channels of this workspace, as an alert would go, and say which one took it."""
     from memory.monitoring.alerts.notify import send

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import Verb, verb
+from app.cli.arguments import first_word
+from app.cli.declared import Whole, argument, option, verb
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @verb("init", serves="machine", examples=("memdeck init", "memdeck init ~/src/shop"))
-@click.argument("folder", metavar="[DIR]", required=False)
+@argument("folder", metavar="[DIR]", required=False)
 def init(session: Session, folder: str | None) -> None:
     """Create the memory files that are missing in DIR (default: the current folder), from templates.
 
@@ -53,10 +52,10 @@ def _say_created(session: Session, workspace: Workspace, created: tuple[str, ...
 
 
 @verb("demo", serves="machine", examples=("memdeck demo", "memdeck demo --agent", "memdeck demo /tmp/shop --no-open"))
-@click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--no-open", is_flag=True, help="Only make it and print where it is.")
-@click.option("--agent", is_flag=True, help="A scripted agent works in it while you look; it leaves when you do.")
-@click.option("--seed", type=click.IntRange(0), default=1, metavar="N", help="What the agent does later (default: 1).")
+@argument("folder", metavar="[DIR]", required=False)
+@option("--no-open", is_flag=True, help="Only make it and print where it is.")
+@option("--agent", is_flag=True, help="A scripted agent works in it while you look; it leaves when you do.")
+@option("--seed", type=Whole(0), default=1, metavar="N", help="What the agent does later (default: 1).")
 def demo(session: Session, folder: str | None, no_open: bool, agent: bool, seed: int) -> int:
     """Make a lively sample workspace in a temporary folder, or in DIR, print its path and open it.
 
@@ -137,31 +136,20 @@ PANE_VERBS = {"brief": "status", "inbox": "review", "plan": "orchestration", "pl
 """The verbs for what has another name in the application."""
 
 
-class _Open(Verb):
-    """The form without a verb, which a verb that is none ends in too."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; options of another verb say nothing where the word before them is neither."""
-        from app.cli.arguments import first_word
-
-        name = first_word(args)
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption:
-            if name is not None and not os.path.isdir(name):
-                raise _no_folder(name) from None
-            raise
+def _unknown(arguments: list[str]) -> UsageError | None:
+    """Return the error of a call whose first word is no verb and no folder: its options say nothing."""
+    name = first_word(arguments)
+    return None if name is None or os.path.isdir(name) else _no_folder(name)
 
 
-@click.command(
+@verb(
     "memdeck",
-    cls=_Open,
+    unknown=_unknown,
     help="Open the workspace that contains DIR (default: the current folder) in the application.",
     examples=("memdeck", "memdeck ~/src/shop", "memdeck ./tasks --pane journal"),
 )
-@click.argument("folders", metavar="[DIR]", nargs=-1)
-@click.option("--pane", metavar="NAME", help="The pane to open first, such as tasks or journal.")
-@click.pass_obj
+@argument("folders", metavar="[DIR]", nargs=-1)
+@option("--pane", metavar="NAME", help="The pane to open first, such as tasks or journal.")
 def open_workspace(session: Session, folders: tuple[str, ...], pane: str | None) -> int:
     """Open the application."""
     folder = folders[0] if folders else session.folder
@@ -176,7 +164,7 @@ def open_workspace(session: Session, folders: tuple[str, ...], pane: str | None)
 def _no_folder(name: str) -> UsageError:
     from difflib import get_close_matches
 
-    from app.cli.root import VERBS
+    from app.cli.verbs import VERBS
 
     if os.sep in name or os.path.exists(name):
         return UsageError("workspace.no_folder", f"{name!r} is not a folder", "name a folder", folder=name)

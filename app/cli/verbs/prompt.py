@@ -6,9 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import verb
+from app.cli.declared import OneOf, Whole, argument, option, verb
 from app.cli.session import Session
 from app.hooks.run import EVENTS, told_apart
 from memory.errors import UsageError
@@ -33,14 +31,14 @@ _CHOICES = (("pin", "pin", True), ("unpin", "pin", False), ("mute", "mute", True
         "memdeck prompt --mute 'facts#m-3' --agent builder",
     ),
 )
-@click.option("--agent", metavar="NAME", default="", help="Which agent; pins and mutes can hold for one only.")
-@click.option("--message", metavar="TEXT", default="", help="What the agent is asked; what fits it is added.")
-@click.option("--budget", type=click.IntRange(100, 20_000), metavar="TOKENS", help="What it may cost (default: 1000).")
-@click.option("--client", metavar="NAME", help="What the hooks of a client send: at the start, or for --message.")
-@click.option("--pin", multiple=True, metavar="REF", help="Put an entry on top from now on.")
-@click.option("--unpin", multiple=True, metavar="REF", help="Take a pin back.")
-@click.option("--mute", multiple=True, metavar="REF", help="Tell agents nothing of an entry from now on.")
-@click.option("--unmute", multiple=True, metavar="REF", help="Take a mute back.")
+@option("--agent", metavar="NAME", default="", help="Which agent; pins and mutes can hold for one only.")
+@option("--message", metavar="TEXT", default="", help="What the agent is asked; what fits it is added.")
+@option("--budget", type=Whole(100, 20_000), metavar="TOKENS", help="What it may cost (default: 1000).")
+@option("--client", metavar="NAME", help="What the hooks of a client send: at the start, or for --message.")
+@option("--pin", multiple=True, metavar="REF", help="Put an entry on top from now on.")
+@option("--unpin", multiple=True, metavar="REF", help="Take a pin back.")
+@option("--mute", multiple=True, metavar="REF", help="Tell agents nothing of an entry from now on.")
+@option("--unmute", multiple=True, metavar="REF", help="Take a mute back.")
 def prompt(
     session: Session, agent: str, message: str, budget: int | None, client: str | None, **chosen: tuple[str, ...]
 ) -> None:
@@ -119,10 +117,8 @@ def _lines(session: Session, found: Prompt) -> Iterator[str]:
     serves="machine",
     examples=("echo '{}' | memdeck hook session-start", "memdeck hook prompt --client claude-code"),
 )
-@click.argument("event", type=click.Choice(EVENTS))
-@click.option(
-    "--client", default="", metavar="NAME", help="The client that calls, which decides the form of the answer."
-)
+@argument("event", type=OneOf(EVENTS))
+@option("--client", default="", metavar="NAME", help="The client that calls, which decides the form of the answer.")
 def hook(session: Session, event: str, client: str) -> None:
     """Answer a client's hook: its JSON on stdin, what the agent is to know on stdout.
 

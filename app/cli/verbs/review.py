@@ -6,9 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-import click
-
-from app.cli.lazy_groups import group, under
+from app.cli.declared import OneOf, Whole, argument, group, option, under
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -21,8 +19,8 @@ if TYPE_CHECKING:
 _ID = 16  # the time and enough behind it that no two are alike
 
 review = group("review", "What agents want to change: list, show, accept, edit and reject it, and set the rules.")
-_id = click.argument("proposal_id", metavar="ID")
-_ids = click.argument("proposal_ids", metavar="ID...", nargs=-1, required=True)
+_id = argument("proposal_id", metavar="ID")
+_ids = argument("proposal_ids", metavar="ID...", nargs=-1, required=True)
 
 
 def inbox_of(session: Session) -> Inbox:
@@ -33,13 +31,13 @@ def inbox_of(session: Session) -> Inbox:
 
 
 @under(review, "list", serves="look", examples=("memdeck review list", "memdeck review list --state all -o json"))
-@click.option(
+@option(
     "--state",
-    type=click.Choice(("waiting", "accepted", "rejected", "all")),
+    type=OneOf(("waiting", "accepted", "rejected", "all")),
     default="waiting",
     help="Which (default: those that wait).",
 )
-@click.option("--limit", type=click.IntRange(min=0), default=50, help="At most so many (default: 50; 0: all).")
+@option("--limit", type=Whole(least=0), default=50, help="At most so many (default: 50; 0: all).")
 def list_proposals(session: Session, state: str, limit: int) -> None:
     """List what agents want to change, newest first. With --actor NAME only the proposals of that agent."""
     from memory.review import row
@@ -131,9 +129,9 @@ def _told(session: Session, proposal: Proposal, views: tuple[ChangeView, ...], s
 
 @under(review, "accept", serves="person", examples=("memdeck review accept 01HM5Z0C8WJ4QXKD",))
 @_ids
-@click.option(
+@option(
     "--take",
-    type=click.Choice(("proposal", "file")),
+    type=OneOf(("proposal", "file")),
     help="Where the same was changed since: whose side counts.",
 )
 def accept(session: Session, proposal_ids: tuple[str, ...], take: Literal["proposal", "file"] | None) -> None:
@@ -169,7 +167,7 @@ def _all_of(inbox: Inbox, proposal_ids: tuple[str, ...]) -> list[str]:
 
 @under(review, "reject", serves="person", examples=("memdeck review reject 01HM5Z0C8WJ4QXKD --note 'still needed'",))
 @_ids
-@click.option("--note", metavar="TEXT", default="", help="Why; the agent reads it.")
+@option("--note", metavar="TEXT", default="", help="Why; the agent reads it.")
 def reject(session: Session, proposal_ids: tuple[str, ...], note: str) -> None:
     """Decide that proposals are not made; the files stay as they are."""
     from memory.review import row
@@ -195,7 +193,7 @@ def reject(session: Session, proposal_ids: tuple[str, ...], note: str) -> None:
     ),
 )
 @_id
-@click.option("--text", metavar="TEXT", help="The whole text of the entry (default: what stdin holds).")
+@option("--text", metavar="TEXT", help="The whole text of the entry (default: what stdin holds).")
 def edit(session: Session, proposal_id: str, text: str | None) -> None:
     """Give the entry of a proposal another text before you accept it; the proposal waits on."""
     from memory.review import row
@@ -223,10 +221,10 @@ def edit(session: Session, proposal_id: str, text: str | None) -> None:
         "memdeck review policy agent:builder rewrite --unset",
     ),
 )
-@click.argument("name", metavar="ACTOR", required=False)
-@click.argument("kind", metavar="KIND", required=False)
-@click.argument("decision", metavar="DECISION", required=False)
-@click.option("--unset", is_flag=True, help="Take a rule away.")
+@argument("name", metavar="ACTOR", required=False)
+@argument("kind", metavar="KIND", required=False)
+@argument("decision", metavar="DECISION", required=False)
+@option("--unset", is_flag=True, help="Take a rule away.")
 def policy(session: Session, name: str | None, kind: str | None, decision: str | None, unset: bool) -> None:
     """Show the rules for agents, or set one: what ACTOR may do at once, what waits for you, what is refused.
 

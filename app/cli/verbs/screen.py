@@ -6,9 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from app.cli.lazy_groups import verb
+from app.cli.declared import argument, option, verb
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -31,11 +29,11 @@ _FRAMES = dict.fromkeys((*range(0x2500, 0x2580), *range(0x2581, 0x2589)), " ")
         "memdeck screen plans -o json",
     ),
 )
-@click.argument("pane", metavar="PANE", required=False, default="brief")
-@click.option("--size", metavar="COLUMNSxROWS", default=DEFAULT_SIZE, help=f"The terminal's size ({DEFAULT_SIZE}).")
-@click.option("--at", metavar="REF", help="The entry under the cursor, which the detail shows.")
-@click.option("--no-frames", is_flag=True, help="Spaces instead of frames and scroll bars, for screen readers.")
-@click.option("--filter", "words", metavar="WORDS", help="Only what fits, as / in the application.")
+@argument("pane", metavar="PANE", required=False, default="brief")
+@option("--size", metavar="COLUMNSxROWS", default=DEFAULT_SIZE, help=f"The terminal's size ({DEFAULT_SIZE}).")
+@option("--at", metavar="REF", help="The entry under the cursor, which the detail shows.")
+@option("--no-frames", is_flag=True, help="Spaces instead of frames and scroll bars, for screen readers.")
+@option("--filter", "words", metavar="WORDS", help="Only what fits, as / in the application.")
 def screen(session: Session, pane: str, size: str, at: str | None, words: str | None, no_frames: bool) -> None:
     """Print what PANE (default: brief) shows, without a terminal: the same panes over the same files.
 

@@ -6,9 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from app.cli.lazy_groups import verb
+from app.cli.declared import Whole, argument, option, verb
 from app.cli.output.printing import tell
 from app.cli.output.values import short
 from app.cli.session import Session
@@ -41,12 +39,10 @@ _FILES = {"plans": "orchestration"}
         "memdeck search 503 -o json",
     ),
 )
-@click.argument("query", nargs=-1, required=True)
-@click.option("--in", "places", metavar="KINDS", help=f"Only these, with commas between them: {_PLACES}.")
-@click.option(
-    "--limit", type=click.IntRange(0), default=DEFAULT_LIMIT, metavar="N", help="The best N (default: 20, 0 is all)."
-)
-@click.option("--explain", is_flag=True, help="Say on stderr how the answer came about.")
+@argument("query", nargs=-1, required=True)
+@option("--in", "places", metavar="KINDS", help=f"Only these, with commas between them: {_PLACES}.")
+@option("--limit", type=Whole(0), default=DEFAULT_LIMIT, metavar="N", help="The best N (default: 20, 0 is all).")
+@option("--explain", is_flag=True, help="Say on stderr how the answer came about.")
 def search(session: Session, query: tuple[str, ...], places: str | None, limit: int, explain: bool) -> None:
     """Find what contains the words, in any case, in the files and in the archive; the best finds come first.
 

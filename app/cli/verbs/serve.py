@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import click
-
-from app.cli.lazy_groups import verb
+from app.cli.declared import Whole, argument, option, verb
 from app.cli.session import Session
 from memory.errors import UsageError
 
 
 @verb("serve", serves="machine", examples=("memdeck serve", "memdeck serve ~/src/shop --port 8123"))
-@click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port (default: a free one).")
+@argument("folder", metavar="[DIR]", required=False)
+@option("--port", type=Whole(0, 65535), default=0, metavar="N", help="The port (default: a free one).")
 def serve(session: Session, folder: str | None, port: int) -> None:
     """Open the workspace that contains DIR in the browser: print an address with a token, serve it until ctrl+c.
 

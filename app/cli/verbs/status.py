@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from app.cli.lazy_groups import verb
+from app.cli.declared import verb
 from app.cli.output.values import short
 from app.cli.session import Session
 from memory.errors import MemdeckError

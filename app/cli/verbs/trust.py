@@ -7,9 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from app.cli.lazy_groups import group, under
+from app.cli.declared import argument, group, option, under
 from app.cli.session import Session
 from memory.errors import BlockedError, RefusedError, UsageError
 from memory.storage.review import OWN, may_need_review
@@ -23,10 +21,8 @@ YES = "yes"
 _STATES = ("pending", "withdrawn", "refused", "denied", "approved", "unused")
 
 trust = group("trust", "Approve, deny and revoke what memory files may run; nothing runs before that.")
-_id = click.argument("ask_id", metavar="ID", required=False)
-_workspace = click.option(
-    "--workspace", "whole", is_flag=True, help="Outgoing checks of public addresses, all of them."
-)
+_id = argument("ask_id", metavar="ID", required=False)
+_workspace = option("--workspace", "whole", is_flag=True, help="Outgoing checks of public addresses, all of them.")
 
 
 def decisions(session: Session) -> Trust:
@@ -41,7 +37,7 @@ def decisions(session: Session) -> Trust:
 
 
 @under(trust, "list", serves="look", examples=("memdeck trust list", "memdeck trust list --blocked -o json"))
-@click.option("--blocked", is_flag=True, help="Only what does not run as it is.")
+@option("--blocked", is_flag=True, help="Only what does not run as it is.")
 def list_trust(session: Session, blocked: bool) -> None:
     """List everything that memory files ask to run or to connect to, and whether it may."""
     kept = decisions(session)
@@ -263,7 +259,7 @@ def _safe(text: str) -> str:
 
 
 @under(trust, "deny", serves="person", examples=("memdeck trust deny 4f2a91c03b",))
-@click.argument("ask_id", metavar="ID")
+@argument("ask_id", metavar="ID")
 def deny(session: Session, ask_id: str) -> None:
     """Deny one command for good, as long as it stays as it is."""
     kept = decisions(session)

@@ -35,7 +35,7 @@ def _write(cur: Callable[..., Any], name: str = "Deploy window", content: str = 
 
 
 def _command(name: str) -> click.Command:
-    found: Any = group
+    found: Any = group.command
     for part in name.split():
         found = found.commands[part]
     return found  # type: ignore[no-any-return]

@@ -70,7 +70,7 @@ def _operation(verb: str) -> tuple[Operation, list[str]]:
 
 
 def _command(name: str) -> click.Command:
-    found: Any = group
+    found: Any = group.command
     for part in name.split():
         found = found.commands[part]
     return found  # type: ignore[no-any-return]

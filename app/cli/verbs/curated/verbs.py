@@ -7,9 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from app.cli.lazy_groups import Verb, VerbGroup, group
+from app.cli.declared import DeclaredGroup, Parameter, Serves, Whole, argument, group, option, under
 from app.cli.session import Session
 from memory.curated.operations.registry import OPERATIONS, Operation
 from memory.errors import MemdeckError, UsageError
@@ -110,14 +108,12 @@ def _content(text: str) -> str:
         ) from error
 
 
-def _parameters(operation: Operation) -> Iterator[click.Parameter]:
+def _parameters(operation: Operation) -> Iterator[Parameter]:
     properties, required = operation.input["properties"], operation.input["required"]
     for key in operation.first:
         name = key.upper().removesuffix("_TEXT").removesuffix("_ID")
-        kind = click.INT if properties[key]["type"] == "integer" else None
-        yield click.Argument(
-            [key], metavar=name if key in required else f"[{name}]", required=key in required, type=kind
-        )
+        kind = Whole() if properties[key]["type"] == "integer" else None
+        yield argument(key, metavar=name if key in required else f"[{name}]", required=key in required, type=kind)
     for key, schema in properties.items():
         if key in operation.first:
             continue
@@ -126,7 +122,7 @@ def _parameters(operation: Operation) -> Iterator[click.Parameter]:
         if schema["type"] == "boolean":
             more["is_flag"] = True
         elif schema["type"] == "integer":
-            more |= {"type": click.IntRange(min=schema["minimum"]), "metavar": "N"}
+            more |= {"type": Whole(least=schema["minimum"]), "metavar": "N"}
         elif schema["type"] == "array":
             more |= {"multiple": True, "metavar": "TEXT"}
         elif "enum" in schema:
@@ -134,34 +130,28 @@ def _parameters(operation: Operation) -> Iterator[click.Parameter]:
             more["metavar"] = "|".join(schema["enum"])
         else:
             more["metavar"] = "TEXT"
-        yield click.Option([key, flag], required=key in required, **more)
+        yield option(key, flag, required=key in required, **more)
 
 
-def _verb(operation: Operation, name: str) -> Verb:
-    @click.pass_obj
+def _add(parent: DeclaredGroup, operation: Operation, name: str) -> None:
     def run(session: Session, /, **values: Any) -> None:
         _run(session, operation, values)
 
-    return Verb(
-        name,
-        callback=run,
-        params=list(_parameters(operation)),
-        help=operation.does,
-        examples=(operation.example,),
-        serves="look" if operation.route.startswith("GET") else "change",
-    )
+    for parameter in reversed(list(_parameters(operation))):
+        parameter(run)
+    serves: Serves = "look" if operation.route.startswith("GET") else "change"
+    under(parent, name, help=operation.does, examples=(operation.example,), serves=serves)(run)
 
 
-def _fill(parent: VerbGroup) -> None:
+def _fill(parent: DeclaredGroup) -> None:
     groups = {name: group(name, text) for name, text in _GROUPS.items()}
     for operation in OPERATIONS:
         first, _, rest = operation.name.partition(" ")
         if rest:
-            groups[first].add_command(_verb(operation, rest), rest)
-            if first not in parent.commands:
-                parent.add_command(groups[first], first)
+            _add(groups[first], operation, rest)
+            parent.verbs.setdefault(first, groups[first])
         else:
-            parent.add_command(_verb(operation, first), first)
+            _add(parent, operation, first)
 
 
 _fill(curated)

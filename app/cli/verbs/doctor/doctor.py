@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-import click
-
-from app.cli.lazy_groups import verb
+from app.cli.declared import option, verb
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -17,7 +15,7 @@ NEEDS_PERSON = 4
 
 
 @verb("doctor", serves="look", examples=("memdeck doctor", "memdeck doctor --schedule", "memdeck doctor -o json"))
-@click.option(
+@option(
     "--schedule",
     is_flag=True,
     help="Print cron lines and a systemd timer that run --maintain, and how to install them.",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import group, under
+from app.cli.declared import argument, group, option, under
 from app.cli.output.printing import tell
 from app.cli.session import Session
 
 if TYPE_CHECKING:
+    import click
+
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
 
@@ -30,7 +30,7 @@ def _keys(context: click.Context, _parameter: click.Parameter, incomplete: str) 
     return [setting.key for setting in settings if setting.key.startswith(incomplete)]
 
 
-_key = click.argument("key", shell_complete=_keys)
+_key = argument("key", shell_complete=_keys)
 
 
 @under(config, "list", serves="look", examples=("memdeck config list", "memdeck config list -o json"))
@@ -73,8 +73,8 @@ def get(session: Session, key: str) -> None:
     examples=("memdeck config set pruneJournalAfterDays 60", "memdeck config set timezone Europe/Berlin"),
 )
 @_key
-@click.argument("value")
-@click.option("--section", metavar="S", help="The section of a new setting (default: where it belongs).")
+@argument("value")
+@option("--section", metavar="S", help="The section of a new setting (default: where it belongs).")
 def set_value(session: Session, key: str, value: str, section: str | None) -> None:
     """Set one setting; the values of those that memdeck knows are checked first, and of others it says so."""
     from memory.files.config import KNOWN_KEYS, meant_key, set_setting, unknown_key_words

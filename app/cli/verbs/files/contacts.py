@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from app.cli.lazy_groups import group, under
+from app.cli.declared import OneOf, argument, group, option, under
 from app.cli.output.values import given, pairs, short, something
 from app.cli.session import Session
-from app.cli.verbs.completion import refs_of
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
@@ -19,8 +16,8 @@ if TYPE_CHECKING:
 KINDS = {"channel": "channels", "route": "routes", "person": "people"}
 
 contacts = group("contacts", "List, add, edit and remove channels, message routes and people (contacts.md).")
-_ref = click.argument("ref", shell_complete=refs_of("contacts"))
-_set = click.option(
+_ref = argument("ref", refs=("contacts",))
+_set = option(
     "--set",
     "changes",
     multiple=True,
@@ -32,7 +29,7 @@ _set = click.option(
 @under(
     contacts, "list", serves="look", examples=("memdeck contacts list", "memdeck contacts list --kind person -o json")
 )
-@click.option("--kind", type=click.Choice(tuple(KINDS)), help="Only channels, routes or people.")
+@option("--kind", type=OneOf(tuple(KINDS)), help="Only channels, routes or people.")
 def list_contacts(session: Session, kind: str | None) -> None:
     """List channels, message routes and people."""
     shown = [KINDS[kind]] if kind else list(KINDS.values())
@@ -100,8 +97,8 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
         "memdeck contacts add route 'Ops Bot' --set project=project-123 --set prefix=/ops",
     ),
 )
-@click.argument("kind", type=click.Choice(tuple(KINDS)))
-@click.argument("name")
+@argument("kind", type=OneOf(tuple(KINDS)))
+@argument("name")
 @_set
 def add(session: Session, kind: str, name: str, changes: tuple[str, ...]) -> None:
     """Add a channel, a person, or a route (NAME is then its channel)."""

@@ -6,12 +6,9 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import group, under
+from app.cli.declared import Whole, argument, group, option, under
 from app.cli.output.values import in_words, short, something
 from app.cli.session import Session
-from app.cli.verbs.completion import refs_of
 from memory.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT = 50
 
 journal = group("journal", "List, add, show, edit and remove journal entries (journal.md and its archive).")
-_ref = click.argument("ref", shell_complete=refs_of("journal"))
+_ref = argument("ref", refs=("journal",))
 _DAY = "a date, or today, yesterday, -7d"
 
 
@@ -36,13 +33,11 @@ _DAY = "a date, or today, yesterday, -7d"
         "memdeck journal list --date 2024-01-15 -o json",
     ),
 )
-@click.option("--date", metavar="D", help=f"Only entries of this day ({_DAY}).")
-@click.option("--since", metavar="D", help="Only entries of this day and later.")
-@click.option("--until", metavar="D", help="Only entries of this day and earlier.")
-@click.option("--match", metavar="TEXT", help="Only entries that contain this text, in any case.")
-@click.option(
-    "--limit", type=click.IntRange(0), default=DEFAULT_LIMIT, metavar="N", help="The newest N (default: 50, 0 is all)."
-)
+@option("--date", metavar="D", help=f"Only entries of this day ({_DAY}).")
+@option("--since", metavar="D", help="Only entries of this day and later.")
+@option("--until", metavar="D", help="Only entries of this day and earlier.")
+@option("--match", metavar="TEXT", help="Only entries that contain this text, in any case.")
+@option("--limit", type=Whole(0), default=DEFAULT_LIMIT, metavar="N", help="The newest N (default: 50, 0 is all).")
 def list_entries(
     session: Session, date: str | None, since: str | None, until: str | None, match: str | None, limit: int
 ) -> None:
@@ -127,15 +122,15 @@ def _changed(
         "memdeck journal add 'Call with Alice' --at 14:30",
     ),
 )
-@click.argument("title")
-@click.option(
+@argument("title")
+@option(
     "--line",
     "lines",
     multiple=True,
     metavar="L",
     help="One line of the entry; may be repeated; - reads them from stdin.",
 )
-@click.option(
+@option(
     "--at", metavar="TIME", help="When it was: HH:MM, 'yesterday 14:30', '5 Nov 9:00', 2024-01-15 14:30 (default: now)."
 )
 def add(session: Session, title: str, lines: tuple[str, ...], at: str | None) -> None:
@@ -194,15 +189,15 @@ def _with_stdin(lines: tuple[str, ...]) -> tuple[str, ...]:
     ),
 )
 @_ref
-@click.option("--title", metavar="T", help="Another title.")
-@click.option(
+@option("--title", metavar="T", help="Another title.")
+@option(
     "--line",
     "lines",
     multiple=True,
     metavar="L",
     help="One of its lines, which replace those it has; - reads them from stdin.",
 )
-@click.option("--at", metavar="HH:MM", help="Another time of the same day; empty for none.")
+@option("--at", metavar="HH:MM", help="Another time of the same day; empty for none.")
 def edit(session: Session, ref: str, title: str | None, lines: tuple[str, ...], at: str | None) -> None:
     """Change title, time or lines of an entry."""
     from memory.files.journal.edits import edit_entry

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import group, under
+from app.cli.declared import argument, group, option, under
 from app.cli.output.values import short
 from app.cli.session import Session
-from app.cli.verbs.completion import refs_of
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 DECISIONS = "Decisions Made"
 
 knowledge = group("knowledge", "List, add, edit and remove facts and decisions (knowledge.md).")
-_ref = click.argument("ref", shell_complete=refs_of("knowledge"))
+_ref = argument("ref", refs=("knowledge",))
 
 
 @under(
@@ -33,9 +30,9 @@ _ref = click.argument("ref", shell_complete=refs_of("knowledge"))
         "memdeck knowledge list --match redis",
     ),
 )
-@click.option("--section", metavar="S", help="Only this section.")
-@click.option("--topic", metavar="T", help="Only this topic, a heading inside a section.")
-@click.option("--match", metavar="TEXT", help="Only items that contain this text, in any case.")
+@option("--section", metavar="S", help="Only this section.")
+@option("--topic", metavar="T", help="Only this topic, a heading inside a section.")
+@option("--match", metavar="TEXT", help="Only items that contain this text, in any case.")
 def list_items(session: Session, section: str | None, topic: str | None, match: str | None) -> None:
     """List what is known, by section and topic."""
     found: list[KnowledgeItem] = list(session.snapshot.knowledge.items)
@@ -90,12 +87,12 @@ def _say(session: Session, done: str, item: KnowledgeItem) -> None:
         "memdeck knowledge add 'Using Redis for caching' --decision --reason 'existing infrastructure'",
     ),
 )
-@click.argument("text")
-@click.option("--section", metavar="S", help="The section it belongs to (default: Technical Facts).")
-@click.option("--topic", metavar="T", help="The topic inside the section.")
-@click.option("--decision", is_flag=True, help="It is a decision: dated, in the section Decisions Made.")
-@click.option("--date", metavar="D", help="When it was decided (default of --decision: today).")
-@click.option("--reason", metavar="R", help="Why it was decided.")
+@argument("text")
+@option("--section", metavar="S", help="The section it belongs to (default: Technical Facts).")
+@option("--topic", metavar="T", help="The topic inside the section.")
+@option("--decision", is_flag=True, help="It is a decision: dated, in the section Decisions Made.")
+@option("--date", metavar="D", help="When it was decided (default of --decision: today).")
+@option("--reason", metavar="R", help="Why it was decided.")
 def add(
     session: Session,
     text: str,
@@ -125,7 +122,7 @@ def add(
 
 @under(knowledge, "edit", serves="change", examples=("memdeck knowledge edit 5b2c9d1 'CI takes 6 minutes'",))
 @_ref
-@click.argument("text")
+@argument("text")
 def edit(session: Session, ref: str, text: str) -> None:
     """Replace the text of one item."""
     from memory.files.knowledge.model import edit_knowledge

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import group, under
+from app.cli.declared import group, option, under
 from app.cli.output.values import short
 from app.cli.session import Session
 
@@ -23,7 +21,7 @@ orchestration = group("orchestration", "List plans of several agents and project
     serves="look",
     examples=("memdeck orchestration list", "memdeck orchestration list --status running -o json"),
 )
-@click.option("--status", metavar="S", help="Only plans with this status, such as running or completed.")
+@option("--status", metavar="S", help="Only plans with this status, such as running or completed.")
 def list_plans(session: Session, status: str | None) -> None:
     """List plans with their phases and the state of each of their tasks."""
     found: list[Plan] = list(session.snapshot.plans.plans)

@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import group, under
+from app.cli.declared import OneOf, argument, group, option, under
 from app.cli.output.printing import tell
-from app.cli.output.values import PRIORITY, Percent, facts, given, in_words, pairs, recurs, short, something, when
+from app.cli.output.values import PERCENT, PRIORITY, facts, given, in_words, pairs, recurs, short, something, when
 from app.cli.session import Session
-from app.cli.verbs.completion import choices_of, refs_of
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
@@ -26,7 +23,7 @@ _FEW = 8
 _SHOWN_FIRST = ("ref", "section", "priority", "due", "recurring")
 
 tasks = group("tasks", "List, add, edit, start, finish and remove tasks (tasks.md and its archive).")
-_ref = click.argument("ref", shell_complete=refs_of("tasks"))
+_ref = argument("ref", refs=("tasks",))
 
 
 @under(
@@ -41,21 +38,19 @@ _ref = click.argument("ref", shell_complete=refs_of("tasks"))
         "memdeck tasks list --section all --match deploy -o json",
     ),
 )
-@click.option(
-    "--section", type=click.Choice((*SECTIONS, "all")), help="Only this section (default: pending and in-progress)."
-)
-@click.option("--priority", type=PRIORITY, help="Only tasks of this priority.")
-@click.option("--tag", "tags", multiple=True, metavar="T", help="Only tasks with this tag; repeated: with all of them.")
-@click.option("--assigned", metavar="A", help="Only what is assigned to this agent or person.")
-@click.option(
+@option("--section", type=OneOf((*SECTIONS, "all")), help="Only this section (default: pending and in-progress).")
+@option("--priority", type=PRIORITY, help="Only tasks of this priority.")
+@option("--tag", "tags", multiple=True, metavar="T", help="Only tasks with this tag; repeated: with all of them.")
+@option("--assigned", metavar="A", help="Only what is assigned to this agent or person.")
+@option(
     "--due",
     metavar="D",
-    shell_complete=choices_of("today", "overdue", "week", "later"),
+    suggests=("today", "overdue", "week", "later"),
     help="Only what is due: today, overdue, week (the next 7 days), later, a date (2 Dec, fri, 2024-01-15), or a month "
     "(2024-01).",
 )
-@click.option("--match", metavar="TEXT", help="Only tasks that contain this text, in any case.")
-@click.option("--sort", type=click.Choice(SORTS), help="Sort inside each section (default: the order of the file).")
+@option("--match", metavar="TEXT", help="Only tasks that contain this text, in any case.")
+@option("--sort", type=OneOf(SORTS), help="Sort inside each section (default: the order of the file).")
 def list_tasks(
     session: Session,
     section: str | None,
@@ -313,23 +308,23 @@ def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
         "memdeck tasks add --quick 'Buy stamps !high @Alice fri 9:00 every month'",
     ),
 )
-@click.argument("title")
-@click.option(
+@argument("title")
+@option(
     "--quick",
     is_flag=True,
     help="TITLE is a line: !high, @name, #tag anywhere, when it is due and how it recurs at the end; options win.",
 )
-@click.option("--priority", type=PRIORITY, help="HIGH, NORMAL or LOW (default: NORMAL).")
-@click.option("--due", metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2024-01-16 14:00.")
-@click.option(
+@option("--priority", type=PRIORITY, help="HIGH, NORMAL or LOW (default: NORMAL).")
+@option("--due", metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2024-01-16 14:00.")
+@option(
     "--recurring",
     metavar="R",
     help="Again and again: daily 9:00, weekdays, every fri 17:00, monthly on the 1st, or five cron fields.",
 )
-@click.option("--assigned", metavar="A", help="Agent or person who does it.")
-@click.option("--tag", "tags", multiple=True, metavar="T", help="A tag; may be repeated.")
-@click.option("--notes", metavar="N", help="More about it.")
-@click.option("--action", metavar="A", help="The command or step to take.")
+@option("--assigned", metavar="A", help="Agent or person who does it.")
+@option("--tag", "tags", multiple=True, metavar="T", help="A tag; may be repeated.")
+@option("--notes", metavar="N", help="More about it.")
+@option("--action", metavar="A", help="The command or step to take.")
 def add(
     session: Session,
     title: str,
@@ -390,16 +385,16 @@ def _fields() -> tuple[str, ...]:
     ),
 )
 @_ref
-@click.option(
+@option(
     "--set",
     "changes",
     multiple=True,
     metavar="KEY=VALUE",
     help="Set a field, title, priority or section; may be repeated.",
 )
-@click.option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
-@click.option("--due", metavar="D", help="The same as --set due=D.")
-@click.option("--priority", type=PRIORITY, help="The same as --set priority=HIGH, NORMAL or LOW.")
+@option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
+@option("--due", metavar="D", help="The same as --set due=D.")
+@option("--priority", type=PRIORITY, help="The same as --set priority=HIGH, NORMAL or LOW.")
 def edit(
     session: Session,
     ref: str,
@@ -438,8 +433,8 @@ def start(session: Session, ref: str) -> None:
 
 @under(tasks, "progress", serves="change", examples=("memdeck tasks progress 3fa94c1 45 --note 'Endpoints checked'",))
 @_ref
-@click.argument("percent", type=Percent())
-@click.option("--note", metavar="N", help="What was done, kept as lastUpdate.")
+@argument("percent", type=PERCENT)
+@option("--note", metavar="N", help="What was done, kept as lastUpdate.")
 def progress(session: Session, ref: str, percent: int, note: str | None) -> None:
     """Note how far a task is, from 0 to 100; a pending one is started by it."""
     from memory.files.tasks.edits import progress_task
@@ -458,7 +453,7 @@ def progress(session: Session, ref: str, percent: int, note: str | None) -> None
 
 @under(tasks, "done", serves="change", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))
 @_ref
-@click.option("--outcome", metavar="O", help="What came of it.")
+@option("--outcome", metavar="O", help="What came of it.")
 def done(session: Session, ref: str, outcome: str | None) -> None:
     """Finish a task; a recurring one leaves a completed copy and waits for its next time."""
     from memory.files.tasks.edits import done_task

@@ -7,9 +7,7 @@ import socket
 import sys
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import group
+from app.cli.declared import group, option
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -30,7 +28,7 @@ fleet = group(
     """,
     serves="machine",
 )
-on_database = click.option(
+on_database = option(
     "--database", metavar="URL", help=f"The catalogue of many hosts (default: {DATABASE}, else this machine's list)."
 )
 

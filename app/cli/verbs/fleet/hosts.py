@@ -9,9 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import click
-
-from app.cli.lazy_groups import under
+from app.cli.declared import Whole, argument, option, under
 from app.cli.output.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
@@ -31,11 +29,11 @@ __all__ = ["fleet"]
     ),
 )
 @on_database
-@click.option("--host", "hosts", multiple=True, metavar="NAME=LOGIN", help="A host, and the login of its agent.")
-@click.option("--reader", "readers", multiple=True, metavar="LOGIN", help="A login that may look at everything.")
-@click.option("--operator", "operators", multiple=True, metavar="LOGIN", help="A login that may give jobs, too.")
-@click.option("--approver", "approvers", multiple=True, metavar="LOGIN", help="A login that may approve reverts, too.")
-@click.option("--rebuild", is_flag=True, help="Empty what is derived; every agent publishes anew.")
+@option("--host", "hosts", multiple=True, metavar="NAME=LOGIN", help="A host, and the login of its agent.")
+@option("--reader", "readers", multiple=True, metavar="LOGIN", help="A login that may look at everything.")
+@option("--operator", "operators", multiple=True, metavar="LOGIN", help="A login that may give jobs, too.")
+@option("--approver", "approvers", multiple=True, metavar="LOGIN", help="A login that may approve reverts, too.")
+@option("--rebuild", is_flag=True, help="Empty what is derived; every agent publishes anew.")
 def init(
     session: Session,
     database: str | None,
@@ -80,11 +78,9 @@ def init(
     examples=("memdeck fleet agent", "memdeck fleet agent --maintain '0 3 * * *'", "memdeck fleet agent --once"),
 )
 @on_database
-@click.option(
-    "--maintain", metavar="CRON", default="", help="When all workspaces are maintained, in UTC (default: never)."
-)
-@click.option("--jobs", type=click.IntRange(1, 32), default=2, metavar="N", help="Jobs at once (default: 2).")
-@click.option("--once", is_flag=True, help="Publish, do the jobs that wait, and return.")
+@option("--maintain", metavar="CRON", default="", help="When all workspaces are maintained, in UTC (default: never).")
+@option("--jobs", type=Whole(1, 32), default=2, metavar="N", help="Jobs at once (default: 2).")
+@option("--once", is_flag=True, help="Publish, do the jobs that wait, and return.")
 def agent(session: Session, database: str | None, maintain: str, jobs: int, once: bool) -> None:
     """Publish the workspaces of this host in the catalogue, and do the jobs that are given to it.
 
@@ -127,8 +123,8 @@ def agent(session: Session, database: str | None, maintain: str, jobs: int, once
 
 
 @under(fleet, "serve", examples=("memdeck fleet serve", "memdeck fleet serve --port 8126 --read-only"))
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port (default: a free one).")
-@click.option("--read-only", is_flag=True, help="Serve only what looks.")
+@option("--port", type=Whole(0, 65535), default=0, metavar="N", help="The port (default: a free one).")
+@option("--read-only", is_flag=True, help="Serve only what looks.")
 @on_database
 def serve(session: Session, port: int, read_only: bool, database: str | None) -> None:
     """Serve the fleet to programs of this machine, under /api/v1/fleet, with the token that is printed.
@@ -161,8 +157,8 @@ def serve(session: Session, port: int, read_only: bool, database: str | None) ->
 
 
 @under(fleet, "revert", examples=("memdeck fleet revert laptop:/home/me/src/shop 3f2a9c1",))
-@click.argument("place", metavar="HOST:PATH")
-@click.argument("change", metavar="CHANGE")
+@argument("place", metavar="HOST:PATH")
+@argument("change", metavar="CHANGE")
 @on_database
 def revert(session: Session, place: str, change: str, database: str | None) -> None:
     """Ask for a change on another host to be taken back; it is done once it was approved."""
@@ -182,7 +178,7 @@ def approvals(session: Session, database: str | None) -> None:
 
 
 @under(fleet, "approve", examples=("memdeck fleet approve 3",))
-@click.argument("number", metavar="NUMBER", type=int)
+@argument("number", metavar="NUMBER", type=Whole())
 @on_database
 def approve(session: Session, number: int, database: str | None) -> None:
     """Approve a revert that was asked for; its host does it."""

@@ -7,9 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import under
+from app.cli.declared import OneOf, Whole, argument, option, under
 from app.cli.output.printing import tell
 from app.cli.session import Session
 
@@ -21,16 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["fleet"]
 
 PUBLISHED = ("full", "names", "none")
-_dir = click.argument("folder", metavar="DIR", required=False)
+_dir = argument("folder", metavar="DIR", required=False)
 
 
 @under(
     fleet, "add", examples=("memdeck fleet add", "memdeck fleet add ~/src/shop", "memdeck fleet add --publish names")
 )
 @_dir
-@click.option(
+@option(
     "--publish",
-    type=click.Choice(PUBLISHED),
+    type=OneOf(PUBLISHED),
     help="What an agent tells a catalogue of it: all (full, the default), titles only (names), nothing (none).",
 )
 def add(session: Session, folder: str | None, publish: str | None) -> None:
@@ -67,12 +65,10 @@ def scan(session: Session, folder: str | None) -> None:
 
 
 @under(fleet, "search", examples=("memdeck fleet search deploy staging", "memdeck fleet search 'redis' -o json"))
-@click.argument("query", nargs=-1, required=True)
-@click.option("--in", "places", metavar="KINDS", help="Only these kinds, as in memdeck search.")
-@click.option(
-    "--limit", type=click.IntRange(0, 1000), default=20, metavar="N", help="The best N (default: 20, 0: all)."
-)
-@click.option("--deep", is_flag=True, help="Ask the files on each host instead of the catalogue.")
+@argument("query", nargs=-1, required=True)
+@option("--in", "places", metavar="KINDS", help="Only these kinds, as in memdeck search.")
+@option("--limit", type=Whole(0, 1000), default=20, metavar="N", help="The best N (default: 20, 0: all).")
+@option("--deep", is_flag=True, help="Ask the files on each host instead of the catalogue.")
 @on_database
 def search(
     session: Session, query: tuple[str, ...], places: str | None, limit: int, deep: bool, database: str | None
@@ -116,7 +112,7 @@ def check(session: Session, database: str | None) -> int:
 
 
 @under(fleet, "maintain", examples=("memdeck fleet maintain --dry-run", "memdeck fleet maintain"))
-@click.option("--dry-run", is_flag=True, help="Only say what would move.")
+@option("--dry-run", is_flag=True, help="Only say what would move.")
 @on_database
 def maintain(session: Session, dry_run: bool, database: str | None) -> int:
     """Apply the maintenance rules to each workspace, by its own settings; monitors are not run."""

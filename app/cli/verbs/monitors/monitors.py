@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import group, under
+from app.cli.declared import OneOf, argument, group, option, under
 from app.cli.output.values import facts, given, pairs, short, something
 from app.cli.session import Session
-from app.cli.verbs.completion import refs_of
 
 from .watch import add_to, standings_of
 
@@ -20,12 +17,12 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
 monitors = group("monitors", "List, add, edit, remove and run monitors (monitors.md).")
-_ref = click.argument("ref", shell_complete=refs_of("monitors"))
+_ref = argument("ref", refs=("monitors",))
 
 
 @under(monitors, "list", serves="look", examples=("memdeck monitors list", "memdeck monitors list --alerting -o json"))
-@click.option("--alerting", is_flag=True, help="Only monitors that are not healthy.")
-@click.option("--match", metavar="TEXT", help="Only monitors that contain this text, in any case.")
+@option("--alerting", is_flag=True, help="Only monitors that are not healthy.")
+@option("--match", metavar="TEXT", help="Only monitors that contain this text, in any case.")
 def list_monitors(session: Session, alerting: bool, match: str | None) -> None:
     """List monitors with their last state."""
     found: list[Monitor] = list(session.snapshot.monitors.monitors)
@@ -119,21 +116,21 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
         "memdeck monitors add Disk --type command --command 'df -h /' --threshold 'value > 90'",
     ),
 )
-@click.argument("name")
-@click.option(
+@argument("name")
+@option(
     "--type",
     "kind",
-    type=click.Choice(("http", "command", "tcp", "file", "heartbeat")),
+    type=OneOf(("http", "command", "tcp", "file", "heartbeat")),
     required=True,
     help="What it looks at.",
 )
-@click.option("--url", metavar="URL", help="The address that an http monitor fetches.")
-@click.option("--command", metavar="C", help="The command of a command monitor; kept as text.")
-@click.option("--interval", metavar="CRON", help="How often: five cron fields, such as '*/5 * * * *'.")
-@click.option("--threshold", metavar="T", help="When it alerts: 'status != 200', 'exit code != 0', 'value > 90'.")
-@click.option("--priority", "alert_priority", metavar="P", help="Priority of its alerts: high, normal or low.")
-@click.option("--remediate", metavar="C", help="The command that may mend it (autoRemediate); kept as text.")
-@click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Any other field; may be repeated.")
+@option("--url", metavar="URL", help="The address that an http monitor fetches.")
+@option("--command", metavar="C", help="The command of a command monitor; kept as text.")
+@option("--interval", metavar="CRON", help="How often: five cron fields, such as '*/5 * * * *'.")
+@option("--threshold", metavar="T", help="When it alerts: 'status != 200', 'exit code != 0', 'value > 90'.")
+@option("--priority", "alert_priority", metavar="P", help="Priority of its alerts: high, normal or low.")
+@option("--remediate", metavar="C", help="The command that may mend it (autoRemediate); kept as text.")
+@option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Any other field; may be repeated.")
 def add(
     session: Session,
     name: str,
@@ -177,8 +174,8 @@ def _fields() -> tuple[str, ...]:
     examples=("memdeck monitors edit 19d2e4f --set interval='*/10 * * * *' --unset autoRemediate",),
 )
 @_ref
-@click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Set a field or the name; may be repeated.")
-@click.option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
+@option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Set a field or the name; may be repeated.")
+@option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
 def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str, ...]) -> None:
     """Change fields of a monitor; each changes its own line and no other."""
     from memory.files.monitors import edit_monitor

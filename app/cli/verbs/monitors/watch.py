@@ -6,11 +6,8 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import VerbGroup, under
+from app.cli.declared import DeclaredGroup, argument, option, under
 from app.cli.session import Session
-from app.cli.verbs.completion import refs_of
 from memory.errors import UsageError
 
 from .one_watch import watch
@@ -39,7 +36,7 @@ def refuse_safe(session: Session) -> None:
         raise UsageError("usage.safe", "nothing runs with --safe", "leave it out")
 
 
-def add_to(monitors: VerbGroup) -> None:
+def add_to(monitors: DeclaredGroup) -> None:
     """Add the verbs to the group of monitors."""
 
     @under(
@@ -52,8 +49,8 @@ def add_to(monitors: VerbGroup) -> None:
             "memdeck monitors check --all",
         ),
     )
-    @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=refs_of("monitors"))
-    @click.option("--all", "everything", is_flag=True, help="All monitors, whether they are due or not.")
+    @argument("names", metavar="[NAME]...", nargs=-1, refs=("monitors",))
+    @option("--all", "everything", is_flag=True, help="All monitors, whether they are due or not.")
     def check(session: Session, names: tuple[str, ...], everything: bool) -> int:
         """Run the monitors that are due, or those named, and do what follows: alerts, remediation, messages.
 
@@ -72,7 +69,7 @@ def add_to(monitors: VerbGroup) -> None:
         return 3 if found.needs_approval else 0
 
     @under(monitors, "ping", serves="person", examples=("memdeck monitors ping 'Nightly backup'",))
-    @click.argument("name", shell_complete=refs_of("monitors"))
+    @argument("name", refs=("monitors",))
     def ping(session: Session, name: str) -> None:
         """Tell a heartbeat monitor that what it watches is alive; write it at the end of a backup script."""
         from memory.base.clock import format_utc
@@ -99,9 +96,9 @@ def add_to(monitors: VerbGroup) -> None:
             "memdeck monitors mute 'Disk Space' --off",
         ),
     )
-    @click.argument("name", metavar="[NAME]", required=False, shell_complete=refs_of("monitors"))
-    @click.option("--for", "span", metavar="TIME", help="How long, such as 30m, 2h or 1d (default: 1h).")
-    @click.option("--off", is_flag=True, help="Let it be heard again.")
+    @argument("name", metavar="[NAME]", required=False, refs=("monitors",))
+    @option("--for", "span", metavar="TIME", help="How long, such as 30m, 2h or 1d (default: 1h).")
+    @option("--off", is_flag=True, help="Let it be heard again.")
     def mute(session: Session, name: str | None, span: str | None, off: bool) -> None:
         """Send no message about a monitor (default: any) for a while; it is checked all the same."""
         from memory.base.clock import format_utc

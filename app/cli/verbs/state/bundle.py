@@ -9,9 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import under
+from app.cli.declared import Whole, argument, option, under
 from app.cli.session import Session
 from memory.errors import ConflictError, MemdeckError, UsageError
 
@@ -38,10 +36,8 @@ if TYPE_CHECKING:
 @under(
     state, "init", serves="change", examples=("memdeck state init", "memdeck state init --provider codex -w ~/src/shop")
 )
-@click.option(
-    "--provider", default="claude", metavar="P", help="Whose agent works here: claude (the default) or codex."
-)
-@click.option("--force", is_flag=True, help="Put what is there into the archive, and begin again.")
+@option("--provider", default="claude", metavar="P", help="Whose agent works here: claude (the default) or codex.")
+@option("--force", is_flag=True, help="Put what is there into the archive, and begin again.")
 def init(session: Session, provider: str, force: bool) -> None:
     """Make the state from the repository as it is: manifests, entry points, README, tree, test commands, git.
 
@@ -124,7 +120,7 @@ def update(session: Session) -> None:
     serves="look",
     examples=("memdeck state status", "memdeck state status --checkpoint chk-000003 -o json"),
 )
-@click.option("--checkpoint", metavar="ID", help="Tell the drift against this one, not against the latest.")
+@option("--checkpoint", metavar="ID", help="Tell the drift against this one, not against the latest.")
 def status(session: Session, checkpoint: str | None) -> None:
     """Say how things stand: events that wait, sources, drift, retention, and the one thing to do next."""
     from memory.state.status import status_of
@@ -168,7 +164,7 @@ def _drift(found: Status) -> str:
     serves="look",
     examples=("memdeck state show", "memdeck state show gotchas", "memdeck state show project -o json"),
 )
-@click.argument("section", metavar="[SECTION]", required=False)
+@argument("section", metavar="[SECTION]", required=False)
 def show(session: Session, section: str | None) -> None:
     """Show the bundle or one section of it, as Markdown for people and as JSON for programs."""
     from memory.state.files.model import KEYS
@@ -201,8 +197,8 @@ def show(session: Session, section: str | None) -> None:
         "cat gotchas.json | memdeck state edit gotchas --json -",
     ),
 )
-@click.argument("section")
-@click.option("--json", "source", metavar="FILE|-", help="Take the section from this file, or from stdin.")
+@argument("section")
+@option("--json", "source", metavar="FILE|-", help="Take the section from this file, or from stdin.")
 def edit(session: Session, section: str, source: str | None) -> None:
     """Edit a section of the bundle as JSON in $EDITOR; it is checked before anything is written.
 
@@ -260,7 +256,7 @@ def _text_of(source: str) -> str:
 @under(
     state, "export", serves="look", examples=("memdeck state export > ~/state.json", "memdeck state export --bundle")
 )
-@click.option("--bundle", is_flag=True, help="The bundle alone, in the form whose SHA-256 is its hash.")
+@option("--bundle", is_flag=True, help="The bundle alone, in the form whose SHA-256 is its hash.")
 def export(session: Session, bundle: bool) -> None:
     """Print the whole of it as one JSON document: state, events, checkpoints, sources and settings."""
     from memory.state.files.canonical import canonical
@@ -309,8 +305,8 @@ def checkpoints(session: Session) -> None:
     serves="look",
     examples=("memdeck state events", "memdeck state events --unrecalled --limit 0 -o jsonl"),
 )
-@click.option("--unrecalled", is_flag=True, help="Only those that no recall has looked at.")
-@click.option("--limit", type=click.IntRange(0), default=50, metavar="N", help="The newest N (default: 50, 0 is all).")
+@option("--unrecalled", is_flag=True, help="Only those that no recall has looked at.")
+@option("--limit", type=Whole(0), default=50, metavar="N", help="The newest N (default: 50, 0 is all).")
 def events(session: Session, unrecalled: bool, limit: int) -> None:
     """List the events, the newest first."""
     memory = store_of(session).memory()
@@ -331,9 +327,9 @@ def events(session: Session, unrecalled: bool, limit: int) -> None:
     serves="look",
     examples=("memdeck state diff chk-000001 chk-000004", "memdeck state diff chk-000004 state -o json"),
 )
-@click.argument("before", metavar="A")
-@click.argument("after", metavar="B")
-@click.option("--section", metavar="S", help=f"One section only: {SECTIONS}.")
+@argument("before", metavar="A")
+@argument("after", metavar="B")
+@option("--section", metavar="S", help=f"One section only: {SECTIONS}.")
 def diff(session: Session, before: str, after: str, section: str | None) -> None:
     """Say what is apart between two checkpoints, section by section; `state` stands for the bundle as it is now."""
     from memory.state.look import diff_of

@@ -7,9 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from app.cli.lazy_groups import group
+from app.cli.declared import group, option
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -30,8 +28,8 @@ state = group(
     README.md. Sessions of agents are imported as events, and a recall takes what they say into the state.
     """,
 )
-dry_run = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-yes = click.option("--yes", is_flag=True, help="Do it without asking.")
+dry_run = option("--dry-run", is_flag=True, help="Only say what would be done.")
+yes = option("--yes", is_flag=True, help="Do it without asking.")
 
 
 def system_of(session: Session) -> ProjectState:

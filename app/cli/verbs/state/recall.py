@@ -6,9 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from app.cli.lazy_groups import under
+from app.cli.declared import argument, option, under
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -30,10 +28,10 @@ if TYPE_CHECKING:
         "memdeck state recall --yes",
     ),
 )
-@click.option("--source", metavar="S", help="Which events: all, local or imports (default: the settings').")
-@click.option("--section", metavar="S", help="Change one section only (default: the settings').")
-@click.option("--policy", metavar="P", help="balanced, imports-only, local-only or project-map-protected.")
-@click.option("--show-diff", is_flag=True, help="Show the changed sections line by line.")
+@option("--source", metavar="S", help="Which events: all, local or imports (default: the settings').")
+@option("--section", metavar="S", help="Change one section only (default: the settings').")
+@option("--policy", metavar="P", help="balanced, imports-only, local-only or project-map-protected.")
+@option("--show-diff", is_flag=True, help="Show the changed sections line by line.")
 @yes
 def recall(
     session: Session, source: str | None, section: str | None, policy: str | None, show_diff: bool, yes: bool
@@ -109,9 +107,9 @@ def _done_lines(session: Session, done: Recalled) -> Iterator[str]:
         "memdeck state query 'what should I do next' --scope state -o json",
     ),
 )
-@click.argument("question", nargs=-1, required=True)
-@click.option("--mode", metavar="M", help="answer, changes, next or traps (default: by the words of the question).")
-@click.option("--scope", default="all", metavar="S", help="state, history or all (the default).")
+@argument("question", nargs=-1, required=True)
+@option("--mode", metavar="M", help="answer, changes, next or traps (default: by the words of the question).")
+@option("--scope", default="all", metavar="S", help="state, history or all (the default).")
 def query(session: Session, question: tuple[str, ...], mode: str | None, scope: str) -> None:
     """Answer a question from the state and its history, with citations; no model is asked.
 
@@ -148,9 +146,9 @@ def _answer_lines(session: Session, found: Answer) -> Iterator[str]:
         "memdeck state add --type codex-local --path ~/.codex --name codex",
     ),
 )
-@click.option("--type", "kind", required=True, metavar="T", help="claude-local or codex-local.")
-@click.option("--path", required=True, metavar="P", help="The folder of the agent, or one file with a session.")
-@click.option("--name", metavar="N", help="What the source is called (default: by its type and path).")
+@option("--type", "kind", required=True, metavar="T", help="claude-local or codex-local.")
+@option("--path", required=True, metavar="P", help="The folder of the agent, or one file with a session.")
+@option("--name", metavar="N", help="What the source is called (default: by its type and path).")
 def add(session: Session, kind: str, path: str, name: str | None) -> None:
     """Add a source of sessions; `memdeck state sync` imports them."""
     from app.places import home
@@ -192,8 +190,8 @@ def sources(session: Session) -> None:
 
 
 @under(state, "sync", serves="change", examples=("memdeck state sync --all", "memdeck state sync claude"))
-@click.argument("source", metavar="[ID]", required=False)
-@click.option("--all", "every", is_flag=True, help="All sources.")
+@argument("source", metavar="[ID]", required=False)
+@option("--all", "every", is_flag=True, help="All sources.")
 def sync(session: Session, source: str | None, every: bool) -> int:
     """Import the sessions of a source, or of all, as events; those that are imported already are skipped.
 

@@ -6,9 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import under
+from app.cli.declared import argument, option, under
 from app.cli.session import Session
 
 from .group import answer, confirmed, dry_run, more, state, store_of, system_of, yes
@@ -28,10 +26,8 @@ _FOUND = 4
     serves="change",
     examples=("memdeck state validate", "memdeck state validate --run", "memdeck state validate --repair"),
 )
-@click.option(
-    "--run", "runs", is_flag=True, help="Run the validation commands first, each after approval, and note it."
-)
-@click.option("--repair", is_flag=True, help="Show what can be mended, ask, and mend it.")
+@option("--run", "runs", is_flag=True, help="Run the validation commands first, each after approval, and note it.")
+@option("--repair", is_flag=True, help="Show what can be mended, ask, and mend it.")
 @yes
 def validate(session: Session, runs: bool, repair: bool, yes: bool) -> int:
     """Look at everything: each finding with its code, and pass, warn or fail; exit code 4 when anything fails.
@@ -168,8 +164,8 @@ def _cycle_lines(session: Session, done: Cycle) -> Iterator[str]:
         "memdeck state config retention.enabled false",
     ),
 )
-@click.argument("key", required=False)
-@click.argument("value", required=False)
+@argument("key", required=False)
+@argument("value", required=False)
 def config(session: Session, key: str | None, value: str | None) -> None:
     """List the settings of config.json, show one, or set one; what is not written there has its default."""
     from memory.state.files.config import KEYS, setting

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from app.cli.lazy_groups import under
+from app.cli.declared import option, under
 from app.cli.session import Session
 
 from .group import SHOWN, Place, files, more, one_agent, typed
@@ -79,7 +77,7 @@ def _fill_line(session: Session, one: AgentStatus) -> str:
     serves="change",
     examples=("memdeck typed prune --dry-run", "memdeck typed prune", "memdeck typed prune --agent ada"),
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be deleted.")
+@option("--dry-run", is_flag=True, help="Only say what would be deleted.")
 @one_agent
 def prune(session: Session, dry_run: bool, agent: str | None) -> int:
     """Delete episodic files older than 7 days and procedural ones older than 90, of every registered agent.

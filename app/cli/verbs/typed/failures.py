@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import under
+from app.cli.declared import OneOf, Whole, argument, option, under
 from app.cli.output.printing import tell
 from app.cli.session import Session
 from memory.errors import MemdeckError
@@ -26,11 +24,11 @@ STATUSES = ("partial", "timeout")
     serves="change",
     examples=("memdeck typed fail ada --status timeout --task 'Migrate the database' --tokens 90000",),
 )
-@click.argument("agent", metavar="AGENT")
-@click.option("--status", "status_", required=True, type=click.Choice(STATUSES), help="How the run ended.")
-@click.option("--task", required=True, metavar="TEXT", help="What the run was to do; the first 200 characters count.")
-@click.option("--tokens", required=True, type=click.IntRange(min=0), metavar="N", help="How many tokens it took.")
-@click.option("--issue", default="local", metavar="I", show_default=True, help="The issue it was about.")
+@argument("agent", metavar="AGENT")
+@option("--status", "status_", required=True, type=OneOf(STATUSES), help="How the run ended.")
+@option("--task", required=True, metavar="TEXT", help="What the run was to do; the first 200 characters count.")
+@option("--tokens", required=True, type=Whole(least=0), metavar="N", help="How many tokens it took.")
+@option("--issue", default="local", metavar="I", show_default=True, help="The issue it was about.")
 def fail(session: Session, agent: str, status_: str, task: str, tokens: int, issue: str) -> None:
     """Note in the agent's failures.md that a run failed.
 
@@ -96,14 +94,10 @@ def _failure_lines(session: Session, found: Summary) -> Iterator[str]:
 
 
 @under(typed, "distill", serves="change", examples=("memdeck typed distill ada", "memdeck typed distill ada --accept"))
-@click.argument("agent", metavar="AGENT")
-@click.option(
-    "--least", type=click.IntRange(min=1), default=2, metavar="N", show_default=True, help="Similar failures."
-)
-@click.option("--to", "target", metavar="PATH", help="The note, from the agent's folder on (default: lessons.md).")
-@click.option(
-    "--accept", is_flag=True, help="Write the proposal to that note; blocks of the same heading are replaced."
-)
+@argument("agent", metavar="AGENT")
+@option("--least", type=Whole(least=1), default=2, metavar="N", show_default=True, help="Similar failures.")
+@option("--to", "target", metavar="PATH", help="The note, from the agent's folder on (default: lessons.md).")
+@option("--accept", is_flag=True, help="Write the proposal to that note; blocks of the same heading are replaced.")
 def distill(session: Session, agent: str, least: int, target: str | None, accept: bool) -> None:
     """Propose a procedural note about what failed repeatedly, for a person to read and accept."""
     from memory.typed.failures import LESSONS, propose, summarise

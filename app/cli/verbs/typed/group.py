@@ -8,9 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from app.cli.lazy_groups import group
+from app.cli.declared import group, option
 from app.cli.output.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
@@ -31,11 +29,9 @@ typed = group(
     is. A path is relative to the current folder, with --agent to the agent's folder.
     """,
 )
-one_agent = click.option("--agent", metavar="NAME", help="One agent only: its name, or the path of its folder.")
-of_agent = click.option(
-    "--agent", metavar="NAME", help="The agent whose file it is: its name, or the path of its folder."
-)
-ignoring_lock = click.option("--ignore-lock", is_flag=True, help="Write even if somebody else has locked the file.")
+one_agent = option("--agent", metavar="NAME", help="One agent only: its name, or the path of its folder.")
+of_agent = option("--agent", metavar="NAME", help="The agent whose file it is: its name, or the path of its folder.")
+ignoring_lock = option("--ignore-lock", is_flag=True, help="Write even if somebody else has locked the file.")
 
 
 class Place:

@@ -6,9 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-import click
-
-from app.cli.lazy_groups import under
+from app.cli.declared import OneOf, argument, option, under
 from app.cli.output.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from memory.storage import Store
 
 MODES = ("none", "line_hash", "section_replace")
-_force = click.option("--force", is_flag=True, help="Replace a file that stands at the new place.")
+_force = option("--force", is_flag=True, help="Replace a file that stands at the new place.")
 
 
 @under(
@@ -31,11 +29,11 @@ _force = click.option("--force", is_flag=True, help="Replace a file that stands 
         "git log -1 --format=%B | memdeck typed merge memory/procedural/log.md --dedupe line_hash",
     ),
 )
-@click.argument("path", metavar="PATH")
-@click.argument("text", metavar="[TEXT]", required=False)
-@click.option(
+@argument("path", metavar="PATH")
+@argument("text", metavar="[TEXT]", required=False)
+@option(
     "--dedupe",
-    type=click.Choice(MODES),
+    type=OneOf(MODES),
     default="none",
     show_default=True,
     help="What to leave out: nothing, lines that are there already, or blocks whose ## heading is there.",
@@ -83,9 +81,9 @@ def _warn_of_secrets(content: str, path: str) -> None:
     serves="change",
     examples=("memdeck typed promote memory/episodic/rule.md memory/rule.md --core --agent ada",),
 )
-@click.argument("source", metavar="SOURCE")
-@click.argument("target", metavar="TARGET")
-@click.option("--core", is_flag=True, help="Also list the file under core_files in the Aidefile.")
+@argument("source", metavar="SOURCE")
+@argument("target", metavar="TARGET")
+@option("--core", is_flag=True, help="Also list the file under core_files in the Aidefile.")
 @_force
 @of_agent
 @ignoring_lock
@@ -102,8 +100,8 @@ def promote(
     serves="change",
     examples=("memdeck typed demote memory/rule.md memory/episodic/rule.md --agent ada",),
 )
-@click.argument("source", metavar="SOURCE")
-@click.argument("target", metavar="TARGET")
+@argument("source", metavar="SOURCE")
+@argument("target", metavar="TARGET")
 @_force
 @of_agent
 @ignoring_lock
@@ -170,8 +168,8 @@ def _warn_of_age(session: Session, store: Store, path: str) -> None:
     serves="change",
     examples=("memdeck typed expire memory/episodic/scratch.md --max-age 12h --agent ada",),
 )
-@click.argument("path", metavar="PATH")
-@click.option("--max-age", required=True, metavar="AGE", help="How old it may be: 45s, 30m, 12h, 7d or 2w.")
+@argument("path", metavar="PATH")
+@option("--max-age", required=True, metavar="AGE", help="How old it may be: 45s, 30m, 12h, 7d or 2w.")
 @of_agent
 @ignoring_lock
 def expire(session: Session, path: str, max_age: str, agent: str | None, ignore_lock: bool) -> None:
@@ -202,7 +200,7 @@ def expire(session: Session, path: str, max_age: str, agent: str | None, ignore_
 
 
 @under(typed, "lock", serves="change", examples=("memdeck typed lock memory/rules.md --agent ada",))
-@click.argument("path", metavar="PATH")
+@argument("path", metavar="PATH")
 @of_agent
 def lock(session: Session, path: str, agent: str | None) -> None:
     """Lock a file for the program that calls this, by PATH.lock beside it; a second lock fails and says whose it is."""
@@ -215,7 +213,7 @@ def lock(session: Session, path: str, agent: str | None) -> None:
 
 
 @under(typed, "unlock", serves="change", examples=("memdeck typed unlock memory/rules.md --agent ada",))
-@click.argument("path", metavar="PATH")
+@argument("path", metavar="PATH")
 @of_agent
 def unlock(session: Session, path: str, agent: str | None) -> None:
     """Take the lock of a file away, whoever made it; unlocking twice is fine."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
-from app.cli.lazy_groups import group, under
+from app.cli.declared import argument, group, under
 from app.cli.session import Session
 from memory.errors import NotFoundError
 from memory.systems import system_of
@@ -30,8 +28,8 @@ def list_notes(session: Session) -> None:
 
 
 @under(notes, "add", examples=("memdeck notes add shopping 'Milk and bread'",))
-@click.argument("name")
-@click.argument("text")
+@argument("name")
+@argument("text")
 def add(session: Session, name: str, text: str) -> None:
     """Write a new note."""
     done = _notes(session).add(name, text, actor=session.actor, now=session.now)
@@ -41,7 +39,7 @@ def add(session: Session, name: str, text: str) -> None:
 
 
 @under(notes, "remove", examples=("memdeck notes remove shopping",))
-@click.argument("name")
+@argument("name")
 def remove(session: Session, name: str) -> None:
     """Remove a note; `memdeck undo` brings it back."""
     system = _notes(session)
