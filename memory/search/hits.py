@@ -22,7 +22,10 @@ _LONGEST_LINE = 4000
 
 
 class Entry(NamedTuple):
-    """What search knows of one record; `line` from 0, `date` an ISO date or empty, `ref` None for settings."""
+    """What search knows of one record; `line` from 0, `date` an ISO date or empty, `ref` None for settings.
+
+    `room` is the number of its workspace where one index holds several.
+    """
 
     kind: str
     file: str
@@ -32,6 +35,7 @@ class Entry(NamedTuple):
     ref: str | None
     line: int
     tags: tuple[str, ...] = ()
+    room: int = 0
 
 
 class Hit(NamedTuple):

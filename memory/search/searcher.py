@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from .index.opened import OpenedIndex
 from .scan import scan
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from memory.errors import MemdeckError
-    from memory.storage.private.derived import Derived
     from memory.storage.private.places import StateFolder
 
     from .hits import Answer
@@ -45,15 +42,8 @@ class Searcher:
 
     def __init__(self, folder: StateFolder | None, systems: Callable[[], Iterable[Searched]]) -> None:
         """`systems` gives the systems as they are now. Without a folder everything is read each time."""
-        self._folder = folder
         self._systems = systems
-        self._reading = threading.Lock()
-        self._writing = threading.Lock()
-        self._lookup: Lookup | None = None
-        self._writer: Writer | None = None
-        self._read_from: tuple[int, int] | None = None
-        self._written_to: tuple[int, int] | None = None
-        self._base: Derived | None = None
+        self._index = None if folder is None else OpenedIndex(folder, "search.sqlite")
         self.refused: dict[str, MemdeckError] = {}
         """Why files could not be read, by name, as of the last update or scan."""
 
@@ -110,27 +100,24 @@ class Searcher:
         def work(writer: Writer) -> bool:
             before = writer.indexed
             done = writer.update(self._shelves(refused), refused, go_on, learn=learn)
-            if writer.indexed - before > _MANY:
-                assert self._base is not None
-                self._base.tidy(writer.connection)
+            if index is not None and writer.indexed - before > _MANY:
+                index.tidy(writer)
             return done
 
-        done = self._write(work)
+        index = self._index
+        done = None if index is None else index.write(work)
         self.refused = refused
         return bool(done)
 
     @property
     def size(self) -> int:
         """The bytes of the index on disk."""
-        base = self._database()
-        return 0 if base is None else base.size()
+        return 0 if self._index is None else self._index.base.size()
 
     def close(self) -> None:
         """Close what is open; the next question opens it again."""
-        with self._reading:
-            self._close_reader()
-        with self._writing:
-            self._close_writer()
+        if self._index is not None:
+            self._index.close()
 
     # The database
 
@@ -138,91 +125,5 @@ class Searcher:
         for system in self._systems():
             yield from system.shelves(refused)
 
-    def _database(self) -> Derived | None:
-        if self._base is None and self._folder is not None:
-            from memory.storage.private.derived import Derived
-
-            from .index.tables import NAME, TABLES, VERSION
-
-            self._base = Derived(self._folder, NAME, VERSION, TABLES)
-        return self._base
-
     def _read(self, work: Callable[[Lookup], T]) -> T | None:
-        base = self._database()
-        if base is None:
-            return None
-        import sqlite3
-
-        from .index.lookup import Lookup
-        from .index.tables import Damaged
-
-        with self._reading:
-            try:
-                identity = base.identity()
-                if self._lookup is None or identity != self._read_from:
-                    self._close_reader()
-                    connection = base.open(make=False)
-                    if connection is None:
-                        return None
-                    self._lookup, self._read_from = Lookup(connection), identity
-                return work(self._lookup)
-            except (sqlite3.Error, Damaged) as error:
-                self._close_reader()
-                if _is_damage(error):
-                    base.discard()
-                return None
-
-    def _write(self, work: Callable[[Writer], T]) -> T | None:
-        base = self._database()
-        if base is None:
-            return None
-        import sqlite3
-
-        from .index.tables import Damaged
-        from .index.writer import Writer
-
-        with self._writing:
-            for _ in range(2):
-                try:
-                    if self._writer is None or base.identity() != self._written_to:
-                        self._close_writer()
-                        connection = base.open()
-                        if connection is None:
-                            return None
-                        self._writer, self._written_to = Writer(connection), base.identity()
-                    return work(self._writer)
-                except (sqlite3.Error, Damaged) as error:
-                    self._close_writer()
-                    if not _is_damage(error):
-                        return None
-                    base.discard()
-        return None
-
-    def _close_reader(self) -> None:
-        lookup, self._lookup = self._lookup, None
-        if lookup is not None:
-            _close(lookup.connection)
-
-    def _close_writer(self) -> None:
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            _close(writer.connection)
-
-
-def _close(connection: sqlite3.Connection) -> None:
-    import sqlite3
-
-    try:
-        connection.close()
-    except sqlite3.Error:
-        pass
-
-
-def _is_damage(error: Exception) -> bool:
-    """Whether beginning anew may help: not where the disk is full, or somebody else is writing."""
-    import sqlite3
-
-    if not isinstance(error, sqlite3.Error):
-        return True
-    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-    return code in (11, 26) or "no such table" in str(error) or "malformed" in str(error)
+        return None if self._index is None else self._index.read(work)

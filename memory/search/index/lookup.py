@@ -156,17 +156,17 @@ class Lookup:
             if number in found:
                 continue
             row = self.connection.execute(
-                "SELECT chunk.id, file.serial, file.name, chunk.line, body.data FROM entry"
+                "SELECT chunk.id, file.serial, file.name, chunk.line, body.data, file.room FROM entry"
                 " JOIN chunk ON chunk.id = entry.chunk JOIN body ON body.id = chunk.id"
                 " JOIN file ON file.id = chunk.file WHERE entry.id = ?",
                 (number,),
             ).fetchone()
             if row is None:
                 raise Damaged(f"no entry {number}")
-            chunk, serial, name, line, data = row
+            chunk, serial, name, line, data, room = row
             held = self._chunks.get((chunk, serial))
             if held is None:
-                held = [(one.number, one.entry) for one in unpack(data, name, line)]
+                held = [(one.number, one.entry) for one in unpack(data, name, line, room)]
                 self._chunks[(chunk, serial)] = held
                 while len(self._chunks) > _KEPT_CHUNKS:
                     self._chunks.popitem(last=False)
@@ -226,9 +226,7 @@ class Lookup:
     def _marks(self, places: Sequence[str]) -> list[str]:
         if not places:
             return []
-        held = self.connection.execute(
-            "SELECT place.id, place.kind, file.name FROM place JOIN file ON file.id = place.file ORDER BY place.id"
-        )
+        held = self.connection.execute("SELECT id, kind, name FROM place ORDER BY id")
         return [
             f'"{place_mark(number)}"'
             for number, kind, name in held
@@ -236,7 +234,7 @@ class Lookup:
         ]
 
     def _unknown(self, query: Query) -> tuple[str, ...]:
-        held = "SELECT place.kind, file.name FROM place JOIN file ON file.id = place.file"
+        held = "SELECT kind, name FROM place"
         return unknown_places(query, self.connection.execute(held) if query.placed else ())
 
 

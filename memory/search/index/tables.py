@@ -4,8 +4,10 @@
 number of its own, so that the newest come first when it is read backwards and a range of days is a range of numbers.
 The entries themselves lie in `body`, some tens together in the order of their file, compressed; `chunk` says which they
 are, and `line` from which line of the file the lines in it count: it changes with whatever is written above.
-`word` and `backward` hold all words, the latter from the last letter to the first where it is not very long; `part`
-holds the parts of names in camel case, each with the name as a word.
+One index may hold several workspaces: `room` is the number of the one that a file belongs to, 0 where there is but
+one. `place` is a kind in files of one name, whichever room they are in. `word` and `backward` hold all words, the
+latter from the last letter to the first where it is not very long; `part` holds the parts of names in camel case, each
+with the name as a word.
 """
 
 from __future__ import annotations
@@ -22,8 +24,7 @@ from memory.search.query.words import FORMAT, indexable
 if TYPE_CHECKING:
     import sqlite3
 
-NAME = "search.sqlite"
-VERSION = f"2/{FORMAT}"
+VERSION = f"3/{FORMAT}"
 CHUNK, LARGEST = 48, 64
 """Entries of a new chunk, and of one before it is divided."""
 DAY_BITS = 17
@@ -32,11 +33,13 @@ _DATED = 1 << 32
 TABLES = """
 CREATE TABLE file (
     id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
+    room INTEGER NOT NULL,
+    name TEXT NOT NULL,
     stamp TEXT NOT NULL DEFAULT '',
-    serial INTEGER NOT NULL DEFAULT 0
+    serial INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (room, name)
 );
-CREATE TABLE place (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, kind TEXT NOT NULL, UNIQUE (file, kind));
+CREATE TABLE place (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE (name, kind));
 CREATE TABLE chunk (
     id INTEGER PRIMARY KEY,
     file INTEGER NOT NULL,
@@ -71,12 +74,12 @@ def pack(held: Sequence[Held], line: int) -> bytes:
     return zlib.compress(dumps(rows, separators=(",", ":")).encode(), 9)
 
 
-def unpack(data: bytes, file: str, line: int) -> list[Held]:
+def unpack(data: bytes, file: str, line: int, room: int = 0) -> list[Held]:
     """Return the entries of a chunk; Damaged."""
     try:
         rows: list[list[Any]] = loads(zlib.decompress(data))
         return [
-            Held(number, Entry(kind, file, title, text, date, ref, line + far, tuple(tags)))
+            Held(number, Entry(kind, file, title, text, date, ref, line + far, tuple(tags), room))
             for number, kind, title, text, date, ref, far, tags in rows
         ]
     except (zlib.error, JSONDecodeError, ValueError, TypeError) as error:
@@ -90,7 +93,7 @@ Row = tuple[int, str, str, str]
 def row_of(held: Held, places: Mapping[str, int]) -> Row:
     """Return what the full-text index is given for an entry, and needs again to forget it.
 
-    `places` are the numbers of the kinds in its file.
+    `places` are the numbers of the kinds in files of its name.
     """
     entry = held.entry
     mark = place_mark(places[entry.kind])
@@ -99,7 +102,7 @@ def row_of(held: Held, places: Mapping[str, int]) -> Row:
 
 
 def place_mark(place: int) -> str:
-    """Return the word that marks the entries of one kind in one file."""
+    """Return the word that marks the entries of one kind in files of one name."""
     return f"p{place}"
 
 

@@ -48,7 +48,7 @@ class Writer:
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Nothing is known of the files yet."""
         self.connection = connection
-        self._known: dict[str, Known] = {}
+        self._known: dict[tuple[int, str], Known] = {}
         self._words: set[str] = set()
         self._chunks: dict[int, tuple[int, list[Chunk]]] = {}
         self.indexed = 0
@@ -61,8 +61,9 @@ class Writer:
         go_on: Callable[[], bool] = lambda: True,
         *,
         learn: bool = False,
+        room: int = 0,
     ) -> bool:
-        """Bring the index up to date; False: `go_on` ended it before everything was done.
+        """Bring one room of the index up to date; False: `go_on` ended it before everything was done.
 
         With `learn` files that are not different are looked at as well, so that the next edit of one is quick.
         Files that cannot be read are taken out and put into `refused`. sqlite3.Error, Damaged.
@@ -74,23 +75,29 @@ class Writer:
                 return False
             for _ in range(3):
                 try:
-                    if not self._file(shelf, go_on, learn):
+                    if not self._file(room, shelf, go_on, learn):
                         return False
                 except _Crossed:
-                    self._known.pop(shelf.file, None)
+                    self._known.pop((room, shelf.file), None)
                     continue
                 except MemdeckError as error:
                     refused[shelf.file] = error
-                    self._drop(shelf.file)
+                    self._drop(room, shelf.file)
                 break
-        for (name,) in self.connection.execute("SELECT name FROM file").fetchall():
+        for (name,) in self.connection.execute("SELECT name FROM file WHERE room = ?", (room,)).fetchall():
             if name not in names:
-                self._drop(name)
+                self._drop(room, name)
         return True
 
-    def _file(self, shelf: Shelf, go_on: Callable[[], bool], learn: bool) -> bool:
-        row = self.connection.execute("SELECT id, stamp, serial FROM file WHERE name = ?", (shelf.file,)).fetchone()
-        known = self._known.get(shelf.file)
+    def forget_files(self) -> None:
+        """Let go of how the files looked, for those who go over more of them than memory holds."""
+        self._known.clear()
+        self._chunks.clear()
+
+    def _file(self, room: int, shelf: Shelf, go_on: Callable[[], bool], learn: bool) -> bool:
+        which = "SELECT id, stamp, serial FROM file WHERE room = ? AND name = ?"
+        row = self.connection.execute(which, (room, shelf.file)).fetchone()
+        known = self._known.get((room, shelf.file))
         if row is not None and known is not None and known.serial != row[2]:
             known = None
         same = row is not None and bool(shelf.stamp) and row[1] == shelf.stamp
@@ -98,17 +105,17 @@ class Writer:
             return True
         groups = shelf.groups()
         if row is None:
-            self.connection.execute("INSERT OR IGNORE INTO file (name) VALUES (?)", (shelf.file,))
-            row = self.connection.execute("SELECT id, stamp, serial FROM file WHERE name = ?", (shelf.file,)).fetchone()
+            self.connection.execute("INSERT OR IGNORE INTO file (room, name) VALUES (?, ?)", (room, shelf.file))
+            row = self.connection.execute(which, (room, shelf.file)).fetchone()
         file, _, serial = row
         live = Live(groups)
         if not (same and self._count(file) == live.size):
             found = self._different(known, groups, file, shelf.file, live)
             serial, done = self._apply(file, shelf, serial, found, live, go_on)
             if not done:
-                self._known.pop(shelf.file, None)
+                self._known.pop((room, shelf.file), None)
                 return False
-        self._known[shelf.file] = Known(
+        self._known[room, shelf.file] = Known(
             serial,
             [(one.token, one.name, one.size, None if one.items is None else one.items()) for one in groups],
         )
@@ -254,7 +261,7 @@ class Writer:
         for chunk, _, _ in touched:
             held += self._chunk(chunk, name)
         gone = held[edit.old_start - start : edit.old_end - start]
-        places = self._places(file)
+        places = self._places(name)
         forget(connection, [row_of(one, places) for one in gone])
         connection.executemany("DELETE FROM entry WHERE id = ?", [(one.number,) for one in gone])
         numbers = Numbers(connection)
@@ -263,7 +270,7 @@ class Writer:
         for place in range(edit.new_start, edit.new_end):
             entry = _entry(live.record(place), refs)
             fresh.append(Held(numbers.give(entry.date), entry))
-        self._put(file, fresh)
+        self._put(name, fresh)
         # The lines of those beside them are others now.
         before = _shifted(held[: edit.old_start - start], live, start + shift)
         behind = _shifted(held[edit.old_end - start :], live, edit.new_end)
@@ -291,10 +298,10 @@ class Writer:
             raise Damaged(f"no chunk {chunk}")
         return unpack(row[0], name, row[1])
 
-    def _put(self, file: int, fresh: Sequence[Held]) -> None:
+    def _put(self, name: str, fresh: Sequence[Held]) -> None:
         if not fresh:
             return
-        places = self._places(file, {one.entry.kind for one in fresh})
+        places = self._places(name, {one.entry.kind for one in fresh})
         # In the order of their numbers: the full-text index begins a new part whenever one is smaller than the last.
         rows = sorted(row_of(one, places) for one in fresh)
         insert(self.connection, rows)
@@ -312,11 +319,11 @@ class Writer:
         self.connection.executemany("INSERT OR IGNORE INTO part VALUES (?, ?)", sorted(parts))
         self.indexed += len(fresh)
 
-    def _places(self, file: int, kinds: Iterable[str] = ()) -> dict[str, int]:
-        """Return the numbers of the kinds in a file, new ones for kinds that it did not hold."""
+    def _places(self, name: str, kinds: Iterable[str] = ()) -> dict[str, int]:
+        """Return the numbers of the kinds in files of a name, new ones for kinds that none held."""
         for kind in sorted(kinds):
-            self.connection.execute("INSERT OR IGNORE INTO place (file, kind) VALUES (?, ?)", (file, kind))
-        return dict(self.connection.execute("SELECT kind, id FROM place WHERE file = ?", (file,)))
+            self.connection.execute("INSERT OR IGNORE INTO place (name, kind) VALUES (?, ?)", (name, kind))
+        return dict(self.connection.execute("SELECT kind, id FROM place WHERE name = ?", (name,)))
 
     def _move(self, chunks: Sequence[Chunk], first: int, last: int, edit: Edit, live: Live) -> None:
         """Let the lines of the chunks before and behind count from where they are now."""
@@ -365,22 +372,25 @@ class Writer:
         connection.executemany("INSERT OR REPLACE INTO entry VALUES (?, ?)", sorted(places))
         return stored
 
-    def _drop(self, name: str) -> None:
+    def _drop(self, room: int, name: str) -> None:
         """Take a file out of the index."""
-        self._known.pop(name, None)
+        self._known.pop((room, name), None)
         connection = self.connection
         connection.execute("BEGIN IMMEDIATE")
         try:
-            row = connection.execute("SELECT id FROM file WHERE name = ?", (name,)).fetchone()
+            row = connection.execute("SELECT id FROM file WHERE room = ? AND name = ?", (room, name)).fetchone()
             if row is not None:
                 held = self._held(row[0], name)
-                places = self._places(row[0])
+                places = self._places(name)
                 forget(connection, [row_of(one, places) for one in held])
-                connection.execute("DELETE FROM place WHERE file = ?", (row[0],))
                 connection.executemany("DELETE FROM entry WHERE id = ?", [(one.number,) for one in held])
                 connection.execute("DELETE FROM body WHERE id IN (SELECT id FROM chunk WHERE file = ?)", (row[0],))
                 connection.execute("DELETE FROM chunk WHERE file = ?", (row[0],))
                 connection.execute("DELETE FROM file WHERE id = ?", (row[0],))
+                connection.execute(
+                    "DELETE FROM place WHERE name = ? AND NOT EXISTS (SELECT 1 FROM file WHERE file.name = place.name)",
+                    (name,),
+                )
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:

@@ -7,6 +7,7 @@ its reader goes without.
 from __future__ import annotations
 
 import os
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
@@ -35,12 +36,14 @@ class Derived:
         self._tables = tables
 
     def identity(self) -> tuple[int, int] | None:
-        """Which file it is now; None: there is none. Another one means that a connection is to be opened again."""
+        """Which file it is now; None: there is none, or a link or something else in its place. Another one means that a
+        connection is to be opened again.
+        """
         try:
             found = os.lstat(self._folder.path / self._name)
         except OSError:
             return None
-        return found.st_dev, found.st_ino
+        return (found.st_dev, found.st_ino) if S_ISREG(found.st_mode) else None
 
     def size(self) -> int:
         """Its bytes on disk, with those that SQLite keeps beside it; 0: there is none."""

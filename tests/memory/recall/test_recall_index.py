@@ -99,7 +99,7 @@ def test_every_edit_is_followed(workspace: Workspace, learn: bool) -> None:
     """Only what is different is indexed again, in the process that knows the files and in one that does not."""
     searcher = searcher_of(workspace)
     searcher.update(learn=learn)
-    before = searcher._writer.indexed  # type: ignore[union-attr]
+    before = searcher._index._writer.indexed  # type: ignore[union-attr]
 
     def add(number: int) -> None:
         workspace.change(
@@ -115,7 +115,7 @@ def test_every_edit_is_followed(workspace: Workspace, learn: bool) -> None:
         assert searcher.fresh()
         assert_agrees(searcher, (f"stripe{number}", "zebra", "deploy", "in:journal"))
     if learn:
-        assert searcher._writer.indexed - before == 5  # type: ignore[union-attr]
+        assert searcher._index._writer.indexed - before == 5  # type: ignore[union-attr]
     assert_agrees(searcher)
 
 
