@@ -12,6 +12,7 @@ from memory.errors import UsageError
 from memory.registry import holds_memory, workspace_of
 from memory.storage.private.workspaces import WorkspaceList
 
+from .index import FleetIndex
 from .local import Failure, Local, best_hits, query_of
 from .model import FleetHit, Kept, Listed, Overview, Progress
 
@@ -41,7 +42,16 @@ class EmbeddedFleet:
         """Nothing is read yet."""
         self.local = Local(state_home, host=host, home=home, config_home=config_home, environ=environ)
         self._list = WorkspaceList(state_home)
+        self._index = FleetIndex(self.local)
         self.host = host
+
+    def __enter__(self) -> EmbeddedFleet:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the index."""
+        self.close()
 
     # -- the list ---------------------------------------------------------------------------------------------
 
@@ -73,6 +83,7 @@ class EmbeddedFleet:
         real = os.path.realpath(path)
         for one in dict.fromkeys((real, workspace_of(real) or real)):
             if self._list.remove(Path(one)):
+                self._index.forget([Path(one)])
                 return Path(one)
         return None
 
@@ -82,7 +93,7 @@ class EmbeddedFleet:
         """
         if not folder.is_dir():
             raise UsageError("workspace.no_folder", f"{str(folder)!r} is no folder", "name a folder")
-        new = []
+        found = []
         seen = 0
         waiting = [os.path.realpath(folder)]
         while waiting:
@@ -94,10 +105,10 @@ class EmbeddedFleet:
                 )
             if progress is not None and not seen % 200:
                 progress(seen, 0)
-            if holds_memory(here) and self._list.add(Path(here), now):
-                new.append(Path(here))
+            if holds_memory(here):
+                found.append(Path(here))
             waiting += reversed(_folders_in(here))
-        return tuple(sorted(new))
+        return tuple(sorted(self._list.add_all(found, now))) if found else ()
 
     # -- all of them ------------------------------------------------------------------------------------------
 
@@ -116,18 +127,38 @@ class EmbeddedFleet:
         kinds: Sequence[str] = (),
         progress: Progress | None = None,
         *,
-        deep: bool = False,  # noqa: ARG002
+        deep: bool = False,
     ) -> tuple[tuple[FleetHit, ...], tuple[Kept, ...]]:
-        """Return the best finds; what fits all words comes first wherever it is. UsageError as `memory.search`."""
+        """Return the best finds; what fits all words comes first wherever it is. UsageError as `memory.search`.
+
+        The index of all workspaces answers, brought up to date first. `deep` opens each one instead.
+        """
         asked = query_of(query, now, kinds)
-        hits: list[FleetHit] = []
-        failed: list[Kept] = []
-        for path, done in self.local.each(self.paths(), lambda one: self.local.find(one, asked, limit), progress):
+        paths = self.paths()
+        left: Mapping[Path, Failure | None] = dict.fromkeys(paths)
+        found: tuple[FleetHit, ...] | None = ()
+        if not deep and not asked.empty:
+            left = self._index.update(paths, progress)
+            found = self._index.ask(asked, limit, left)
+            if found is None:
+                left = dict.fromkeys(paths)
+        listed = frozenset(paths)
+        hits = [hit for hit in found or () if hit.workspace in listed]
+        failed = [Kept(path, self.host, error=why) for path, why in left.items() if why is not None]
+        unread = [path for path in left if left[path] is None]
+        for path, done in self.local.each(unread, lambda one: self.local.find(one, asked, limit), progress):
             if isinstance(done, list):
                 hits += done
             else:
                 failed.append(Kept(path, self.host, error=done))
+        failed.sort(key=lambda one: one.path)
         return best_hits(hits, limit), tuple(failed)
+
+    def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
+        """Return the best finds of the index as it is, at once; `search` tells what is true now."""
+        asked = query_of(query, now, kinds)
+        found = None if asked.empty else self._index.ask(asked, limit)
+        return best_hits(list(found or ()), limit)
 
     def check(self, progress: Progress | None = None) -> Iterator[Kept]:
         """Yield what is wrong in each workspace."""
@@ -140,7 +171,8 @@ class EmbeddedFleet:
         return self._kept(lambda one: self.local.maintain(one, now, actor=actor, dry_run=dry_run), progress)
 
     def close(self) -> None:
-        """Nothing stays open between questions."""
+        """Close the index; the next question opens it again."""
+        self._index.close()
 
     def _kept(self, work: Callable[[Workspace], dict[str, Any]], progress: Progress | None) -> Iterator[Kept]:
         for path, done in self.local.each(self.paths(), work, progress):

@@ -149,8 +149,23 @@ class Local:
 
 
 def best_hits(hits: list[FleetHit], limit: int) -> tuple[FleetHit, ...]:
-    """Return the best of the finds of some workspaces: what fits all words comes first, wherever it is."""
-    hits.sort(key=lambda hit: (not hit.fits_all, -hit.score, hit.host, str(hit.workspace)))
+    """Return the best of the finds of some workspaces: what fits all words comes first, wherever it is.
+
+    Equal finds: the later day first, then in the order of their places.
+    """
+    from memory.search.match import day_number
+
+    hits.sort(
+        key=lambda hit: (
+            not hit.fits_all,
+            -hit.score,
+            -day_number(hit.entry.date),
+            hit.host,
+            str(hit.workspace),
+            hit.entry.file,
+            hit.entry.line,
+        )
+    )
     return tuple(hits[:limit] if limit else hits)
 
 

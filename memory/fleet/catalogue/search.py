@@ -12,6 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memory.fleet.local import best_hits
 from memory.fleet.model import FleetHit
 from memory.search import Query, Record, scan
 from memory.search.match import day_number
@@ -69,19 +70,7 @@ def search(connection: psycopg.Connection[tuple[Any, ...]], query: Query, limit:
         *_, host, path, line = rows[hit.entry.line]
         entry = hit.entry._replace(line=line)
         hits.append(FleetHit(Path(os.fsdecode(path)), host, entry, hit.snippet, hit.score, hit.fits_all))
-    # Whatever was published first: equal finds in the order of their places.
-    hits.sort(
-        key=lambda hit: (
-            not hit.fits_all,
-            -hit.score,
-            -day_number(hit.entry.date),
-            hit.host,
-            str(hit.workspace),
-            hit.entry.file,
-            hit.entry.line,
-        )
-    )
-    return tuple(hits)
+    return best_hits(hits, 0)
 
 
 class _Candidates:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -58,14 +58,20 @@ class WorkspaceList:
 
         One that the person took off the list comes back only when it is `asked` for.
         """
-        name = os.fsencode(path)
+        return bool(self.add_all([path], now, asked=asked))
 
-        def put(made: sqlite3.Connection) -> bool:
-            row = made.execute("SELECT listed FROM workspaces WHERE path = ?", (name,)).fetchone()
-            if row is not None and (row[0] or not asked):
-                return False
-            made.execute(_PUT, (name, now.isoformat(timespec="seconds")))
-            return True
+    def add_all(self, paths: Iterable[Path], now: datetime, *, asked: bool = True) -> list[Path]:
+        """List workspaces in one step as `add` does, and return those that were not listed."""
+
+        def put(made: sqlite3.Connection) -> list[Path]:
+            new = []
+            for path in paths:
+                name = os.fsencode(path)
+                row = made.execute("SELECT listed FROM workspaces WHERE path = ?", (name,)).fetchone()
+                if row is None or not (row[0] or not asked):
+                    made.execute(_PUT, (name, now.isoformat(timespec="seconds")))
+                    new.append(path)
+            return new
 
         return self._do(put)
 

@@ -74,7 +74,7 @@ def central(session: Session, database: str | None) -> CentralFleet:
 
 def fleet_of(session: Session, database: str | None) -> Fleet:
     """Return the fleet that answers: of the catalogue where a database is configured, else of this machine."""
-    return embedded() if database_of(database) is None else central(session, database)
+    return session.opened(embedded()) if database_of(database) is None else central(session, database)
 
 
 def progress_of(session: Session, what: str) -> Progress | None:

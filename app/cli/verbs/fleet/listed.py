@@ -68,7 +68,7 @@ def scan(session: Session, folder: str | None) -> None:
 @argument("query", nargs=-1, required=True)
 @option("--in", "places", metavar="KINDS", help="Only these kinds, as in memdeck search.")
 @option("--limit", type=Whole(0, 1000), default=20, metavar="N", help="The best N (default: 20, 0: all).")
-@option("--deep", is_flag=True, help="Ask the files on each host instead of the catalogue.")
+@option("--deep", is_flag=True, help="Ask the files themselves instead of the index or the catalogue.")
 @on_database
 def search(
     session: Session, query: tuple[str, ...], places: str | None, limit: int, deep: bool, database: str | None

@@ -1,0 +1,214 @@
+"""One index over all workspaces of a machine, in the private state folder: derived, brought up to date by stamps.
+
+It is the index of `memory.search` with a room for each workspace, so that a find is ranked among those of all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memory.search.index.opened import OpenedIndex
+from memory.storage.private.places import StateFolder
+from memory.storage.private.workspaces import WorkspaceList
+
+from .local import Failure, Local
+from .model import FleetHit, Overview, Progress
+from .watch import stamp_of, watched_of
+
+if TYPE_CHECKING:
+    from memory.search import Query
+    from memory.search.index.lookup import Lookup
+    from memory.search.index.writer import Writer
+    from memory.workspace import Workspace
+
+_ROOMS = """
+CREATE TABLE room (
+    id INTEGER PRIMARY KEY,
+    path BLOB NOT NULL UNIQUE,
+    watched BLOB NOT NULL DEFAULT x'',
+    stamp INTEGER,
+    overview TEXT NOT NULL DEFAULT ''
+)
+"""
+_PAGES = 1_000
+"""Pages after which what was written is moved into the database: much is written at once."""
+_BUSY_SECONDS = 5.0
+_MANY = 500  # Entries after which the room that indexing took is given back.
+
+
+class _Room(NamedTuple):
+    """A workspace in the index; without a `stamp` it is not all in it."""
+
+    id: int
+    watched: tuple[str, ...]
+    stamp: int | None
+
+
+class FleetIndex:
+    """Finds entries of many workspaces at once; safe to share between threads.
+
+    Nothing that goes wrong with the database is an error: what it does not hold is told, and the files are read.
+    """
+
+    def __init__(self, local: Local) -> None:
+        """Nothing is opened yet."""
+        home = local.state_home
+        folder = StateFolder(home, WorkspaceList(home).path, local.home, name="fleet")
+        self._index = OpenedIndex(folder, "search.sqlite", _ROOMS, pages=_PAGES, seconds=_BUSY_SECONDS)
+        self._local = local
+        self._loaded: tuple[object, int] | None = None
+        self._rooms: dict[Path, _Room] = {}
+
+    def close(self) -> None:
+        """Close what is open; the next question opens it again."""
+        self._index.close()
+        self._loaded = None
+
+    # -- asking -----------------------------------------------------------------------------------------------
+
+    def ask(self, query: Query, limit: int, without: Collection[Path] = ()) -> tuple[FleetHit, ...] | None:
+        """Return the best finds as they were indexed, `without` those in some workspaces; None: there is no index."""
+        return self._index.read(lambda lookup: self._ask(lookup, query, limit, frozenset(without)))
+
+    def _ask(self, lookup: Lookup, query: Query, limit: int, without: frozenset[Path]) -> tuple[FleetHit, ...]:
+        names = {room.id: path for path, room in self._load(lookup).items()}
+        for path in without:
+            room = self._rooms.get(path)
+            if room is not None:
+                del names[room.id]
+        most = limit
+        while True:
+            every = lookup.ask(query, most).every
+            hits = tuple(
+                FleetHit(place, self._local.host, hit.entry._replace(room=0), hit.snippet, hit.score, hit.fits_all)
+                for hit in every
+                if (place := names.get(hit.entry.room)) is not None
+            )
+            if not limit or len(hits) >= limit or len(every) < most:
+                return hits[:limit] if limit else hits
+            most *= 4  # some of what was found is not wanted
+
+    def behind(self, paths: Sequence[Path]) -> list[Path]:
+        """Return the workspaces that are not indexed as their files are now; a look at the stamps of the files."""
+        rooms = self._index.read(self._load) or {}
+        return [path for path in paths if (room := rooms.get(path)) is None or room.stamp != digest_of(room.watched)]
+
+    def known(self) -> dict[Path, Mapping[str, Any]]:
+        """Return how workspaces stood when `remember` was called last, as `Overview.json` says it."""
+        rows = self._index.read(
+            lambda lookup: lookup.connection.execute("SELECT path, overview FROM room WHERE overview <> ''").fetchall()
+        )
+        return {Path(os.fsdecode(path)): json.loads(words) for path, words in rows or ()}
+
+    # -- keeping up -------------------------------------------------------------------------------------------
+
+    def update(
+        self, paths: Sequence[Path], progress: Progress | None = None, go_on: Callable[[], bool] = lambda: True
+    ) -> dict[Path, Failure | None]:
+        """Index what changed in some workspaces, and forget all others.
+
+        Return those that are not up to date now: why, or None where it is the index that cannot be written.
+        """
+        rooms = self._index.read(self._load) or {}
+        wanted = frozenset(paths)
+        self.forget([path for path in rooms if path not in wanted])
+        left: dict[Path, Failure | None] = {}
+        changed = self.behind(paths)
+        indexed = 0
+        for number, path in enumerate(changed, 1):
+            done = self._local.one(path, lambda workspace: self._update(workspace, go_on)) if go_on() else None
+            if done is None or isinstance(done, Failure):
+                left[path] = done
+                if done is not None and done["code"] == "fleet.gone":
+                    self.forget([path])
+            else:
+                indexed += done
+            if progress is not None:
+                progress(number, len(changed))
+        if indexed > _MANY:
+            self._index.write(self._index.tidy)
+        if changed:
+            # The database may have been damaged, and begun anew, meanwhile.
+            now = self._index.read(self._load) or {}
+            left.update(
+                (path, None) for path in paths if path not in left and not (path in now and now[path].stamp is not None)
+            )
+        return left
+
+    def remember(self, overviews: Sequence[Overview]) -> None:
+        """Keep how workspaces stand, for `known`."""
+        rows = [(json.dumps(one.json()), os.fsencode(one.path)) for one in overviews]
+
+        def work(writer: Writer) -> None:
+            writer.connection.execute("BEGIN IMMEDIATE")
+            writer.connection.executemany("INSERT OR IGNORE INTO room (path) VALUES (?)", [row[1:] for row in rows])
+            writer.connection.executemany("UPDATE room SET overview = ? WHERE path = ?", rows)
+            writer.connection.execute("COMMIT")
+
+        self._index.write(work)
+
+    def _update(self, workspace: Workspace, go_on: Callable[[], bool]) -> int | None:
+        """Index a workspace, and return how many entries were new; None: the index cannot be written."""
+        from memory.systems import systems_of
+
+        watched = watched_of(workspace)
+        # Before the files are read: what changes meanwhile is seen the next time.
+        stamp = digest_of(watched)
+        path = os.fsencode(workspace.root)
+
+        def work(writer: Writer) -> int | None:
+            connection = writer.connection
+            connection.execute("INSERT OR IGNORE INTO room (path) VALUES (?)", (path,))
+            (room,) = connection.execute("SELECT id FROM room WHERE path = ?", (path,)).fetchone()
+            before = writer.indexed
+            refused: dict[str, Any] = {}
+            shelves = chain.from_iterable(system.shelves(refused) for system in systems_of(workspace))
+            done = writer.update(shelves, refused, go_on, room=room)
+            writer.forget_files()
+            if not done:
+                return None
+            words = "UPDATE room SET watched = ?, stamp = ? WHERE id = ?"
+            connection.execute(words, (b"\0".join(map(os.fsencode, watched)), stamp, room))
+            return writer.indexed - before
+
+        return self._index.write(work)
+
+    def forget(self, paths: Sequence[Path]) -> None:
+        """Take workspaces out of the index."""
+
+        def work(writer: Writer) -> None:
+            for path in map(os.fsencode, paths):
+                row = writer.connection.execute("SELECT id FROM room WHERE path = ?", (path,)).fetchone()
+                if row is not None:
+                    writer.update((), {}, room=row[0])
+                    writer.connection.execute("DELETE FROM room WHERE id = ?", row)
+            self._index.tidy(writer)
+
+        if paths:
+            self._index.write(work)
+
+    def _load(self, lookup: Lookup) -> dict[Path, _Room]:
+        """Return what is indexed; read again only where somebody wrote since."""
+        connection = lookup.connection
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        if self._loaded is None or self._loaded[0] is not lookup or self._loaded[1] != version:
+            rows = connection.execute("SELECT path, id, watched, stamp FROM room")
+            self._rooms = {
+                Path(os.fsdecode(path)): _Room(number, tuple(os.fsdecode(watched).split("\0")), stamp)
+                for path, number, watched, stamp in rows
+            }
+            self._loaded = lookup, version
+        return self._rooms
+
+
+def digest_of(watched: tuple[str, ...]) -> int:
+    """Return what tells two states of these paths apart: one number, the same in every process of this Python.
+
+    It costs a hundredth of the look itself; another Python may count otherwise, and then files are read once more.
+    """
+    return hash(tuple([one or () for one in stamp_of(watched)]))
