@@ -1,0 +1,157 @@
+"""Sessions that Claude Code and Codex really wrote: recorded ones always, and new ones where MEMDECK_CLIENTS=1.
+
+The client then talks to a model of this machine (npm install -g @anthropic-ai/claude-code @openai/codex).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memory.state.imports import ImportedItem, discover, read_item
+from memory.state.sources import SourceSync, add_source, sync
+
+from .clients import HOME, MASKED, RECORDED, ROOT, SECRET, TYPES, Place
+from .states import ACTOR, Repository
+
+FIRST = {
+    "decisions": ["Totals are in cents", "Use SQLite"],
+    "gotchas": ["Rounding: cents are lost"],
+    "nextStepHints": ["NEXT: Totals: start in src/cart.py"],
+    "keyPaths": ["src/cart.py"],
+    "validationObservations": ["pytest failed once"],
+}
+"""What the first turn leaves: neither the path outside the repository nor what tools, hooks and files say."""
+BOTH = {
+    **FIRST,
+    "decisions": [*FIRST["decisions"], "Second turn", "Keep [GitHub token]"],
+    "nextStepHints": [*FIRST["nextStepHints"], "DONE: Totals"],
+}
+
+
+class Recorded:
+    """A recorded session in a repository, as the client's folder would hold it."""
+
+    def __init__(self, folder: Path, client: str) -> None:
+        """Make the repository and the client's folder, without the session."""
+        self.repository = Repository(folder)
+        self.root, self.home, self.client = self.repository.root, self.repository.home, client
+        for name in ("src/cart.py", "other.txt"):
+            (self.root / name).parent.mkdir(exist_ok=True)
+            (self.root / name).write_text("x = 1\n")
+        below = f"projects/{str(self.root).replace('/', '-').replace('_', '-').replace('.', '-')}"
+        self.source = self.home / f".{client}"
+        self.path = self.source / (f"{below}/one.jsonl" if client == "claude" else "sessions/2026/11/23/one.jsonl")
+        self.path.parent.mkdir(parents=True)
+
+    def lines(self, name: str = "") -> list[str]:
+        """Return the lines of the recorded session, with the paths of this repository."""
+        text = (RECORDED / f"{name or self.client}.jsonl").read_text("utf-8")
+        for recorded, here in ((ROOT, str(self.root)), (HOME, str(self.home)), (MASKED, SECRET)):
+            text = text.replace(recorded, here)
+        return text.splitlines(keepends=True)
+
+    def first_turn(self) -> list[str]:
+        """Return the lines up to the second thing that the person said."""
+        lines = self.lines()
+        return lines[: next(number for number, line in enumerate(lines) if "Second turn" in line)]
+
+    def write(self, *lines: str) -> None:
+        """Write the session."""
+        self.path.write_text("".join(lines))
+
+    def items(self) -> list[ImportedItem]:
+        """Return what the sessions say."""
+        found = discover(TYPES[self.client], self.source, root=self.root)
+        return [read_item(one, root=self.root, home=self.home) for one in found]
+
+    def sync(self) -> SourceSync:
+        """Import what is new."""
+        repository = self.repository
+        if not repository.memory.sources:
+            add_source(repository.store, TYPES[self.client], str(self.source), name="own", home=self.home, folder="/",
+                       actor=ACTOR, now=repository.later())  # fmt: skip
+        (done,) = sync(repository.store, ["own"], home=self.home, actor=ACTOR, now=repository.later()).results
+        return done
+
+
+@pytest.fixture(name="recorded", params=TYPES)
+def _recorded(request: pytest.FixtureRequest, tmp_path: Path) -> Recorded:
+    return Recorded(tmp_path, request.param)
+
+
+def test_a_recorded_session_says_what_was_said(recorded: Recorded) -> None:
+    """Of everything in the log only what the person and the agent said counts, with the secret masked."""
+    recorded.write(*recorded.lines())
+    (item,) = recorded.items()
+    assert item.signals == BOTH
+    assert item.summary == "Please look at the cart. The key is [GitHub token]"
+    assert (item.bad_lines, item.elsewhere) == (0, None)
+    assert "not evidence" not in repr(item)
+    assert SECRET not in repr(item)
+
+
+def test_a_recorded_subagent_says_nothing(tmp_path: Path) -> None:
+    """The log of a subagent, which stands below that of its session, is no evidence."""
+    recorded = Recorded(tmp_path, "claude")
+    recorded.write(*recorded.lines())
+    below = recorded.path.with_suffix("") / "subagents" / "agent-a1.jsonl"
+    below.parent.mkdir(parents=True)
+    below.write_text("".join(recorded.lines("claude-subagent")))
+    assert [(item.messages > 0, item.signals["decisions"]) for item in recorded.items()] == [
+        (True, BOTH["decisions"]), (False, []),
+    ]  # fmt: skip
+    assert recorded.sync().imported == 1
+
+
+def test_a_recorded_session_that_grew_is_imported_again(recorded: Recorded) -> None:
+    """The first turn is one event, both are another of the same session, and once more is none."""
+    recorded.write(*recorded.first_turn())
+    assert recorded.sync().imported == 1
+    recorded.write(*recorded.lines())
+    assert recorded.sync().imported == 1
+    os.utime(recorded.path, (1, 1))
+    done = recorded.sync()
+    assert (done.imported, done.skipped) == (0, 1)
+    first, both = map(json.loads, recorded.repository.event_lines()[1:])
+    assert (first["signals"], both["signals"]) == (FIRST, BOTH)
+    assert first["externalItemId"] == both["externalItemId"]
+    assert first["contentHash"] != both["contentHash"]
+
+
+def test_a_recorded_session_that_is_partly_broken_is_imported(recorded: Recorded) -> None:
+    """Lines that are no records, and one that is still being written, take nothing from the rest."""
+    lines = recorded.lines()
+    middle = len(lines) // 2
+    recorded.write(*lines[:middle], "{broken\n", "[]\n", "\0\0\0\n", *lines[middle:], lines[-1][:40])
+    (item,) = recorded.items()
+    assert (item.signals, item.bad_lines, item.first_bad_line) == (BOTH, 3, middle + 1)
+    assert recorded.sync().imported == 1
+
+
+@pytest.mark.parametrize("client", TYPES)
+@pytest.mark.skipif(not os.environ.get("MEMDECK_CLIENTS"), reason="MEMDECK_CLIENTS=1 tries real clients")
+def test_what_a_client_writes_is_imported(client: str, tmp_path: Path) -> None:
+    """A real client holds a session in several runs; each run that says something new is one event."""
+    if shutil.which(client) is None:
+        pytest.skip(f"{client} is not installed")
+    place = Place(tmp_path)
+    found = []
+    for said in place.converse(client):
+        items = [
+            read_item(one, root=place.root, home=place.home)
+            for one in discover(TYPES[client], place.source(client), root=place.root)
+        ]
+        assert items, said
+        found.append([item for item in items if item.messages])
+        assert "not evidence" not in repr(items), said
+        assert SECRET not in repr(items)
+    assert [len(items) for items in found] == [1] * len(found)
+    assert [item.signals for (item,) in found[:2]] == [FIRST, BOTH]
+    assert found[-1][0].signals == BOTH
+    assert len({item.external_item_id for (item,) in found}) == 1
+    assert found[0][0].content_hash != found[1][0].content_hash
