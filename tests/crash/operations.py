@@ -33,7 +33,9 @@ from memory.maintenance import maintain
 from memory.state import operations as state_operations
 from memory.state.analysis import analyse
 from memory.state.checks.check import validate
-from memory.state.files.model import EVENTS, SCOPES
+from memory.state.checks.finding import Finding
+from memory.state.checks.repair import plan_repair, repair
+from memory.state.files.model import CHECKPOINTS, CONFIG, EVENTS, SCOPES, SOURCES
 from memory.state.files.model import FOLDER as STATE_FOLDER
 from memory.state.files.model import STATE as STATE_FILE
 from memory.state.files.store import StateStore
@@ -48,6 +50,8 @@ NOW = datetime(2024, 1, 16, 10, 0, tzinfo=UTC)
 LATER = NOW + timedelta(days=45)
 Tree = dict[str, bytes | None]
 CURATED_FOLDER = ".agh"
+DAMAGED = "damaged"
+"""Beside a project: its state was damaged on purpose."""
 FACTS_FOLDER, FACTS_FILE, FACTS_MARK = ".aegis", ".aegis/memory/memories.jsonl", ".aegis/memory/memories.seq"
 
 
@@ -109,9 +113,14 @@ class Place:
         return Curated(None, store, state_home=self.state)
 
     def go_on(self) -> str:
-        """Store one more fact where there are any, and validate the project state; say what is wrong then."""
+        """Store one more fact where there are any, and validate the project state; say what is wrong then.
+
+        A project state that was damaged on purpose is repaired first, as a person would who finds it so.
+        """
         if (self.shop / STATE_FILE).is_file():
-            failed = [one.code for one in validate(self.project().memory(), LATER) if one.level == "fail"]
+            if (self.top / DAMAGED).exists() and any(one.level == "fail" for one in self.findings()):
+                _repair(self)
+            failed = [one.code for one in self.findings() if one.level == "fail"]
             if failed:
                 return f"the project state fails: {failed}"
         path = self.shop / FACTS_FILE
@@ -123,6 +132,10 @@ class Place:
         if not isinstance(kept, Kept) or kept.id in known or found != known | {kept.id}:
             return f"one more fact: {kept!r}, which makes {sorted(found)} of {sorted(known)}"
         return "" if path.read_bytes().startswith(before) else "one more fact changed what was there"
+
+    def findings(self) -> list[Finding]:
+        """Return what validate says of the project state."""
+        return validate(self.project().memory(), LATER)
 
     def memory(self) -> Tree:
         """Return every file and folder of the workspace but memdeck's own, with the bytes."""
@@ -404,6 +417,28 @@ def _prune(place: Place) -> None:
     store.files.history.close()
 
 
+def damaged(place: Place) -> None:
+    """Make a project with everything recalled, in which a file of each kind is damaged."""
+    recalled(place)
+    (place.top / DAMAGED).touch()
+    events, state = place.shop / EVENTS, place.shop / STATE_FILE
+    events.write_bytes(events.read_bytes() + b"no event\n")
+    state.write_bytes(state.read_bytes().replace(b'"historyEventCount": 3', b'"historyEventCount": 7'))
+    (place.shop / CONFIG).write_bytes(b"{")
+    (place.shop / SOURCES).unlink()
+    (place.shop / CHECKPOINTS / "chk-000001.json").write_bytes(b"{}")
+    (place.shop / "docs/agent-memory/gotchas.md").write_bytes(b"# Mine\n")
+
+
+def _repair(place: Place) -> None:
+    store = place.project()
+    plan = plan_repair(store.memory(), NOW)
+    if plan.left:
+        raise MemdeckError("state.repair.left", plan.left[0].message)
+    repair(store, plan, actor="cli", now=NOW)
+    store.files.history.close()
+
+
 def curating(place: Place) -> None:
     """Make a folder with two curated memories, one of which was changed."""
     nothing(place)
@@ -508,6 +543,7 @@ OPERATIONS = [
     Operation("import sessions", with_sessions, _sync),
     Operation("recall", stated, _recall),
     Operation("prune the project state", recalled, _prune),
+    Operation("repair the project state", damaged, _repair),
     _change("add a monitor", lambda s: monitors.add_monitor(s, "One more", {"check": "echo"}, now=NOW)),
 ]
 
