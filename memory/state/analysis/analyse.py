@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -13,7 +14,7 @@ from . import around
 from .ecosystems import golang, jvm, native, node, others, python, rust
 from .focus import current_focus
 from .found import Ecosystem
-from .languages import is_document, language_of
+from .languages import is_document, is_test, language_of
 from .modules import areas_of, dense_areas, modules_of
 from .texts.documents import Part, html_title, opening_of, parts_of, readme_of, title_of
 from .texts.open_work import gotchas, next_steps
@@ -26,6 +27,8 @@ _LOOKS: tuple[Callable[[Tree], Ecosystem | None], ...] = (
 )  # fmt: skip
 _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
            "CONTRIBUTING.md", ".github/CONTRIBUTING.md")  # fmt: skip
+_WHOLE = re.compile(r"[ /_-](?:parent|root|aggregator|monorepo|repository|workspaces?)\Z", re.IGNORECASE)
+"""How manifests of a workspace end its name."""
 _SUMMARY, _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST = 400, 12, 16, 8
 
 
@@ -84,8 +87,9 @@ def _ecosystems(tree: Tree) -> list[Ecosystem]:
 def _name(tree: Tree, primary: Ecosystem | None, parts: list[Part], text: str) -> str:
     root = primary.root if primary is not None else None
     if root is not None:
-        return root.name
-    title = title_of(parts) or html_title(text)
+        inner = any(package.folder for package in primary.packages) if primary is not None else False
+        return (_WHOLE.sub("", root.name).lstrip("@") or root.name) if inner else root.name
+    title = (title_of(parts) or html_title(text)).rstrip(" ·|•–—-:")
     folder = one_line(os.path.basename(tree.root)) or "repository"
     return title if 0 < len(title) <= 60 and len(title.split()) <= 5 else folder
 
@@ -97,13 +101,14 @@ def _summary(tree: Tree, ecosystems: list[Ecosystem], parts: list[Part], name: s
     described = next((one.root.description for one in ecosystems if one.root and one.root.description), "")
     if described:
         return ended(cut(described, _SUMMARY))
-    sources = sum(1 for path in tree.files if language_of(path) is not None)
+    sources = len(tree.sources())
     texts = sum(1 for path in tree.files if is_document(path))
     if sources:
         languages = " and ".join(tree.languages()[:2]) or "source"
         return f"{name} has {_count(sources, f'{languages} file')}; nothing says what it is for."
     if texts:
-        return f"{name} has {_count(texts, 'document')} and no code; no README says what it is for."
+        which = "nothing" if readme_of(tree) is not None else "no README"
+        return f"{name} has {_count(texts, 'document')} and no code; {which} says what it is for."
     return f"{name} has no sources and no documents yet."
 
 
@@ -185,9 +190,13 @@ def _first_files(
     paths += [ecosystem.manifests[0] for ecosystem in ecosystems[:2] if ecosystem.manifests]
     paths += [entry["path"] for entry in entrypoints[:3]]
     if len(paths) < _MOST_FIRST:
-        paths += [area.largest for area in areas_of(tree)[:1]]
+        own = [path for path in tree.sources() if not is_test(path) and not tree.is_aside(path.rpartition("/")[0])]
+        largest = max(own, key=lambda path: (tree.files[path], path), default=None)
+        paths += [area.largest for area in areas_of(tree)[:1]] or ([] if largest is None else [largest])
     if len(paths) < 3:
-        paths += [path for path in tree.files if is_document(path) or language_of(path) is not None][:_MOST_FIRST]
+        told = [path for path in tree.files if is_document(path) or language_of(path) is not None]
+        work = [path for path in told if not is_test(path) and not tree.is_aside(path.rpartition("/")[0])]
+        paths += (work or told)[:_MOST_FIRST]
     return list(dict.fromkeys(paths))[:_MOST_FIRST]
 
 

@@ -9,7 +9,7 @@ from memory.state.projections.markdown import one_line
 
 from .around import ci_files
 from .git import Work, work_of
-from .languages import is_test, is_test_file, language_of
+from .languages import is_test
 from .texts.open_work import marks, unreleased
 from .texts.prose import ended
 from .tree import MOST_FILES, Tree
@@ -87,11 +87,11 @@ def _state(tree: Tree, work: Work | None) -> list[str]:
         kinds = ", ".join(f"{count} under {title}" for title, count in changes.kinds.items() if title != changes.title)
         said = f"Not released yet (`{changes.path}`): {_changes(changes.count)}"
         lines.append(f"{said}: {kinds}." if kinds and len(changes.kinds) > 1 else f"{said}.")
-    tests = sum(1 for path in tree.files if is_test_file(path))
-    sources = sum(1 for path in tree.files if language_of(path) is not None)
+    sources = tree.sources()
+    tests = sum(map(is_test, sources))
     if sources:
-        with_tests = f", {tests} of them tests" if tests else ""
-        lines.append(f"{sources} source file{'' if sources == 1 else 's'}{with_tests}.")
+        with_tests = f", {tests} of them for tests" if tests else ""
+        lines.append(f"{len(sources)} source file{'' if len(sources) == 1 else 's'}{with_tests}.")
     return lines
 
 
@@ -101,18 +101,19 @@ def _risks(tree: Tree, problems: list[str]) -> list[str]:
         # In one line: several would be alike but for a name, and be merged.
         more = f" and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
         risks.append(f"Broken manifests, of which nothing is known: {', '.join(problems[:_MOST_PROBLEMS])}{more}.")
-    sources = [path for path in tree.files if language_of(path) is not None]
+    sources = tree.sources()
     if sources:
         if not any(map(is_test, sources)) and not any(_holds_tests(tree, path) for path in sources):
             risks.append("No tests were found.")
         if not ci_files(tree):
             risks.append("No settings of continuous integration were found.")
-    counts, where = marks(tree)
+    counts, where, most = marks(tree)
     if counts:
         said = " and ".join(f"{counts[mark]} {mark}" for mark in ("FIXME", "TODO", "XXX", "HACK") if mark in counts)
         total = sum(counts.values())
         risks.append(
-            f"{said} comment{'' if total == 1 else 's'} in the sources, {'most' if total > 1 else 'it'} in `{where}`."
+            f"{said} comment{'' if total == 1 else 's'} in the sources,"
+            f" {'' if most == total else 'most of them ' if most * 2 > total else 'as '}in `{where}`."
         )
     if tree.unread:
         unread = [f"`{path}` ({why})" for path, why in sorted(tree.unread.items())]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from .found import Ecosystem, Package
 from .ignored import is_generated
-from .languages import is_document, is_test_folder, language_of
-from .texts.describe import kind_of, responsibility
+from .languages import is_document, is_test_file, is_test_folder, language_of
+from .texts.describe import counted, responsibility
 from .texts.told import told_of
 from .tree import Tree
 
@@ -135,11 +135,12 @@ class Area:
 
 
 def areas_of(tree: Tree) -> list[Area]:
-    """Return the folders that hold most source directly, without tests, the largest first."""
+    """Return the folders that hold most source directly, without tests, benchmarks and the like, the largest first."""
     areas = []
     for folder, paths in tree.folders.items():
         sources = [path for path in paths if language_of(path) is not None and not is_generated(path)]
-        if len(sources) >= _DENSE_FILES and folder and not tree.is_sample(folder):
+        sources = [path for path in sources if not is_test_file(path)]
+        if len(sources) >= _DENSE_FILES and folder and not tree.is_aside(folder):
             largest = max(sources, key=lambda path: (tree.files[path], path))
             areas.append(Area(folder, sources, largest, sum(tree.files[path] for path in sources)))
     return sorted(areas, key=lambda area: (-area.size, area.folder))[:_MOST_DENSE]
@@ -150,7 +151,7 @@ def dense_areas(tree: Tree) -> list[dict[str, str]]:
     return [
         {
             "path": area.folder,
-            "note": f"{len(area.sources)} {kind_of(area.sources)}s with {size_words(area.size)}; the largest is"
+            "note": f"{counted(area.sources)} with {size_words(area.size)}; the largest is"
             f" `{area.largest.rpartition('/')[2]}` with {size_words(tree.files[area.largest])}.",
         }
         for area in areas_of(tree)

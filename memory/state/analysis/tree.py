@@ -31,6 +31,8 @@ _MOST_IN_FOLDER = 5_000
 _DEPTH = 12
 _MOST_READ = 64 << 20
 _SAMPLES = frozenset(("example", "examples", "sample", "samples", "demo", "demos", "templates", "template", "snippets"))
+_DOMAINS = frozenset(("com", "org", "net", "io", "dev"))
+_ASIDE = frozenset(("bench", "benches", "benchmark", "benchmarks", "fuzz", "fuzzing"))
 
 
 class Tree:
@@ -88,7 +90,7 @@ class Tree:
         above, _, name = path.rpartition("/")
         self._named.setdefault(name, []).append(path)
         language = language_of(path)
-        if language is not None and not is_generated(name) and not self.is_sample(above):
+        if language is not None and not is_generated(name) and not self.is_sample(above) and not _is_hidden(path):
             self._languages[language] += 1
         folder = above
         while folder not in self.folders:
@@ -143,7 +145,18 @@ class Tree:
 
     def is_sample(self, folder: str) -> bool:
         """Tell whether a folder holds tests, fixtures, examples or templates, not the work itself."""
-        return is_test_folder(folder) or not _SAMPLES.isdisjoint(folder.split("/"))
+        parts = folder.split("/")
+        # `org.example` is the name of a package.
+        names = {part for around, part in zip(["", *parts], parts, strict=False) if around not in _DOMAINS}
+        return is_test_folder(folder) or not _SAMPLES.isdisjoint(names)
+
+    def is_aside(self, folder: str) -> bool:
+        """Tell whether a folder is a sample, or holds benchmarks or fuzz targets."""
+        return self.is_sample(folder) or not _ASIDE.isdisjoint(folder.split("/"))
+
+    def sources(self) -> list[str]:
+        """Return the files in a language, without those in hidden folders, which serve tools."""
+        return [path for path in self._paths if language_of(path) is not None and not _is_hidden(path)]
 
     def below(self, folder: str) -> list[str]:
         """Return all files in a folder and in the folders in it."""
@@ -194,6 +207,11 @@ def _without_block(text: str) -> str:
     for block in reversed(find_blocks(data)):
         data = data[: block.start] + data[block.end :]
     return data.decode()
+
+
+def _is_hidden(path: str) -> bool:
+    """Tell whether a file is in a hidden folder, such as `.github`."""
+    return path.startswith(".") and "/" in path
 
 
 def _is_plain(name: str) -> bool:

@@ -18,6 +18,7 @@ _MAIN = re.compile(
     r"\bpublic\s+static\s+void\s+main\s*\(|^[ \t]*fun[ \t]+main\s*\(|@SpringBootApplication", re.MULTILINE
 )
 _JAVA = re.compile(r"<(?:maven\.compiler\.release|maven\.compiler\.source|java\.version)>\s*([\d.]{1,10})\s*<")
+_ASIDE = re.compile(r"(?:Benchmarks?|Examples?|Samples?|Demo)\.\w+\Z")
 _MOST_MAINS = 400
 
 
@@ -48,9 +49,9 @@ def look(tree: Tree) -> Ecosystem | None:
             Command("test", "Gradle tests", (program, "test"), "Builds all and runs the tests."),
             Command("lint", "Gradle check", (program, "check"), "Runs the tests and all other checks."),
         ]
-    sources = [path for path in tree.files if path.endswith((".java", ".kt")) and "/test/" not in path]
+    sources = [path for path in tree.files if path.endswith((".java", ".kt")) and not _ASIDE.search(path)]
     for path in sources[:_MOST_MAINS]:
-        if _MAIN.search(tree.text(path)):
+        if not tree.is_aside(path.rpartition("/")[0]) and _MAIN.search(tree.text(path)):
             found.entrypoints.append(Entrypoint(path, f"the program `{path.rpartition('/')[2].partition('.')[0]}`"))
     return found
 

@@ -84,7 +84,7 @@ def _subfolders(tree: Tree, folder: str, depth: int) -> list[str]:
 
 def _target(tree: Tree, top: str, kind: str, words: list[str], found: Ecosystem) -> None:
     """Take in a program: its main file, else its first one. Programs of tests and examples are left out."""
-    if kind != "executable" or len(words) < 2 or "${" in words[0] or tree.is_sample(top.rstrip("/")):
+    if kind != "executable" or len(words) < 2 or "${" in words[0] or tree.is_aside(top.rstrip("/")):
         return
     paths = [top + word.strip('"').removeprefix("./") for word in words[1:]]
     files = [path for path in paths if tree.has(path)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memory.state.analysis.languages import is_document, is_test, language_of
+from memory.state.analysis.languages import is_document, is_test, is_test_file, is_test_folder, language_of
 from memory.state.analysis.tree import Tree
 
 from .documents import opening_of, parts_of, readme_of
@@ -50,7 +50,8 @@ def responsibility(tree: Tree, folder: str, description: str = "", told: str = "
     """Return what a folder is for: by its manifest, its main file, a guide, its README, its name, or its files."""
     name = folder.rpartition("/")[2]
     said = first_sentence(plain(description)) or _by_files(tree, folder) or told or _by_readme(tree, folder)
-    return ended(said) if said else _by_content(tree, folder, _KNOWN.get(name, ""))
+    around = (one for one in reversed(folder.split("/")) if one in _KNOWN and is_test_folder(one))
+    return ended(said) if said else _by_content(tree, folder, _KNOWN.get(name) or _KNOWN.get(next(around, ""), ""))
 
 
 def _by_files(tree: Tree, folder: str) -> str:
@@ -100,7 +101,8 @@ def header(tree: Tree, path: str) -> str:
 
 def _by_readme(tree: Tree, folder: str) -> str:
     path = readme_of(tree, folder) if folder else None
-    return first_sentence(opening_of(parts_of(tree.text(path)))) if path is not None else ""
+    said = first_sentence(opening_of(parts_of(tree.text(path)))) if path is not None else ""
+    return "" if said.startswith("See ") else said
 
 
 def _by_content(tree: Tree, folder: str, known: str) -> str:
@@ -109,13 +111,23 @@ def _by_content(tree: Tree, folder: str, known: str) -> str:
     sources = [path for path in paths if language_of(path) is not None]
     texts = [path for path in paths if is_document(path)]
     what = (texts if len(texts) > len(sources) else sources) or paths
-    kind = kind_of(what)
-    count = f"{len(what)} {kind}{'' if len(what) == 1 else 's'}"
-    largest = sorted(what, key=lambda path: (-tree.files[path], path))[:2]
+    count, kind = counted(what), kind_of(what)
+    best = sorted(what, key=lambda path: (is_test_file(path), kind_of([path]) != kind, -tree.files[path], path))
+    largest = best[:2]
     names = " and ".join(f"`{cut(path[len(folder) :].lstrip('/'), 60)}`" for path in largest)
     if known:
         return f"{known} ({count})."
     return f"{count[0].upper()}{count[1:]}, such as {names}." if len(what) > 2 else f"{count}: {names}."
+
+
+def counted(paths: list[str]) -> str:
+    """Return how many files of which kind there are: `3 Python files`, `9 Shell files and 1 other`."""
+    kind = kind_of(paths)
+    same = sum(kind_of([path]) == kind for path in paths)
+    if not same or same == len(paths):
+        return f"{len(paths)} {kind}{'' if len(paths) == 1 else 's'}"
+    rest = len(paths) - same
+    return f"{same} {kind}{'' if same == 1 else 's'} and {rest} other{'' if rest == 1 else 's'}"
 
 
 def kind_of(paths: list[str]) -> str:

@@ -10,7 +10,7 @@ from itertools import islice
 from memory.document.scan.blocks import scan_blocks
 from memory.state.analysis.tree import Tree
 
-from .prose import plain
+from .prose import ended, plain
 
 _README = re.compile(r"readme(?:\.(?:md|markdown|rst|txt|adoc|org))?", re.IGNORECASE)
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\Z")
@@ -20,6 +20,7 @@ _NOISE = re.compile(
     r"[ \t]*(?:\[?!\[|\[[^\]]+\]:|<|\||:\w+:|\.\. |=+[ \t]*\Z|-{3,}[ \t]*\Z|\*{3,}[ \t]*\Z|\[//\]|\{[%{]|@[a-z]+\b"
     r"|:[A-Za-z-]+:[ \t])"
 )
+_ALERT = re.compile(r"\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]", re.IGNORECASE)
 _H1 = re.compile(r"<h1(?:\s[^<>]{0,300})?>(.{1,300}?)</h1>", re.DOTALL | re.IGNORECASE)
 _MOST_LINES = 4000
 _MOST_CHARACTERS = 2000
@@ -40,6 +41,7 @@ class Part:
     """A section: its title, its level (0 is before the first heading), its paragraphs, and the items of its lists.
 
     `above` holds the titles of the sections around it, the outermost first; `line` is that of its heading, from 1.
+    `order` says of each thing in it whether it is a paragraph, else an item.
     """
 
     title: str
@@ -48,6 +50,12 @@ class Part:
     above: tuple[str, ...] = ()
     paragraphs: list[str] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
+    order: list[bool] = field(default_factory=list)
+
+    def texts(self) -> list[str]:
+        """Return the paragraphs, and the items as sentences, in their order."""
+        paragraphs, items = iter(self.paragraphs), iter(self.items)
+        return [next(paragraphs) if one else ended(next(items).text) for one in self.order]
 
 
 def readme_of(tree: Tree, folder: str = "") -> str | None:
@@ -87,6 +95,7 @@ def parts_of(text: str) -> list[Part]:
             if len(bullet[1].expandtabs(4)) < 2:
                 ticked = None if bullet[2] is None else bullet[2] != " "
                 part.items.append(Item(plain(bullet[3]), ticked, number + 1))
+                part.order.append(False)
         elif in_item:
             if line.startswith((" ", "\t")) and part.items and not part.items[-1].text.endswith("\n"):
                 last = part.items[-1]
@@ -94,7 +103,7 @@ def parts_of(text: str) -> list[Part]:
         elif _NOISE.match(line) is not None or (not paragraph and line.startswith(("    ", "\t"))):
             _end(part, paragraph)
         else:
-            paragraph.append(line.strip().removeprefix(">").strip())
+            paragraph.append(line.strip().removeprefix(">").removesuffix("\\").strip())
     return parts
 
 
@@ -117,10 +126,12 @@ def _open(parts: list[Part], title: str, level: int, line: int) -> Part:
 
 
 def _end(part: Part, paragraph: list[str]) -> None:
-    text = plain(" ".join(paragraph))
+    # A note of GitHub is about how things are now, not what the project or its section is.
+    text = "" if paragraph and _ALERT.match(paragraph[0]) else plain(" ".join(paragraph))
     paragraph.clear()
     if text:
         part.paragraphs.append(text)
+        part.order.append(True)
 
 
 def title_of(parts: list[Part]) -> str:
@@ -148,6 +159,8 @@ def opening_of(parts: list[Part]) -> str:
 
 def _says_something(text: str) -> bool:
     words = text.split()
+    if text.startswith(("...", "…")):  # the end of a sentence that a picture or the title begins
+        return False
     return len(words) >= 4 and len(re.findall(r"[^\W\d_]", text)) * 2 >= len(text) and not text.endswith(":")
 
 

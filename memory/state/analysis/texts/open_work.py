@@ -40,6 +40,12 @@ _FILE_OF_TRAPS = re.compile(
 )
 _UNRELEASED = re.compile(r"\[?\s*(?:unreleased|next|upcoming|development|master|main|head)\b", re.IGNORECASE)
 _LEAD = re.compile(r"(.{3,100}?)(?::|\.| [–—-])\s+(?=\S)")
+_LABELS = {
+    "symptom": ("symptom", "symptoms", "problem", "issue", "error"),
+    "cause": ("reason", "reasons", "cause", "causes", "why"),
+    "correctPath": ("solution", "solutions", "fix", "workaround", "resolution", "correct path"),
+}
+_LABEL = re.compile(rf"({'|'.join(word for words in _LABELS.values() for word in words)}):\s*", re.IGNORECASE)
 _MARK = re.compile(r"(?:#|//|/\*|\*|--|;|<!--|%)[ \t]*(TODO|FIXME|XXX|HACK)\b")
 _MOST_SOURCES = 4000
 
@@ -147,11 +153,31 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
                 continue
             own = bool(part.title) and not _TRAPS.search(part.title) and part.level > (1 if whole else 0)
             if own and (part.paragraphs or part.items):
-                text = " ".join([*part.paragraphs, *(ended(item.text) for item in part.items)])
-                found.append(_gotcha(path, part.title, text, part.above[-1] if part.above else part.title))
+                found.append(_told(path, part, part.above[-1] if part.above else part.title))
             elif not own:
                 found += [_gotcha(path, *_title(item.text), part.title) for item in part.items]
     return found[:MOST_GOTCHAS]
+
+
+def _told(path: str, part: Part, section: str) -> dict[str, str]:
+    """Return the trap that a section tells of, by labels such as `Reason:` where it has them."""
+    texts = part.texts()
+    found = _gotcha(path, part.title, " ".join(texts), section)
+    labelled: dict[str, list[str]] = {}
+    place = "symptom"
+    for text in texts:
+        label = _LABEL.match(text)
+        if label is not None:
+            place = next(name for name, words in _LABELS.items() if label[1].lower() in words)
+        labelled.setdefault(place, []).append(text[label.end() :] if label is not None else text)
+    said = {name: some_sentences(" ".join(lines), _TEXT) for name, lines in labelled.items()}
+    if len(said) > 1 and said.get("symptom"):
+        found["symptom"] = ended(capital(said["symptom"]))
+        if said.get("cause"):
+            found["cause"] = ended(f"{found['cause'].removesuffix('.')}: {capital(said['cause'])}")
+        if said.get("correctPath"):
+            found["correctPath"] = ended(capital(said["correctPath"]))
+    return found
 
 
 def _gotcha(path: str, title: str, text: str, section: str) -> dict[str, str]:
@@ -182,8 +208,8 @@ def unreleased(tree: Tree) -> Unreleased | None:
     return None
 
 
-def marks(tree: Tree) -> tuple[dict[str, int], str]:
-    """Return how many comments say TODO, FIXME, XXX or HACK, without tests, and the file with most of them."""
+def marks(tree: Tree) -> tuple[dict[str, int], str, int]:
+    """Return how many comments say TODO, FIXME, XXX or HACK, without tests, the file with most, and how many it has."""
     counts: dict[str, int] = {}
     most, where = 0, ""
     sources = [path for path in tree.files if language_of(path) is not None and not is_test(path)]
@@ -193,4 +219,4 @@ def marks(tree: Tree) -> tuple[dict[str, int], str]:
             counts[one] = counts.get(one, 0) + 1
         if len(found) > most:
             most, where = len(found), path
-    return counts, where
+    return counts, where, most

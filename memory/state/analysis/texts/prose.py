@@ -9,9 +9,15 @@ from memory.state.projections.markdown import one_line
 _IMAGE = re.compile(
     r"!\[[^\]\n]{0,300}\]\([^()\s]{0,600}(?:\s+\"[^\"\n]{0,200}\")?\)|!\[[^\]\n]{0,300}\]\[[^\]\n]{0,100}\]"
 )
-_LINK = re.compile(r"\[([^\[\]\n]{0,300})\](?:\([^()\s]{0,600}(?:\s+\"[^\"\n]{0,200}\")?\)|\[[^\]\n]{0,100}\])?")
+_LINK = re.compile(
+    r"\[([^\[\]\n]{0,300})\](?:\((?:[^()\s]|\([^()\s]{0,300}\)){0,600}(?:\s+\"[^\"\n]{0,200}\")?\)|\[[^\]\n]{0,100}\])?"
+)
 _HTML = re.compile(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>\n]{0,600}>", re.DOTALL)
-_STRONG = re.compile(r"\*\*([^*\n]{1,300})\*\*|__([^_\n]{1,300})__|(?<![\w*])\*(?!\s)([^*\n]{1,300})(?<!\s)\*(?![\w*])")
+_STRONG = re.compile(
+    r"\*\*([^*\n]{1,300})\*\*|__([^_\n]{1,300})__|(?<![\w*])\*(?!\s)([^*\n]{1,300})(?<!\s)\*(?![\w*])"
+    r"|(?<![\w`])_(?![\s_])([^_`\n]{1,300})(?<!\s)_(?![\w`])"
+)
+_ENTITY = re.compile(r"`[^`]*`|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[`A-Z0-9À-ÞА-Я])|(?<=[。！？])")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|approx|resp|incl|No|Dr|Mr|Ms|St)\.|\b[A-Z]\.)\Z")
 
@@ -19,8 +25,19 @@ _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|approx|resp|incl|No|
 def plain(markdown: str) -> str:
     """Return inline Markdown as one line of text: without images, tags and emphasis, links as their text."""
     text = _LINK.sub(r"\1", _IMAGE.sub("", _HTML.sub("", markdown)))
-    text = _STRONG.sub(lambda found: found[1] or found[2] or found[3], text)
+    text = _STRONG.sub(lambda found: found[found.lastindex or 0], text)
+    if "&" in text:
+        text = _ENTITY.sub(_letter, text)
     return one_line(re.sub(r"\\([\\`*_{}\[\]()#+.!<>|~-])", r"\1", text))
+
+
+def _letter(found: re.Match[str]) -> str:
+    """Return what an entity of HTML stands for; one that is none, and code, stay as they are."""
+    import html.entities
+
+    name = found[0][1:]
+    known = name.startswith("#") or name in html.entities.html5
+    return html.unescape(found[0]) if found[0].startswith("&") and known else found[0]
 
 
 def sentences(text: str) -> list[str]:
@@ -64,8 +81,9 @@ def cut(text: str, most: int) -> str:
 
 
 def capital(text: str) -> str:
-    """Return a text that begins with a capital letter; code at its beginning stays."""
-    return text[:1].upper() + text[1:]
+    """Return a text that begins with a capital letter; code at its beginning stays, and a name such as `cJSON`."""
+    first = text.partition(" ")[0]
+    return text if any(letter.isupper() for letter in first[1:]) else text[:1].upper() + text[1:]
 
 
 def ended(text: str) -> str:
