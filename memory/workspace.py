@@ -325,14 +325,15 @@ class Workspace:
         """Return what a change did. It is made: nothing that fails here may be taken for its failure."""
         secrets: tuple[str, ...] = ()
         try:
-            from .files.secret_notes import secrets_in
-
             for name, document in written.items():
                 # Where another program has written since, the next look reads the file.
                 stored = self.store.cached(_INSIDE + name)
                 if stored is not None and stored.data is document.dump():
                     self._documents[name] = (stored, document)
-            secrets = secrets_in(edited)
+            if not edit.moves:
+                from .files.secret_notes import secrets_in
+
+                secrets = secrets_in(edited)
         except Exception as error:
             self.store.history.warn(f"the change is made, but not looked at for secrets: {type(error).__name__}")
         after = Snapshot(Written(before, written), lambda: self.machine_zone, self._views, None, _nobody)

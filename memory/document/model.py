@@ -105,6 +105,22 @@ class Document:
         assert self._source is not None
         return self._source
 
+    def outline(self) -> Outline:
+        """Return the headings of `dump()`; the bytes are not scanned again as long as they are those that were read."""
+        data = self.dump()
+        starts: list[int] = []
+        levels: list[int] = []
+        for section in (self.head, *self.sections):
+            marks = section.marks_in(data)
+            if marks is None:
+                return scan(data, len(self.bom) + len(self.front_raw))
+            if section.level:
+                starts.append(marks[0] - len(section.heading))
+                levels.append(section.level)
+            starts += marks[1:-1]
+            levels += [3] * (len(marks) - 2)
+        return Outline(starts, levels, self.open_end)
+
     @property
     def front(self) -> str:
         """The front matter as text, with its delimiter lines; empty where there is none."""

@@ -282,6 +282,10 @@ class Section(Block):
         """Whether `_buffer` and `_marks` hold the whole source."""
         return self._entries is None or len(self._marks) == len(self._entries) + 2
 
+    def marks_in(self, data: bytes) -> Sequence[int] | None:
+        """Return the offsets of body, entries and end in `data`; None where the section was not read from it as it is."""
+        return self._marks if self._buffer is data and self._is_whole else None
+
     def __len__(self) -> int:
         """Return the number of entries without cutting them out."""
         return len(self._marks) - 2 if self._entries is None else len(self._entries)

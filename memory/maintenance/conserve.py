@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from memory.document.model import BOM, front_end
-from memory.document.scan.scan import scan
+from memory.document.scan.scan import Outline, scan
 from memory.errors import MemdeckError
 
 _BLANK = b" \t\r\n"
@@ -28,6 +28,7 @@ _TYPES = {
     "orchestration": b"type: orchestration-archive",
 }
 _LINE = b"\n"
+_NO_OUTLINES: Mapping[str, Outline] = {}
 _STAMP = _LINE + b"updated:"
 
 
@@ -78,9 +79,14 @@ class Row(NamedTuple):
 _NOTHING = Row([], [], 0)
 
 
-def verify(before: Mapping[str, bytes], after: Mapping[str, bytes], rules: Sequence[Counted]) -> None:
+def verify(
+    before: Mapping[str, bytes],
+    after: Mapping[str, bytes],
+    rules: Sequence[Counted],
+    outlines: Mapping[str, Outline] = _NO_OUTLINES,
+) -> None:
     """Raise MemdeckError `maintenance.unbalanced` unless everything is accounted for; see `imbalances`."""
-    found = imbalances(before, after, rules)
+    found = imbalances(before, after, rules, outlines)
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise MemdeckError(
@@ -91,22 +97,34 @@ def verify(before: Mapping[str, bytes], after: Mapping[str, bytes], rules: Seque
         )
 
 
-def imbalances(before: Mapping[str, bytes], after: Mapping[str, bytes], rules: Sequence[Counted]) -> list[str]:
+def imbalances(
+    before: Mapping[str, bytes],
+    after: Mapping[str, bytes],
+    rules: Sequence[Counted],
+    outlines: Mapping[str, Outline] = _NO_OUTLINES,
+) -> list[str]:
     """Return what does not add up, as sentences; empty when everything is accounted for.
 
     Both map file names, relative to the memory folder, to bytes: all files that are about to be written, `before`
-    without those that do not exist yet. `rules` are in the order in which they apply.
+    without those that do not exist yet. `rules` are in the order in which they apply. `outlines` has the headings of the
+    bytes before, for files of which they are known; they are looked for in all others, and in all bytes after.
     """
     found: list[str] = []
     found += [f"{name} would vanish" for name in before if name not in after]
     for kind in ("tasks", "journal", "orchestration"):
-        found += _balance(kind, before, after, [rule for rule in rules if rule.file == f"{kind}.md"])
+        found += _balance(kind, before, after, outlines, [rule for rule in rules if rule.file == f"{kind}.md"])
     known = re.compile(r"(?:archive/)?(?:tasks|journal|orchestration)(?:-\d{4}-\d{2})?\.md")
     found += [f"{name} is none of maintenance's files" for name in after if not known.fullmatch(name)]
     return found
 
 
-def _balance(kind: str, before: Mapping[str, bytes], after: Mapping[str, bytes], rules: Sequence[Counted]) -> list[str]:
+def _balance(
+    kind: str,
+    before: Mapping[str, bytes],
+    after: Mapping[str, bytes],
+    outlines: Mapping[str, Outline],
+    rules: Sequence[Counted],
+) -> list[str]:
     """Compare one file and its archives."""
     source = f"{kind}.md"
     found: list[str] = []
@@ -121,14 +139,15 @@ def _balance(kind: str, before: Mapping[str, bytes], after: Mapping[str, bytes],
             continue
         row = cut(after[name])
         headings.update(row.headings)
-        added, missing = _added(cut(before[name]) if name in before else _NOTHING, row)
+        added, missing = _added(cut(before[name], outlines.get(name)) if name in before else _NOTHING, row)
         found += [f"{_shown(piece)} would be lost from {name}" for piece in missing]
         found += _misplaced(name, kind, row, added, new_file=not before.get(name, b"").strip())
         _collect(come, row, added, by_heading=by_heading)
-        entered = set(added)
-        _collect(stood, row, (at for at in range(len(row.pieces)) if at not in entered), by_heading=by_heading)
+        if len(added) < len(row.pieces):
+            entered = set(added)
+            _collect(stood, row, (at for at in range(len(row.pieces)) if at not in entered), by_heading=by_heading)
     if source in after:
-        old, new = cut(before.get(source, b"")), cut(after[source])
+        old, new = cut(before.get(source, b""), outlines.get(source)), cut(after[source])
         removed, extra = _added(new, old)
         found += [f"{_shown(piece)} would appear in {source}" for piece in extra]
         for index in removed:
@@ -230,10 +249,14 @@ def _misplaced(name: str, kind: str, row: Row, added: Sequence[int], *, new_file
     return found
 
 
-def cut(data: bytes) -> Row:
-    """Cut a file into its row; the `updated:` line of the front matter is the same whatever its value is."""
+def cut(data: bytes, outline: Outline | None = None) -> Row:
+    """Cut a file into its row; the `updated:` line of the front matter is the same whatever its value is.
+
+    `outline` holds its headings, None: they are looked for.
+    """
     front = front_end(data, len(BOM) if data.startswith(BOM) else 0)
-    outline = scan(data, front)
+    if outline is None:
+        outline = scan(data, front)
     starts, levels = outline.starts, outline.levels
     pieces = [_STAMP if _UPDATED.match(line) else _LINE + line for line in _lines(data[:front])]
     pieces += [_LINE + line for line in _lines(data[front : starts[0] if starts else len(data)])]

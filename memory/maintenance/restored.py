@@ -83,6 +83,8 @@ def staying(
 
 def without(choice: Choice, places: Container[tuple[int, int]]) -> Choice:
     """Return a choice without the entries of some places: they stay like any that is young enough."""
+    if places == frozenset():
+        return choice
     picks = []
     for pick in choice.picks:
         numbers = [number for number in pick.entries if (pick.section, number) not in places]

@@ -41,6 +41,7 @@ class Returned:
         self._left = left
         self._stands: dict[str, Counter[Key]] = {}
         self._days: dict[str, set[bytes]] = {}
+        self._near: dict[date, list[date]] = {}
         self._came: Counter[Key] | None = None
 
     def split(self, picks: Sequence[Pick]) -> tuple[tuple[Pick, ...], tuple[Pick, ...]]:
@@ -49,7 +50,7 @@ class Returned:
         back: list[Pick] = []
         for pick in picks:
             section, left = self._document.section(pick.section), pick.entries
-            for day in self._days_of(pick.date):
+            for day in self._archived(pick.date):
                 stands = self._stands_in(archive_name(self._kind, day), section)
                 if not stands:
                     continue
@@ -61,6 +62,13 @@ class Returned:
             if left:
                 new.append(pick._replace(entries=left))
         return tuple(new), tuple(back)
+
+    def _archived(self, day: date) -> Sequence[date]:
+        """Return those of `_days_of` that have an archive; thousands of entries share a day, and most have none."""
+        if day not in self._near:
+            names = ((near, archive_name(self._kind, near)) for near in self._days_of(day))
+            self._near[day] = [near for near, name in names if self._archive(name) is not None]
+        return self._near[day]
 
     def _days_of(self, day: date) -> Iterator[date]:
         """Yield a day for each archive in which entries of a day may stand, that of the workspace's zone first.

@@ -103,8 +103,13 @@ def checked(plan: Plan, now: datetime) -> Mapping[str, Document]:
     Raises MemdeckError `maintenance.unbalanced`.
     """
     documents = {name: stamped(document, now) for name, document in plan.documents.items()}
-    before = {name: document.dump() for name in documents if (document := plan.before[name]) is not None}
-    conserve.verify(before, {name: document.dump() for name, document in documents.items()}, plan.rules)
+    before = {name: document for name in documents if (document := plan.before[name]) is not None}
+    conserve.verify(
+        {name: document.dump() for name, document in before.items()},
+        {name: document.dump() for name, document in documents.items()},
+        plan.rules,
+        {name: document.outline() for name, document in before.items()},
+    )
     return documents
 
 
@@ -122,9 +127,9 @@ def _write(
     def build(snapshot: Snapshot) -> Edit:
         nonlocal written
         if written.fits(snapshot):
-            return Edit(documents, summary(written.rules))
+            return Edit(documents, summary(written.rules), moves=True)
         written = plan_maintenance(snapshot, now, rules, _left_by(workspace), restored_in(workspace))
-        return Edit(checked(written, now), summary(written.rules))
+        return Edit(checked(written, now), summary(written.rules), moves=True)
 
     outcome = workspace.change(OPERATION, build, actor=actor, now=now)
     return written, outcome.change.id
