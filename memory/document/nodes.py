@@ -283,7 +283,7 @@ class Section(Block):
         return self._entries is None or len(self._marks) == len(self._entries) + 2
 
     def marks_in(self, data: bytes) -> Sequence[int] | None:
-        """Return the offsets of body, entries and end in `data`; None where the section was not read from it as it is."""
+        """Return the offsets of body, entries and end in `data`; None for a section that was not read from there."""
         return self._marks if self._buffer is data and self._is_whole else None
 
     def __len__(self) -> int:

@@ -15,8 +15,8 @@ class Edit(NamedTuple):
     `documents` maps file names relative to the memory folder (`tasks.md`, `archive/tasks-2024-01.md`) to their
     new content, in the order in which they are to be put in place: a file that receives an entry before the one
     that loses it. `summary` is one line for people, `ref` the entry that a caller goes on with (None: none), `entry`
-    that entry itself where it is at hand: it is found again among many without working out their refs. `moves` says that whoever
-    made it counted: nothing comes into a file that did not stand in another of them.
+    that entry itself where it is at hand: it is found again among many without working out their refs. `moves`
+    says that entries only change files, which was counted: nothing comes that did not stand in one of them.
     """
 
     documents: Mapping[str, Document]

@@ -106,8 +106,8 @@ def imbalances(
     """Return what does not add up, as sentences; empty when everything is accounted for.
 
     Both map file names, relative to the memory folder, to bytes: all files that are about to be written, `before`
-    without those that do not exist yet. `rules` are in the order in which they apply. `outlines` has the headings of the
-    bytes before, for files of which they are known; they are looked for in all others, and in all bytes after.
+    without those that do not exist yet. `rules` are in the order in which they apply. `outlines` has the headings of
+    the bytes before, for files of which they are known; they are looked for in all others, and in all bytes after.
     """
     found: list[str] = []
     found += [f"{name} would vanish" for name in before if name not in after]
