@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from bench.measure import Case
 from bench.places import NOW, Places, memdeck
@@ -61,8 +62,10 @@ def screen_cases(places: Places, size: str) -> Iterator[Case]:
     for name, command, prepare in screen_peers(places, size):
         key = UP if name == "toolong" else b"j"
         yield Case(name, _opened(command, titles, key), prepare, floor)
+    key_floor = "work of a key in the minimal application"
+    yield Case(key_floor, _floor_keys(places, tasks, wanted))
     for view, key in (("list", b""), ("board", b"b"), ("calendar", b"c"), ("journal", JOURNAL)):
-        yield Case(f"work of a key in the {view}", _keys(places, size, key, wanted))
+        yield Case(f"work of a key in the {view}", _keys(places, size, key, wanted), None, key_floor, 2)
 
 
 def _opened(command: Callable[[], Command], titles: list[str], key: bytes) -> Callable[[], dict[str, float]]:
@@ -75,6 +78,20 @@ def _opened(command: Callable[[], Command], titles: list[str], key: bytes) -> Ca
             painted = screen.wait_for(beginnings, timeout=60)
             screen.settle()
             return {"first paint": painted, "first key": screen.press(key)[0], "rss": screen.peak_mib()}
+
+    return run
+
+
+def _floor_keys(places: Places, tasks: Path, wanted: list[str]) -> Callable[[], dict[str, float]]:
+    """Return what takes the work of a step of the cursor in the minimal application: the floor of every key."""
+
+    def run() -> dict[str, float]:
+        command = [sys.executable, "-m", "bench.minimal_app", str(tasks)]
+        with Screen(command, places.environment()) as screen:
+            screen.wait_for(wanted)
+            screen.settle()
+            picture, whole = screen.work([b"j"] * 5)
+            return {name: picture for name, _ in KEYS} | {f"{name}, all": whole for name, _ in KEYS}
 
     return run
 
