@@ -25,7 +25,7 @@ from widgets.pane.base import Pane
 from widgets.text.depth import Depth
 from widgets.text.glyphs import UNICODE, Glyphs
 
-from .commands.conditions import allows, hint_words, selected_count
+from .commands.conditions import Situation
 from .forms.consent import Consent
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID, PARTS, Action, command_of
@@ -51,8 +51,6 @@ from .shell import Shell
 from .toasts import place_toasts
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-
     from memory.files.snapshot import Snapshot
     from memory.history.lost_files import LostFile
     from memory.history.taken_back import Undone
@@ -373,7 +371,7 @@ class MemdeckApp(Shell):
         """Do an action of the registry."""
         action = BY_ID[action_id]
         try:
-            if allows(self, action.needs):
+            if self._allows(action):
                 if action.target in PARTS:
                     getattr(getattr(self, action.target), action.method)(*action.arguments)
                 else:
@@ -400,39 +398,24 @@ class MemdeckApp(Shell):
 
     def _allows(self, action: Action) -> bool:
         """Whether an action means something now."""
-        return allows(self, action.needs)
+        return Situation(self).allows(action.needs)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys of actions that mean nothing now are no keys, and the footer does not show them."""
         if action == "do" and parameters:
-            needs = BY_ID[str(parameters[0])].needs
-            if self.asked is None:
-                return allows(self, needs)
-            if needs not in self.asked:
-                self.asked[needs] = allows(self, needs)
-            return self.asked[needs]
+            return self._allows(BY_ID[str(parameters[0])])
         return True
-
-    def hint_words(self, action_id: str) -> str | None:
-        """What the footer calls an action; empty: nothing, None: the binding is none of an action."""
-        action = BY_ID.get(action_id)
-        return None if action is None else hint_words(self, action)
-
-    def hint_lead(self, screen: Screen[object]) -> str:
-        """What stands before the hints of a screen: how many entries they are about."""
-        count = selected_count(self.navigation.pane) if screen is self.desk else 0
-        return f"{count:,} selected" if count else ""
 
     def explain_key(self, key: str) -> None:
         """Say why a key does nothing here; nothing where it never does anything, or where it is typed.
 
         The key that leaves has nothing to leave then but what is said.
         """
-        from .keys.unavailable import why_dead
+        from .keys.available import why_dead
 
         if key in self.keymap.keys("view.leave", BY_ID["view.leave"].keys):
             self.clear_notifications()
-        elif not is_typing(self.screen.focused) and (words := why_dead(self, self, key)):
+        elif not is_typing(self.screen.focused) and (words := why_dead(self, self.keymap, Situation(self), key)):
             self.say(words)
 
     # Messages

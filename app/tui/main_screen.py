@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.getters import query_one
 from textual.reactive import reactive
@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from widgets.chrome.covered import Covered
-from widgets.chrome.footer import UNBOUND, KeyHints
+from widgets.chrome.footer import UNBOUND, KeyHints, active_binding
 from widgets.chrome.frame import Frame
 from widgets.chrome.header import HeaderLine
 from widgets.chrome.sidebar import PaneEntry, Sidebar
@@ -24,10 +24,9 @@ from widgets.input.editors import SafeText
 from widgets.pane.base import Pane
 from widgets.panes import PaneName
 
-from .keys.registry import ACTIONS, PINNED
-
-if TYPE_CHECKING:
-    from textual.binding import ActiveBinding
+from .commands.conditions import Situation
+from .keys.available import hint_names, live_actions
+from .keys.registry import ACTIONS, BY_ID, PINNED
 
 
 def bindings() -> Iterator[Binding]:
@@ -99,6 +98,8 @@ class Desk(Screen[None]):
         self._path = path
         self._pane = pane
         self._names = tuple(names)
+        self._now: Situation | None = None
+        """What the keys were asked about at the last look at them."""
 
     focused = reactive[Widget | None](None, repaint=False)
     """What has the focus. Nothing on the screen itself shows it; Textual would draw all of it anew for each step."""
@@ -110,13 +111,29 @@ class Desk(Screen[None]):
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
-        """The keys that mean something now; each condition is asked once for all the actions that need it."""
-        app: Any = self.app
-        app.asked = {}
-        try:
-            return super().active_bindings
-        finally:
-            app.asked = None
+        """The keys that mean something now; Textual would ask for each key of an action whether it does."""
+        app, found = self.app, dict[str, ActiveBinding]()
+        self._now = Situation(app)  # type: ignore[arg-type]
+        live = live_actions(self._now)
+        for node, bindings in self._modal_binding_chain:
+            for key, binding in bindings:
+                if node is self and binding.id in BY_ID:
+                    state: bool | None = binding.id in live
+                else:
+                    state = app._check_action_state(binding.action, node)
+                if state is not False and (key not in found or (binding.priority and not found[key].binding.priority)):
+                    found[key] = ActiveBinding(node, binding, bool(state), binding.tooltip)
+        return found
+
+    @property
+    def hint_names(self) -> dict[str, str]:
+        """What the footer calls the actions at the last look at the keys, by id; empty where it does not name one."""
+        return {} if self._now is None else hint_names(self._now)
+
+    @property
+    def hint_lead(self) -> str:
+        """What stands before the hints: how many entries they are about."""
+        return f"{self._now.selected:,} selected" if self._now is not None and self._now.selected else ""
 
     def on_mount(self) -> None:
         """Fill the first pane before the first frame is drawn."""
@@ -124,8 +141,7 @@ class Desk(Screen[None]):
 
     def on_key(self, event: events.Key) -> None:
         """Say why a key does nothing here that does something elsewhere."""
-        active = self.active_bindings.get(event.key)
-        if active is None or not active.enabled:
+        if (active := active_binding(self, event.key)) is None or not active.enabled:
             self.app.explain_key(event.key)  # type: ignore[attr-defined]
 
     def compose(self) -> ComposeResult:

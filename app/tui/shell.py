@@ -121,8 +121,6 @@ class Shell(App[int]):
         keeps = watches if keeps_watch is None else keeps_watch
         self.setup = Setup(path, depth, watches, keeps, remembers, hand_over or self.suspend, safe)
         self.panes = OpenPanes()
-        self.asked: dict[str, bool] | None = None
-        """What was found out about conditions, while the keys of the main screen are looked through; else None."""
         self.left_drafts: tuple[Draft, ...] = ()
         """Forms that were never saved, newest first."""
         for theme in OWN[depth]:

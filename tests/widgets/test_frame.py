@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 from textual.binding import Binding
+from textual.screen import Screen
 from textual.widgets import Input
 
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
@@ -136,8 +139,15 @@ async def test_hints_come_from_the_live_bindings() -> None:
         assert "ctrl+s" in [hint.key for hint in hints.hints]
 
 
+class Named(Screen[None]):
+    """A screen that calls hints otherwise, and has something to say before them."""
+
+    hint_names: ClassVar[dict[str, str]] = {"task.edit": "change", "day.hidden": "remove", "task.add": ""}
+    hint_lead = "2 selected"
+
+
 class Days(Keys):
-    """An application with two keys for one word, and something to say before them."""
+    """An application with two keys for one word."""
 
     DAY = Binding.Group("day")
     BINDINGS = [
@@ -145,15 +155,10 @@ class Days(Keys):
         Binding("right,l", "note('>')", "next", id="day.next", group=DAY),
         Binding("x", "note('x')", "hidden", id="day.hidden", show=False),
     ]
-    lead = "2 selected"
 
-    def hint_words(self, binding_id: str) -> str | None:
+    def get_default_screen(self) -> Named:
         """One hint gets other words, and one is shown that is not by itself."""
-        return {"task.edit": "change", "day.hidden": "remove", "task.add": ""}.get(binding_id)
-
-    def hint_lead(self, screen: object) -> str:
-        """What the hints are about."""
-        return self.lead
+        return Named()
 
 
 async def test_keys_of_one_word_share_a_hint() -> None:

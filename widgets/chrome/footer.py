@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual import events
+from textual.binding import ActiveBinding
 from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
@@ -107,6 +108,19 @@ def live_keys(screen: Screen[object], owner: DOMNode) -> Iterator[tuple[str, Bin
                 yield from ((key, binding) for binding in found if key != UNBOUND)
 
 
+def active_binding(screen: Screen[Any], key: str) -> ActiveBinding | None:
+    """What a key means now, as `screen.active_bindings` says it of all keys; None: nothing."""
+    found: ActiveBinding | None = None
+    for node, bindings in screen._modal_binding_chain:
+        for binding in bindings.key_to_bindings.get(key, ()):
+            if found is not None and (found.binding.priority or not binding.priority):
+                continue
+            state = screen.app._check_action_state(binding.action, node)
+            if state is not False:
+                found = ActiveBinding(node, binding, bool(state), binding.tooltip)
+    return found
+
+
 class Hint(NamedTuple):
     """One action that can be done now: its binding's id, its first key as people write it, what it does.
 
@@ -152,19 +166,19 @@ def is_typing(focused: Widget | None) -> bool:
 def hints_of(screen: Screen[object]) -> list[Hint]:
     """What the focused widget, its parents, the screen and the application can do now, one hint each.
 
-    While a person types in an editor, keys that would be typed are left out. The application's `hint_words(id)`, if it
-    has one, says what a hint is called now (empty: there is none), and None of what is not its own.
+    While a person types in an editor, keys that would be typed are left out. The screen's `hint_names`, if it has them,
+    say by id what hints are called at its last look at the keys (empty: there is none); other bindings say it.
     """
     hints: dict[tuple[str, str], Hint] = {}
     known: set[str] = set()
     typing = is_typing(screen.focused)
-    words_of = getattr(screen.app, "hint_words", None)
     bindings = screen.active_bindings
+    names: Mapping[str, str] = getattr(screen, "hint_names", {})
     for active in bindings.values():
         binding = active.binding
         if not active.enabled or binding.key == UNBOUND:
             continue
-        words = None if words_of is None else words_of(binding.id or "")
+        words = names.get(binding.id or "")
         if words is None:
             words = binding.description if binding.show else ""
         name = binding.id or binding.action
@@ -210,7 +224,7 @@ def _own(node: DOMNode) -> Iterator[Binding]:
 class KeyHints(Drawing, Widget):
     """One line of hints; those that do not fit as a whole are left out. A click does what a hint says.
 
-    The application's `hint_lead(screen)`, if it has one, gives words before all, such as how many rows are selected.
+    The screen's `hint_lead`, if it has one, gives words before all, such as how many rows are selected.
     """
 
     ALLOW_SELECT = False
@@ -274,8 +288,7 @@ class KeyHints(Drawing, Widget):
         if self._late:
             return
         hints = hints_of(screen)
-        lead_of = getattr(screen.app, "hint_lead", None)
-        lead = "" if lead_of is None else lead_of(screen)
+        lead = getattr(screen, "hint_lead", "")
         if (hints, lead) != (self._hints, self._lead):
             self._hints, self._lead = hints, lead
             self.refresh()

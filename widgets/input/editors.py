@@ -23,7 +23,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from memory.base.safe_text import cell_width, clip, visible
-from widgets.chrome.footer import shown_key
+from widgets.chrome.footer import active_binding, shown_key
 from widgets.text.drawing import Drawing
 from widgets.text.styled_text import Piece
 
@@ -134,7 +134,7 @@ class Ordered(_Mixed):
         """Act at once."""
         if event.is_printable:
             return
-        found = self.screen.active_bindings.get(event.key)
+        found = active_binding(self.screen, event.key)
         if found is None or found.node is not self or not found.enabled:
             return
         action = found.binding.action.partition("(")[0]

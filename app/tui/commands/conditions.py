@@ -1,14 +1,15 @@
-"""When an action means something: what must be open, under the cursor, or selected for it."""
+"""When an action means something: what must be open, under the cursor, or selected for it, and why it means nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from widgets.pane.base import Pane
 
 if TYPE_CHECKING:
-    from app.tui.keys.registry import Action
     from memory.files.monitors import Monitor
     from memory.files.tasks.model import Task
     from memory.history.taken_back import Undone
@@ -16,130 +17,78 @@ if TYPE_CHECKING:
     from .context import Context
 
 
-def allows(context: Context, needs: str) -> bool:
-    """Whether what an action needs is there; see `NEEDS`."""
-    if not needs:
-        return True
-    if context.workspace is None:
-        return False
-    pane = context.pane
-    if needs == "workspace":
-        return True
-    if needs in ("undo", "redo"):
-        return context.may_turn(needs)
-    if needs == "draft":
-        return bool(context.left_drafts)
-    if pane is None or pane.contents is None:
-        return False
-    if needs == "jobs":
-        return context.has_jobs
-    if needs == "archived":
-        return _restorable(context, pane)
-    return NEEDS[needs](pane)
+class Situation:
+    """The open pane and what is selected in it, at one look at the keys: whatever several conditions ask is found once.
+
+    `pane` is None where no pane shows anything yet; `pane_id` is that of the open one all the same.
+    """
+
+    def __init__(self, context: Context) -> None:
+        """Nothing was asked yet."""
+        pane = context.pane
+        self.context = context
+        self.pane_id = "" if pane is None else pane.pane_id
+        self.pane = pane if pane is not None and pane.contents is not None else None
+        self._held: dict[Condition, bool] = {}
+
+    @cached_property
+    def item(self) -> Any | None:
+        """The item under the cursor."""
+        return None if self.pane is None else self.pane.current()
+
+    @cached_property
+    def items(self) -> tuple[Any, ...]:
+        """The selected items, else the one under the cursor."""
+        return () if self.pane is None else self.pane.selected()
+
+    @cached_property
+    def selected(self) -> int:
+        """How many entries are selected, one after the other or as a range."""
+        return 0 if self.pane is None else len(self.pane.line_list.selected)
+
+    @cached_property
+    def tasks(self) -> list[Task]:
+        """The tasks that a task's key applies to."""
+        return [] if self.pane is None else tasks_of(self.pane, self.items)
+
+    @cached_property
+    def monitors(self) -> list[Monitor]:
+        """The monitors that a monitor's key applies to."""
+        return [] if self.pane is None else monitors_of(self.pane, self.items)
+
+    def allows(self, condition: Condition) -> bool:
+        """Whether a condition holds; it is asked once."""
+        held = self._held.get(condition)
+        if held is None:
+            held = (condition.everywhere or self.pane is not None) and bool(condition.holds(self))
+            self._held[condition] = held
+        return held
 
 
-def hint_words(context: Context, action: Action) -> str:
-    """What the footer calls an action that can be done now; empty where it does not name it."""
-    pane = context.pane
-    words = action.words if pane is None else action.words_in(pane.pane_id)
-    return words if _hinted(context, action, pane) else ""
+@dataclass(frozen=True, eq=False, slots=True)
+class Condition:
+    """What must be there for an action; `why` says what is not, with `{action|key}` for keys.
+
+    `everywhere`: it is asked also where no pane shows anything yet; `special`: it holds in some panes only;
+    `about_entries`: while entries are selected, the footer names only actions that are done to all of them;
+    `named`: whether the footer names an action whatever the action itself says, given whether it is one that is done to
+    all selected entries; None: as the action says.
+    """
+
+    holds: Callable[[Situation], object]
+    why: str = ""
+    everywhere: bool = False
+    special: bool = False
+    about_entries: bool = True
+    named: Callable[[Situation, bool], bool | None] | None = None
 
 
-def _hinted(context: Context, action: Action, pane: Pane | None) -> bool:
-    if action.needs in ("undo", "redo"):
-        # While a change is being written its key counts already; it is named once the log has the change.
-        return context.can_turn(action.needs)
-    if action.needs == "draft":
-        # In other panes it would push their keys out of the footer, day after day.
-        places = {"brief", *(draft.pane for draft in context.left_drafts[:1])}
-        if pane is None or pane.pane_id not in places:
-            return False
-    if action.needs == "removing" and pane is not None and (draft_of(pane) or lost_of(pane) is not None):
-        return True
-    if action.needs in ("removing", "source") and pane is not None and pane.pane_id == "inbox":
-        return action.bulk or not selected_count(pane)
-    if selected_count(pane) and action.needs not in ("", "jobs"):
-        if not action.bulk:
-            return False
-    elif not action.shown:
-        return False
-    if not action.panes:
-        return True
-    if pane is None or pane.pane_id not in action.panes:
-        return False
-    return action.id != "trust.review" or _waits(pane)
-
-
-SPECIAL = frozenset(
-    (
-        "facts",
-        "arranges",
-        "tasks",
-        "blocks",
-        "calendar",
-        "fact",
-        "board",
-        "run",
-        "monitor",
-        "change",
-        "archived",
-        "typed",
-        "state",
-        "curated",
-        "review",
-        "prompt",
-    )
-)
-"""Conditions that hold in some panes only, beside those of tasks."""
-
-
-def is_special(context: Context, action: Action) -> bool:
-    """Whether an action that can be done now is one of the pane that is open rather than of all."""
-    pane = context.pane
-    if pane is not None and pane.pane_id in action.panes:
-        return _hinted(context, action, pane)
-    return action.needs.partition(".")[0] in (*SPECIAL, "task")
-
-
-def selected_count(pane: Pane | None) -> int:
-    """How many entries of a pane are selected, one after the other or as a range."""
-    return 0 if pane is None or pane.contents is None else len(pane.line_list.selected)
-
-
-def _waits(pane: Pane) -> bool:
-    """Whether what is selected, or under the cursor, waits for an approval."""
-    items = () if pane.contents is None else pane.selected()
-    if pane.pane_id == "brief":
-        return any(item.group == "waiting" for item in items)
-    return any(getattr(pane, "is_blocked", bool)(item) for item in items)
-
-
-def _offers(name: str) -> Callable[[Pane], bool]:
-    """Whether a pane has a method of its own for something."""
-
-    def offered(pane: Pane) -> bool:
-        return getattr(type(pane), name) is not getattr(Pane, name)
-
-    return offered
-
-
-def _item(pane: Pane) -> bool:
-    return pane.current() is not None
-
-
-def _task(*sections: str) -> Callable[[Pane], bool]:
-    def fits(pane: Pane) -> bool:
-        return any(not sections or task.section in sections for task in tasks_of(pane))
-
-    return fits
-
-
-def tasks_of(pane: Pane) -> list[Task]:
+def tasks_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Task]:
     """The tasks that a task's key applies to: selected ones, else the one under the cursor; none in other panes.
 
-    The brief's rows lead to tasks and stand for them.
+    The brief's rows lead to tasks and stand for them. `items`: what is selected, where that is known.
     """
-    items: tuple[Any, ...] = pane.selected()
+    items = pane.selected() if items is None else items
     if pane.pane_id == "tasks":
         return list(items)
     if pane.pane_id == "brief":
@@ -154,9 +103,9 @@ MONITOR_GROUPS = ("alert", "waiting", "muted")
 """The groups of the brief whose rows are monitors."""
 
 
-def monitors_of(pane: Pane) -> list[Monitor]:
+def monitors_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Monitor]:
     """The monitors that a monitor's key applies to, as `tasks_of`."""
-    items: tuple[Any, ...] = pane.selected()
+    items = pane.selected() if items is None else items
     if pane.pane_id == "monitors":
         return list(items)
     if pane.pane_id == "brief":
@@ -171,9 +120,9 @@ def draft_of(pane: Pane) -> str:
     return item.target if item is not None and item.group == "draft" else ""
 
 
-def action_of_pane(pane: Pane) -> Task | None:
-    """The open task with an action under the cursor; one at a time, whatever is selected."""
-    tasks = tasks_of(pane)
+def action_of_pane(pane: Pane, tasks: Sequence[Task] | None = None) -> Task | None:
+    """The open task with an action under the cursor; one at a time. `tasks`: those selected, where they are known."""
+    tasks = tasks_of(pane) if tasks is None else tasks
     if len(tasks) != 1 or tasks[0].section not in ("pending", "in-progress") or tasks[0].action is None:
         return None
     return tasks[0]
@@ -196,11 +145,6 @@ class Versioned(NamedTuple):
     ref: str | None
     file: str = ""
     words: str = ""
-
-
-def _has_versions(pane: Pane) -> bool:
-    # Each task has a ref, and working one out takes a look at all others.
-    return pane.current() is not None if pane.pane_id == "tasks" else versioned(pane) is not None
 
 
 def versioned(pane: Pane) -> Versioned | None:
@@ -232,19 +176,6 @@ LINES = {"config": ("key",), "knowledge": ("text",), "contacts": ("name", "chann
 """What the line of an item is known by in panes whose items are single lines."""
 
 
-def _leave(pane: Pane) -> bool:
-    return pane.is_open or pane.detail_view.has_focus or pane.filter_bar.is_open or not pane.line_list.has_focus
-
-
-def _sorts(pane: Pane) -> bool:
-    """Whether another order would be seen; a calendar has that of the days."""
-    return len(pane.sorts) > 1 and getattr(pane, "calendar", None) is None
-
-
-def _is_board(pane: Pane) -> bool:
-    return getattr(pane, "board", None) is not None and _item(pane)
-
-
 def undone_of(context: Context) -> Undone | None:
     """What another program took back and a key would bring back: that of the row under the cursor, else the newest.
 
@@ -268,11 +199,67 @@ def lost_of(pane: Pane) -> Undone | None:
     return item.thing if item is not None and item.group == "lost" else None
 
 
-def _restorable(context: Context, pane: Pane) -> bool:
-    if undone_of(context) is not None:
-        return True
-    item = pane.current() if pane.pane_id == "archive" else None
-    return item is not None and hasattr(item, "at")
+# What several conditions are made of
+
+
+def _offers(pane: Pane, name: str) -> bool:
+    """Whether a pane has a method of its own for something."""
+    return getattr(type(pane), name) is not getattr(Pane, name)
+
+
+def _in_sections(*sections: str) -> Callable[[Situation], bool]:
+    """Whether a task is in one of these sections."""
+    return lambda now: any(task.section in sections for task in now.tasks)
+
+
+def _sorts(now: Situation) -> bool:
+    """Whether another order would be seen; a calendar has that of the days."""
+    return len(now.pane.sorts) > 1 and getattr(now.pane, "calendar", None) is None  # type: ignore[union-attr]
+
+
+def _in_tasks_or_journal(now: Situation) -> bool:
+    return now.pane_id in ("tasks", "journal")
+
+
+# What is asked of the open pane
+
+
+def _leave(now: Situation) -> bool:
+    pane = now.pane
+    assert pane is not None
+    return pane.is_open or pane.detail_view.has_focus or pane.filter_bar.is_open or not pane.line_list.has_focus
+
+
+def _editing(now: Situation) -> bool:
+    assert now.pane is not None
+    return now.item is not None and _offers(now.pane, "editing")
+
+
+def _removing(now: Situation) -> bool:
+    if now.item is None or now.pane is None:
+        return False
+    return now.pane_id == "inbox" or _offers(now.pane, "removing") or _stands_for_other(now)
+
+
+def _stands_for_other(now: Situation) -> bool:
+    """Whether the row of the brief under the cursor stands for a draft, or for what another program took back."""
+    return now.pane is not None and (bool(draft_of(now.pane)) or lost_of(now.pane) is not None)
+
+
+def _source(now: Situation) -> bool:
+    assert now.pane is not None
+    return now.item is not None and (now.pane_id == "inbox" or _offers(now.pane, "from_source"))
+
+
+def _versions(now: Situation) -> bool:
+    # Each task has a ref, and working one out takes a look at all others.
+    assert now.pane is not None
+    return now.item is not None if now.pane_id == "tasks" else versioned(now.pane) is not None
+
+
+def _run(now: Situation) -> bool:
+    assert now.pane is not None
+    return bool(now.monitors) or action_of_pane(now.pane, now.tasks) is not None or _runs_commands(now.pane)
 
 
 def _runs_commands(pane: Pane) -> bool:
@@ -281,45 +268,154 @@ def _runs_commands(pane: Pane) -> bool:
     return look is not None and look.bundle is not None and bool(look.bundle["validationCommands"])
 
 
-NEEDS: dict[str, Callable[[Pane], bool]] = {
-    "facts": lambda pane: pane.pane_id == "facts",
-    "pane": lambda pane: True,  # noqa: ARG005
-    "item": _item,
-    "leave": _leave,
-    "adding": _offers("adding"),
-    "editing": lambda pane: _item(pane) and _offers("editing")(pane),
-    "removing": lambda pane: (
-        _item(pane)
-        and (pane.pane_id == "inbox" or _offers("removing")(pane) or bool(draft_of(pane)) or lost_of(pane) is not None)
-    ),
-    "source": lambda pane: _item(pane) and (pane.pane_id == "inbox" or _offers("from_source")(pane)),
-    "fields": lambda pane: bool(pane.filter_fields),
-    "sorts": _sorts,
-    "keeps": lambda pane: len(pane.sorts) > 1,
-    "arranges": _sorts,
-    "tasks": lambda pane: pane.pane_id == "tasks",
-    "blocks": lambda pane: pane.pane_id in ("tasks", "journal"),
-    "mentioned": lambda pane: mentioned(pane) is not None,
-    "calendar": lambda pane: pane.pane_id in ("tasks", "journal"),
-    "fact": lambda pane: pane.pane_id == "knowledge" and any(hasattr(item, "text") for item in pane.selected()),
-    "board": _is_board,
-    "run": lambda pane: bool(monitors_of(pane)) or action_of_pane(pane) is not None or _runs_commands(pane),
-    "monitor": lambda pane: bool(monitors_of(pane)),
-    "change": lambda pane: pane.pane_id == "changes" and _item(pane),
-    "versions": _has_versions,
-    "typed": lambda pane: pane.pane_id == "typed" and hasattr(pane.current(), "file"),
-    "state": lambda pane: pane.pane_id == "state" and _item(pane),
-    "review": lambda pane: pane.pane_id == "inbox" and _item(pane),
-    "prompt": lambda pane: pane.pane_id == "prompt",
-    "prompt.entry": lambda pane: pane.pane_id == "prompt" and bool(getattr(pane.current(), "ref", None)),
-    "state.any": lambda pane: pane.pane_id == "state",
-    "state.point": lambda pane: pane.pane_id == "state" and any(hasattr(item, "point") for item in pane.selected()),
-    "curated": lambda pane: pane.pane_id == "curated",
-    "curated.decision": lambda pane: pane.pane_id == "curated" and bool(getattr(pane.current(), "changes", False)),
-    "task": _task(),
-    "task.start": _task("pending"),
-    "task.open": _task("pending", "in-progress"),
-    "task.progress": _task("in-progress"),
-    "task.reopen": _task("in-progress", "completed"),
-}
-"""Each condition by its name, asked of the pane that is open."""
+def _archived(now: Situation) -> bool:
+    if undone_of(now.context) is not None:
+        return True
+    return now.pane_id == "archive" and now.item is not None and hasattr(now.item, "at")
+
+
+# When the footer names an action otherwise than the action says
+
+
+def _drafts_here(now: Situation, _: bool) -> bool | None:
+    # In other panes it would push their keys out of the footer, day after day.
+    places = {"brief", *(draft.pane for draft in now.context.left_drafts[:1])}
+    return None if now.pane_id in places else False
+
+
+def _removal_here(now: Situation, bulk: bool) -> bool | None:
+    return True if _stands_for_other(now) else _source_here(now, bulk)
+
+
+def _source_here(now: Situation, bulk: bool) -> bool | None:
+    return bulk or not now.selected if now.pane_id == "inbox" else None
+
+
+def _approval_here(now: Situation, _: bool) -> bool | None:
+    """Only what waits for an approval is named."""
+    if now.pane_id == "brief":
+        return None if any(item.group == "waiting" for item in now.items) else False
+    return None if any(getattr(now.pane, "is_blocked", bool)(item) for item in now.items) else False
+
+
+# The conditions
+
+ALWAYS = Condition(lambda _: True, everywhere=True, about_entries=False)
+WORKSPACE = Condition(lambda now: now.context.workspace is not None, everywhere=True)
+APPROVAL = Condition(WORKSPACE.holds, everywhere=True, named=_approval_here)
+# While a change is being written its key counts already; it is named once the log has the change.
+UNDO = Condition(
+    lambda now: now.context.workspace is not None and now.context.may_turn("undo"),
+    "Nothing to undo.",
+    everywhere=True,
+    named=lambda now, _: now.context.can_turn("undo"),
+)
+REDO = Condition(
+    lambda now: now.context.workspace is not None and now.context.may_turn("redo"),
+    "Nothing to redo.",
+    everywhere=True,
+    named=lambda now, _: now.context.can_turn("redo"),
+)
+DRAFT = Condition(
+    lambda now: now.context.workspace is not None and bool(now.context.left_drafts),
+    "No form was left without saving it.",
+    everywhere=True,
+    named=_drafts_here,
+)
+JOBS = Condition(
+    lambda now: now.context.has_jobs,
+    "No check and no action runs now, so there is none to stop.",
+    about_entries=False,
+)
+PANE = Condition(lambda _: True)
+LEAVE = Condition(_leave)
+ITEM = Condition(lambda now: now.item is not None, "There is no entry here.")
+ADDING = Condition(lambda now: _offers(now.pane, "adding"), "Nothing is added in this pane.")  # type: ignore[arg-type]
+EDITING = Condition(_editing, "There is nothing here to edit in a form.")
+REMOVING = Condition(_removing, "There is nothing here to remove.", named=_removal_here)
+SOURCE = Condition(_source, "There is no text here to edit in an editor.", named=_source_here)
+FIELDS = Condition(
+    lambda now: now.pane is not None and now.pane.filter_fields,
+    "Nothing here has fields to filter by; {list.filter|/} filters by words.",
+)
+SORTS = Condition(_sorts, "This list has one order only.")
+KEEPS = Condition(
+    lambda now: now.pane is not None and len(now.pane.sorts) > 1, "Views are kept where a list has several orders."
+)
+ARRANGES = Condition(_sorts, "Only tasks are grouped.", special=True)
+BLOCKS = Condition(_in_tasks_or_journal, "Tasks have a board, and the journal a day.", special=True)
+CALENDAR = Condition(_in_tasks_or_journal, "Tasks have a calendar, and the journal a year.", special=True)
+MENTIONED = Condition(
+    lambda now: now.pane is not None and mentioned(now.pane) is not None,
+    "The journal can mention tasks, plans and monitors.",
+)
+VERSIONS = Condition(_versions, "This has no history of its own.")
+ARCHIVED = Condition(_archived, "Only archived entries are brought back.", special=True)
+CHANGE = Condition(
+    lambda now: now.pane_id == "changes" and now.item is not None,
+    "Changes are taken back in Changes: {pane.changes|0} shows them.",
+    special=True,
+)
+RUN = Condition(_run, "There is nothing here to run: no monitor, and no open task with an action.", special=True)
+MONITOR = Condition(lambda now: now.monitors, "This is no monitor.", special=True)
+BOARD = Condition(
+    lambda now: getattr(now.pane, "board", None) is not None and now.item is not None,
+    "Only cards of the board are moved: {pane.tasks|2} and {view.board|b} show it.",
+    special=True,
+)
+TASK = Condition(lambda now: now.tasks, "This is no task.", special=True)
+TASK_START = Condition(_in_sections("pending"), "Only a pending task can be started.", special=True)
+TASK_OPEN = Condition(_in_sections("pending", "in-progress"), "This is no open task.", special=True)
+TASK_PROGRESS = Condition(
+    _in_sections("in-progress"), "Progress is of a task that was started: {task.start|s} starts it.", special=True
+)
+TASK_REOPEN = Condition(
+    _in_sections("in-progress", "completed"), "Only a started or finished task can be reopened.", special=True
+)
+FACT = Condition(
+    lambda now: now.pane_id == "knowledge" and any(hasattr(item, "text") for item in now.items),
+    "Only lines of Knowledge are moved to another section.",
+    special=True,
+)
+FACTS = Condition(lambda now: now.pane_id == "facts", "Only facts are put into a prompt.", special=True)
+TYPED = Condition(
+    lambda now: now.pane_id == "typed" and hasattr(now.item, "file"),
+    "Only typed memory is promoted, demoted, locked and pruned.",
+    special=True,
+)
+STATE = Condition(
+    lambda now: now.pane_id == "state" and now.item is not None,
+    "This is of the state of a project: {pane.state|palette} shows it.",
+    special=True,
+)
+STATE_ANY = Condition(lambda now: now.pane_id == "state", "Only the state of a project is renewed.", special=True)
+STATE_POINT = Condition(
+    lambda now: now.pane_id == "state" and any(hasattr(item, "point") for item in now.items),
+    "Only checkpoints of a state are compared.",
+    special=True,
+)
+CURATED = Condition(
+    lambda now: now.pane_id == "curated",
+    "This is of curated memory: {pane.curated|palette} shows it.",
+    special=True,
+)
+CURATED_DECISION = Condition(
+    lambda now: now.pane_id == "curated" and bool(getattr(now.item, "changes", False)),
+    "Only decisions that changed a memory are taken back.",
+    special=True,
+)
+REVIEW = Condition(
+    lambda now: now.pane_id == "inbox" and now.item is not None,
+    "Only proposals of agents are accepted: {pane.inbox|palette} shows them.",
+    special=True,
+)
+PROMPT = Condition(
+    lambda now: now.pane_id == "prompt",
+    "This is of what agents are told: {pane.prompt|palette} shows it.",
+    special=True,
+)
+PROMPT_ENTRY = Condition(
+    lambda now: now.pane_id == "prompt" and bool(getattr(now.item, "ref", None)),
+    "Only entries that agents are told of are pinned and muted: {pane.prompt|palette} shows them.",
+    special=True,
+)

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from app.tui.commands.conditions import is_special
+from app.tui.commands.conditions import Situation
 from widgets.chrome.footer import UNBOUND, KeyHints, live_keys, shown_key, with_keys
 from widgets.chrome.sidebar import Sidebar
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
@@ -21,6 +21,7 @@ from widgets.input.form import Form
 from widgets.text.line_view import LineView
 from widgets.text.styled_text import Line, Piece, line, line_width, pad_line, wrap_line
 
+from .available import is_special
 from .registry import BY_ID
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def key_groups(screen: Screen[object]) -> dict[str, Rows]:
     """Every key that does something now, as (keys, sentence), by group: the pane's own, entries, moving, the rest."""
     app = screen.app
     context: Context = app  # type: ignore[assignment]
-    pane = context.pane
+    now, pane = Situation(context), context.pane
     own = "Here" if pane is None else pane.title
     # What belongs to a part of the pane, such as its calendar, comes before what is done with its entries.
     here: dict[str, dict[str, list[str]]] = {}
@@ -83,7 +84,7 @@ def key_groups(screen: Screen[object]) -> dict[str, Rows]:
             group = MOVING if (binding.id or "").partition(".")[0] in _MOVES else own
             words = binding.tooltip or binding.description
         else:
-            group = own if is_special(context, action) else action.group
+            group = own if is_special(now, action) else action.group
             words = action.description if pane is None else action.sentence_in(pane.pane_id)
         keys = here.setdefault(group, {}).setdefault(words, [])
         key = binding.key_display or shown_key(binding.key, app)

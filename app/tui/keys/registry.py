@@ -2,8 +2,8 @@
 
 Key bindings, the hints of the footer, the help, the palette and `docs/keys.md` derive from this table. An action is
 done by the function `method` of the module `app.tui.commands.<target>`, which gets the context and `arguments` and
-returns a step; where `target` is a part of the application, by that method of it. `needs` names what must be there for
-it (see `app.tui.commands.conditions`).
+returns a step; where `target` is a part of the application, by that method of it. `needs` is what must be there for
+it, and why it means nothing where that is not.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
+from app.tui.commands import conditions
+from app.tui.commands.conditions import Condition
 from widgets.panes import all_panes
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ class Action(NamedTuple):
     description: str
     group: str
     arguments: tuple[str | int, ...] = ()
-    needs: str = "workspace"
+    needs: Condition = conditions.WORKSPACE
     shown: bool = False
     panes: tuple[str, ...] = ()
     bulk: bool = False
@@ -81,7 +83,7 @@ ACTIONS: tuple[Action, ...] = (
         "back",
         "Leave the detail, then the filter; else take a message away",
         _ENTRY,
-        needs="leave",
+        needs=conditions.LEAVE,
         shown=True,
     ),
     Action(
@@ -92,7 +94,7 @@ ACTIONS: tuple[Action, ...] = (
         "recall",
         "Take what events say into the state of the project; shows first what that changes",
         _STATE,
-        needs="state",
+        needs=conditions.STATE,
         shown=True,
     ),
     Action(
@@ -103,15 +105,31 @@ ACTIONS: tuple[Action, ...] = (
         "accept",
         "Accept what an agent proposed, one or all that are selected; u takes it back",
         _HISTORY,
-        needs="review",
+        needs=conditions.REVIEW,
         shown=True,
         bulk=True,
     ),
     Action(
-        "entry.add", ("a",), "entries", "add", "add", "Add an entry with a form", _ENTRY, needs="adding", shown=True
+        "entry.add",
+        ("a",),
+        "entries",
+        "add",
+        "add",
+        "Add an entry with a form",
+        _ENTRY,
+        needs=conditions.ADDING,
+        shown=True,
     ),
     Action(
-        "entry.edit", ("e",), "entries", "edit", "edit", "Edit the entry in a form", _ENTRY, needs="editing", shown=True
+        "entry.edit",
+        ("e",),
+        "entries",
+        "edit",
+        "edit",
+        "Edit the entry in a form",
+        _ENTRY,
+        needs=conditions.EDITING,
+        shown=True,
     ),
     Action(
         "change.revert",
@@ -121,7 +139,7 @@ ACTIONS: tuple[Action, ...] = (
         "take back",
         "Take back the change under the cursor, whoever made it; shows first what that does",
         _HISTORY,
-        needs="change",
+        needs=conditions.CHANGE,
         shown=True,
     ),
     Action(
@@ -132,7 +150,7 @@ ACTIONS: tuple[Action, ...] = (
         "bring back",
         "Bring the archived entry back to where it came from, or a change that another program's save took back",
         _HISTORY,
-        needs="archived",
+        needs=conditions.ARCHIVED,
         shown=True,
     ),
     Action(
@@ -143,7 +161,7 @@ ACTIONS: tuple[Action, ...] = (
         "run",
         "Run the monitor now, or the task's action; asks for consent first",
         _RUN,
-        needs="run",
+        needs=conditions.RUN,
         shown=True,
         bulk=True,
         said=(
@@ -158,7 +176,7 @@ ACTIONS: tuple[Action, ...] = (
         "mute",
         "Send no messages about the monitor for a while",
         _RUN,
-        needs="monitor",
+        needs=conditions.MONITOR,
         shown=True,
         bulk=True,
     ),
@@ -172,6 +190,7 @@ ACTIONS: tuple[Action, ...] = (
         _CONSENT,
         shown=True,
         panes=("monitors", "brief"),
+        needs=conditions.APPROVAL,
         bulk=True,
     ),
     Action(
@@ -182,7 +201,7 @@ ACTIONS: tuple[Action, ...] = (
         "move",
         "Move the line to another section or topic",
         _ENTRY,
-        needs="fact",
+        needs=conditions.FACT,
         shown=True,
         bulk=True,
     ),
@@ -194,7 +213,7 @@ ACTIONS: tuple[Action, ...] = (
         "start",
         "Start the task",
         _TASK,
-        needs="task.start",
+        needs=conditions.TASK_START,
         shown=True,
         bulk=True,
     ),
@@ -206,7 +225,7 @@ ACTIONS: tuple[Action, ...] = (
         "done",
         "Finish the task; asks for the outcome",
         _TASK,
-        needs="task.open",
+        needs=conditions.TASK_OPEN,
         shown=True,
         bulk=True,
     ),
@@ -218,7 +237,7 @@ ACTIONS: tuple[Action, ...] = (
         "progress",
         "Say how far the task is, in percent, and a note",
         _TASK,
-        needs="task.progress",
+        needs=conditions.TASK_PROGRESS,
         shown=True,
         bulk=True,
     ),
@@ -230,7 +249,7 @@ ACTIONS: tuple[Action, ...] = (
         "reopen",
         "Put a started or finished task back to Pending",
         _TASK,
-        needs="task.reopen",
+        needs=conditions.TASK_REOPEN,
         shown=True,
         bulk=True,
     ),
@@ -243,7 +262,7 @@ ACTIONS: tuple[Action, ...] = (
         "Move the card to the next column: start or finish the task",
         _TASK,
         (1,),
-        "board",
+        conditions.BOARD,
         shown=True,
     ),
     Action(
@@ -255,7 +274,7 @@ ACTIONS: tuple[Action, ...] = (
         "Move the card to the column before: reopen the task",
         _TASK,
         (-1,),
-        "board",
+        conditions.BOARD,
         shown=True,
     ),
     Action(
@@ -266,7 +285,7 @@ ACTIONS: tuple[Action, ...] = (
         "filter",
         "Filter the list as you type",
         _LIST,
-        needs="pane",
+        needs=conditions.PANE,
         shown=True,
     ),
     Action(
@@ -286,7 +305,7 @@ ACTIONS: tuple[Action, ...] = (
         "board",
         "Show the tasks as a board, the journal's day on its hours",
         _LIST,
-        needs="blocks",
+        needs=conditions.BLOCKS,
         shown=True,
         said=(("tasks", "board", "Show the tasks as a board"), ("journal", "day", "Show the day on its hours")),
     ),
@@ -298,7 +317,7 @@ ACTIONS: tuple[Action, ...] = (
         "calendar",
         "Show the tasks as a calendar, the journal as a year",
         _LIST,
-        needs="calendar",
+        needs=conditions.CALENDAR,
         shown=True,
         said=(("tasks", "calendar", "Show the tasks as a calendar"), ("journal", "year", "Show the year as a map")),
     ),
@@ -310,7 +329,7 @@ ACTIONS: tuple[Action, ...] = (
         "open draft",
         "Go on with a form that was never saved",
         _ENTRY,
-        needs="draft",
+        needs=conditions.DRAFT,
         shown=True,
     ),
     Action(
@@ -321,7 +340,7 @@ ACTIONS: tuple[Action, ...] = (
         "group and sort",
         "Group and sort",
         _LIST,
-        needs="arranges",
+        needs=conditions.ARRANGES,
         shown=True,
         panes=("tasks",),
     ),
@@ -344,7 +363,7 @@ ACTIONS: tuple[Action, ...] = (
         "command",
         "Find any action by its name",
         _APP,
-        needs="",
+        needs=conditions.ALWAYS,
         shown=True,
     ),
     Action(
@@ -355,7 +374,7 @@ ACTIONS: tuple[Action, ...] = (
         "help",
         "Show what every key does here",
         _APP,
-        needs="",
+        needs=conditions.ALWAYS,
         shown=True,
     ),
     Action(
@@ -366,7 +385,7 @@ ACTIONS: tuple[Action, ...] = (
         "undo",
         "Take back your last change",
         _ENTRY,
-        needs="undo",
+        needs=conditions.UNDO,
         shown=True,
     ),
     Action(
@@ -377,7 +396,7 @@ ACTIONS: tuple[Action, ...] = (
         "redo",
         "Bring back what you undid last",
         _ENTRY,
-        needs="redo",
+        needs=conditions.REDO,
         shown=True,
     ),
     Action(
@@ -388,7 +407,7 @@ ACTIONS: tuple[Action, ...] = (
         "edit source",
         "Edit the entry's text in $EDITOR",
         _ENTRY,
-        needs="source",
+        needs=conditions.SOURCE,
         said=(("inbox", "edit", "Edit the text that a proposal would write in $EDITOR; it waits on"),),
     ),
     Action(
@@ -399,7 +418,7 @@ ACTIONS: tuple[Action, ...] = (
         "remove",
         "Remove the selected entries; asks first",
         _ENTRY,
-        needs="removing",
+        needs=conditions.REMOVING,
         bulk=True,
         said=(("inbox", "reject", "Reject the selected proposals; asks first"),),
     ),
@@ -411,7 +430,7 @@ ACTIONS: tuple[Action, ...] = (
         "follow link",
         "Follow the first link of the entry",
         _ENTRY,
-        needs="item",
+        needs=conditions.ITEM,
     ),
     Action(
         "journal.mentions",
@@ -421,7 +440,7 @@ ACTIONS: tuple[Action, ...] = (
         "mentions",
         "List every journal entry that mentions the task, plan or monitor",
         _ENTRY,
-        needs="mentioned",
+        needs=conditions.MENTIONED,
     ),
     Action(
         "facts.inject",
@@ -431,7 +450,7 @@ ACTIONS: tuple[Action, ...] = (
         "inject",
         "Show what a message would inject into a prompt",
         "Facts",
-        needs="facts",
+        needs=conditions.FACTS,
         shown=True,
     ),
     Action(
@@ -442,7 +461,7 @@ ACTIONS: tuple[Action, ...] = (
         "history",
         "Show the versions of the entry, who made them, and bring one back",
         _HISTORY,
-        needs="versions",
+        needs=conditions.VERSIONS,
     ),
     Action(
         "draft.discard",
@@ -452,10 +471,19 @@ ACTIONS: tuple[Action, ...] = (
         "discard draft",
         "Throw away a form that was never saved; asks first",
         _ENTRY,
-        needs="draft",
+        needs=conditions.DRAFT,
     ),
     Action(
-        "task.raise", ("plus",), "tasks", "shift", "raise", "Raise the task's priority", _TASK, (1,), "task", bulk=True
+        "task.raise",
+        ("plus",),
+        "tasks",
+        "shift",
+        "raise",
+        "Raise the task's priority",
+        _TASK,
+        (1,),
+        conditions.TASK,
+        bulk=True,
     ),
     Action(
         "task.lower",
@@ -466,19 +494,46 @@ ACTIONS: tuple[Action, ...] = (
         "Lower the task's priority",
         _TASK,
         (-1,),
-        "task",
+        conditions.TASK,
         bulk=True,
     ),
-    Action("task.due", ("D",), "tasks", "due", "due", "Set when the task is due", _TASK, needs="task", bulk=True),
     Action(
-        "task.assign", ("at",), "tasks", "assign", "assign", "Say who does the task", _TASK, needs="task", bulk=True
+        "task.due", ("D",), "tasks", "due", "due", "Set when the task is due", _TASK, needs=conditions.TASK, bulk=True
     ),
-    Action("task.why", ("W",), "tasks", "why", "why", "Say how urgent the task is, and why", _TASK, needs="task"),
-    Action("task.copy", (), "tasks", "duplicate", "duplicate", "Make a copy of the task", _TASK, needs="task"),
-    Action("task.split", (), "tasks", "split", "split", "Make several tasks of one, a line each", _TASK, needs="task"),
-    Action("task.plan", (), "tasks", "plan", "plan", "Say which plan the task belongs to", _TASK, needs="task"),
-    Action("task.note", (), "tasks", "note", "note", "Write about the task into the journal", _TASK, needs="task"),
-    Action("task.tags", ("t",), "tasks", "tags", "tags", "Set the task's tags", _TASK, needs="task", bulk=True),
+    Action(
+        "task.assign",
+        ("at",),
+        "tasks",
+        "assign",
+        "assign",
+        "Say who does the task",
+        _TASK,
+        needs=conditions.TASK,
+        bulk=True,
+    ),
+    Action(
+        "task.why", ("W",), "tasks", "why", "why", "Say how urgent the task is, and why", _TASK, needs=conditions.TASK
+    ),
+    Action("task.copy", (), "tasks", "duplicate", "duplicate", "Make a copy of the task", _TASK, needs=conditions.TASK),
+    Action(
+        "task.split",
+        (),
+        "tasks",
+        "split",
+        "split",
+        "Make several tasks of one, a line each",
+        _TASK,
+        needs=conditions.TASK,
+    ),
+    Action(
+        "task.plan", (), "tasks", "plan", "plan", "Say which plan the task belongs to", _TASK, needs=conditions.TASK
+    ),
+    Action(
+        "task.note", (), "tasks", "note", "note", "Write about the task into the journal", _TASK, needs=conditions.TASK
+    ),
+    Action(
+        "task.tags", ("t",), "tasks", "tags", "tags", "Set the task's tags", _TASK, needs=conditions.TASK, bulk=True
+    ),
     Action(
         "entry.copy_ref",
         ("y",),
@@ -487,7 +542,7 @@ ACTIONS: tuple[Action, ...] = (
         "copy ref",
         "Copy the ref of the entry",
         _ENTRY,
-        needs="item",
+        needs=conditions.ITEM,
         bulk=True,
     ),
     Action(
@@ -498,7 +553,7 @@ ACTIONS: tuple[Action, ...] = (
         "copy entry",
         "Copy the entry's text",
         _ENTRY,
-        needs="item",
+        needs=conditions.ITEM,
         bulk=True,
     ),
     Action(
@@ -509,15 +564,31 @@ ACTIONS: tuple[Action, ...] = (
         "filter by field",
         "Filter by a field, for example tag:infra priority:high",
         _LIST,
-        needs="fields",
+        needs=conditions.FIELDS,
     ),
     Action(
         "journal.capture", ("J",), "journal", "capture", "jot", "Write one line into the journal, from any pane", _ENTRY
     ),
     Action("task.quick", ("Q",), "tasks", "quick", "quick", "Add a task in one line, from any pane", _TASK),
-    Action("view.saved", ("V",), "views", "saved", "views", "Open or keep a view under a name", _LIST, needs="keeps"),
     Action(
-        "list.sort", ("S",), "filter_and_sort", "sort", "sort", "Choose the order, also reversed", _LIST, needs="sorts"
+        "view.saved",
+        ("V",),
+        "views",
+        "saved",
+        "views",
+        "Open or keep a view under a name",
+        _LIST,
+        needs=conditions.KEEPS,
+    ),
+    Action(
+        "list.sort",
+        ("S",),
+        "filter_and_sort",
+        "sort",
+        "sort",
+        "Choose the order, also reversed",
+        _LIST,
+        needs=conditions.SORTS,
     ),
     Action(
         "upkeep.prune",
@@ -545,7 +616,7 @@ ACTIONS: tuple[Action, ...] = (
         "stop",
         "Stop the checks and actions that run now",
         _RUN,
-        needs="jobs",
+        needs=conditions.JOBS,
         shown=True,
     ),
     Action(
@@ -574,7 +645,7 @@ ACTIONS: tuple[Action, ...] = (
         "promote",
         "Move the file up to core, and list it in the Aidefile; asks where to",
         _TYPED,
-        needs="typed",
+        needs=conditions.TYPED,
         shown=True,
     ),
     Action(
@@ -585,7 +656,7 @@ ACTIONS: tuple[Action, ...] = (
         "demote",
         "Move the file down, and take it from the core files of the Aidefile; asks where to",
         _TYPED,
-        needs="typed",
+        needs=conditions.TYPED,
         shown=True,
     ),
     Action(
@@ -596,7 +667,7 @@ ACTIONS: tuple[Action, ...] = (
         "lock",
         "Lock the file for other programs, or unlock what you locked",
         _TYPED,
-        needs="typed",
+        needs=conditions.TYPED,
         shown=True,
     ),
     Action(
@@ -607,7 +678,7 @@ ACTIONS: tuple[Action, ...] = (
         "prune agent",
         "Delete what is too old of the agent's files; shows its plan first",
         _TYPED,
-        needs="typed",
+        needs=conditions.TYPED,
         shown=True,
     ),
     Action(
@@ -618,7 +689,7 @@ ACTIONS: tuple[Action, ...] = (
         "import",
         "Import new sessions of the source under the cursor, elsewhere of all sources",
         _STATE,
-        needs="state",
+        needs=conditions.STATE,
         shown=True,
     ),
     Action(
@@ -629,7 +700,7 @@ ACTIONS: tuple[Action, ...] = (
         "compare",
         "Compare two selected checkpoints, or the one under the cursor with the latest",
         _STATE,
-        needs="state.point",
+        needs=conditions.STATE_POINT,
         shown=True,
         bulk=True,
     ),
@@ -641,7 +712,7 @@ ACTIONS: tuple[Action, ...] = (
         "renew",
         "Renew the state from the repository as it is, or make the first one",
         _STATE,
-        needs="state.any",
+        needs=conditions.STATE_ANY,
         shown=True,
     ),
     Action(
@@ -652,7 +723,7 @@ ACTIONS: tuple[Action, ...] = (
         "check",
         "Look at everything of the state, and list what is wrong by its code",
         _STATE,
-        needs="state",
+        needs=conditions.STATE,
         shown=True,
     ),
     Action(
@@ -663,7 +734,7 @@ ACTIONS: tuple[Action, ...] = (
         "ask",
         "Ask a question; it is answered from the state and its history, with citations",
         _STATE,
-        needs="state",
+        needs=conditions.STATE,
         shown=True,
     ),
     Action(
@@ -674,7 +745,7 @@ ACTIONS: tuple[Action, ...] = (
         "repair",
         "Mend what is damaged of the state; shows its plan first",
         _STATE,
-        needs="state",
+        needs=conditions.STATE,
         shown=True,
     ),
     Action(
@@ -685,7 +756,7 @@ ACTIONS: tuple[Action, ...] = (
         "recall part",
         "Recall imported sessions, local events or one section alone; shows first what that changes",
         _STATE,
-        needs="state",
+        needs=conditions.STATE,
         shown=True,
     ),
     Action(
@@ -696,7 +767,7 @@ ACTIONS: tuple[Action, ...] = (
         "search memories",
         "Show what a question finds among curated memories, with every term of the score",
         _CURATED,
-        needs="curated",
+        needs=conditions.CURATED,
         shown=True,
     ),
     Action(
@@ -707,7 +778,7 @@ ACTIONS: tuple[Action, ...] = (
         "take back",
         "Take back the decision under the cursor; asks first",
         _CURATED,
-        needs="curated.decision",
+        needs=conditions.CURATED_DECISION,
         shown=True,
     ),
     Action(
@@ -718,7 +789,7 @@ ACTIONS: tuple[Action, ...] = (
         "dream",
         "Gather what was recalled most into one memory, where the gates are open",
         _CURATED,
-        needs="curated",
+        needs=conditions.CURATED,
         shown=True,
     ),
     Action(
@@ -729,7 +800,7 @@ ACTIONS: tuple[Action, ...] = (
         "pin",
         "Put the selected entries on top of what agents are told; again takes it back",
         _PROMPT,
-        needs="prompt.entry",
+        needs=conditions.PROMPT_ENTRY,
         shown=True,
         bulk=True,
     ),
@@ -741,7 +812,7 @@ ACTIONS: tuple[Action, ...] = (
         "mute",
         "Tell agents nothing of the selected entries; again takes it back",
         _PROMPT,
-        needs="prompt.entry",
+        needs=conditions.PROMPT_ENTRY,
         shown=True,
         bulk=True,
     ),
@@ -753,7 +824,7 @@ ACTIONS: tuple[Action, ...] = (
         "message",
         "Show what an agent is told for a message; without one, at the start of a session",
         _PROMPT,
-        needs="prompt",
+        needs=conditions.PROMPT,
         shown=True,
     ),
     *_pane_actions(),
@@ -766,7 +837,7 @@ ACTIONS: tuple[Action, ...] = (
         "Go from the list to its entry, through the links there, and back to the list",
         _PANE,
         (1,),
-        needs="pane",
+        needs=conditions.PANE,
     ),
     Action(
         "focus.previous",
@@ -777,9 +848,18 @@ ACTIONS: tuple[Action, ...] = (
         "Go the same way backwards",
         _PANE,
         (-1,),
-        needs="pane",
+        needs=conditions.PANE,
     ),
-    Action("focus.detail", ("right", "l"), "navigation", "to_entry", "entry", "Go to the entry", _PANE, needs="pane"),
+    Action(
+        "focus.detail",
+        ("right", "l"),
+        "navigation",
+        "to_entry",
+        "entry",
+        "Go to the entry",
+        _PANE,
+        needs=conditions.PANE,
+    ),
     Action("pane.next", (), "navigation", "next_pane", "next pane", "Open the next pane", _PANE, (1,)),
     Action("pane.previous", (), "navigation", "next_pane", "pane before", "Open the pane before", _PANE, (-1,)),
     Action(
@@ -808,7 +888,7 @@ ACTIONS: tuple[Action, ...] = (
         "zoom",
         "Give the list the whole width, or list and entry their parts again",
         _PANE,
-        needs="pane",
+        needs=conditions.PANE,
     ),
     Action(
         "view.jump",
@@ -818,10 +898,17 @@ ACTIONS: tuple[Action, ...] = (
         "jump",
         "Go to a row, pane or link by the letters beside it",
         _PANE,
-        needs="pane",
+        needs=conditions.PANE,
     ),
     Action(
-        "view.widget_help", ("f1",), "overlays", "widget_help", "help here", "Explain the focused part", _APP, needs=""
+        "view.widget_help",
+        ("f1",),
+        "overlays",
+        "widget_help",
+        "help here",
+        "Explain the focused part",
+        _APP,
+        needs=conditions.ALWAYS,
     ),
     Action(
         "app.theme",
@@ -831,7 +918,7 @@ ACTIONS: tuple[Action, ...] = (
         "theme",
         "Choose the colours (theme): dark, light, high contrast and more",
         _APP,
-        needs="",
+        needs=conditions.ALWAYS,
     ),
     Action(
         "app.problem",
@@ -843,7 +930,7 @@ ACTIONS: tuple[Action, ...] = (
         _PANE,
     ),
     Action("app.reload", (), "looking", "reload", "reload", "Read the files again now", _APP),
-    Action("app.quit", ("q",), "overlays", "quit", "quit", "Leave memdeck", _APP, needs=""),
+    Action("app.quit", ("q",), "overlays", "quit", "quit", "Leave memdeck", _APP, needs=conditions.ALWAYS),
 )
 """All actions; those that are shown stand in the order of the footer."""
 

@@ -13,7 +13,7 @@ from textual.events import Key
 from textual.widget import Widget
 
 from widgets.chrome.deferred_keys import behind
-from widgets.chrome.footer import is_typing
+from widgets.chrome.footer import active_binding, is_typing
 from widgets.input.filter_bar import FilterBar
 
 from .registry import ACTIONS
@@ -93,7 +93,7 @@ class TypeAhead:
         around: list[DOMNode] = [focused, *focused.ancestors]
         if key.key in _MOVING and any(getattr(node, "moves_focus", False) for node in around):
             return around
-        found = None if key.is_printable and is_typing(focused) else screen.active_bindings.get(key.key)
+        found = None if key.is_printable and is_typing(focused) else active_binding(screen, key.key)
         return around if found is not None and found.enabled and found.node is screen else None
 
     def acted(self) -> None:
@@ -105,7 +105,7 @@ class TypeAhead:
         screen = self._app.screen
         if key.is_printable and is_typing(screen.focused):
             return False
-        found = screen.active_bindings.get(key.key)
+        found = active_binding(screen, key.key)
         return found is not None and found.enabled and found.binding.action.startswith("app.do(")
 
     async def _look(self) -> None:

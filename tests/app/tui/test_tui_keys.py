@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from app.tui.app import MemdeckApp
+from app.tui.commands import conditions
 from app.tui.keys.help import Help
 from app.tui.keys.palette import Palette, score
 from app.tui.keys.registry import ACTIONS, BY_ID, PARTS, command_of
-from app.tui.keys.unavailable import WHY
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NAMES, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
@@ -265,8 +265,8 @@ async def test_keys_without_a_meaning_say_why(workspace: Workspace) -> None:
         await press(pilot, "c", "1")
         assert await answer("z") == "Only tasks are grouped."
         assert await answer("S") == "This list has one order only."
-    always = {"", "leave", "workspace", "pane"}
-    assert {action.needs for action in ACTIONS} <= {*WHY, *always}
+    always = {conditions.ALWAYS, conditions.LEAVE, conditions.WORKSPACE, conditions.APPROVAL, conditions.PANE}
+    assert {action.needs for action in ACTIONS if not action.needs.why} <= always
 
 
 async def test_filter_leaves_out_and_takes_phrases(workspace: Workspace) -> None:
@@ -528,10 +528,13 @@ def test_action_ids_are_unique_and_methods_exist(workspace: Workspace) -> None:
     app = make_app(workspace)
     assert len(BY_ID) == len(ACTIONS)
     # A board is of tasks, never of typed memory.
-    keys = [(key, action.needs == "typed") for action in ACTIONS for key in action.keys]
+    keys = [(key, action.needs is conditions.TYPED) for action in ACTIONS for key in action.keys]
     assert len(set(keys)) == len(keys)
     twice = {key for key, _ in keys if len([one for one, _ in keys if one == key]) > 1}
-    assert {action.needs for action in ACTIONS for key in action.keys if key in twice} == {"board", "typed"}
+    assert {action.needs for action in ACTIONS for key in action.keys if key in twice} == {
+        conditions.BOARD,
+        conditions.TYPED,
+    }
     for action in ACTIONS:
         if action.target in PARTS:
             assert callable(getattr(getattr(app, action.target), action.method)), action.id
