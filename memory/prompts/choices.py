@@ -5,25 +5,22 @@ They are kept in the private state folder of the workspace (`prompts/choices.jso
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from memory.errors import ConfigError, NotFoundError, RefusedError, UsageError
+from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.storage.private.settings import Settings
 from memory.storage.review import AGENT, may_need_review
 
 if TYPE_CHECKING:
-    from memory.storage.private.record import PrivateRecord
     from memory.storage.private.state import State
 
 Kind = Literal["pin", "mute"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 EVERY = "*"
 """The agent of a choice that holds for all agents."""
-_FOLDER, _FILE = "prompts", "choices.json"
-_VERSION = 1
 _MOST, _LONGEST = 500, 300
 
 
@@ -95,11 +92,7 @@ def read_choices(state: State | None) -> Choices:
 
     A damaged file is no reason to tell an agent what the person muted, so nothing counts as usual then.
     """
-    if state is None:
-        return Choices()
-    record = _record(state)
-    stored = record.read()
-    return Choices() if not stored.exists else _read(stored.data, str(record.path))
+    return _SETTINGS.read(state)
 
 
 def change_choices(state: State | None, change: Callable[[Choices], Choices], *, actor: str, now: datetime) -> Choices:
@@ -111,38 +104,27 @@ def change_choices(state: State | None, change: Callable[[Choices], Choices], *,
         raise RefusedError("prompt.person_only", f"only a person may pin and mute, not {actor[:80]}", "ask the person")
     if state is None:
         raise RefusedError("prompt.no_room", "nothing is kept outside of this workspace", "use one with a state folder")
-    record = _record(state)
-    made = Choices()
 
-    def work(data: bytes | None) -> bytes:
-        nonlocal made
-        made = change(Choices() if data is None else _read(data, str(record.path)))
+    def bounded(before: Choices) -> Choices:
+        made = change(before)
         if len(made.every) > _MOST:
             raise UsageError("prompt.choice", f"there are {_MOST} pins and mutes already", "take some back")
-        document = {"version": _VERSION, "choices": [one.json() for one in made.every]}
-        return json.dumps(document, indent=1).encode() + b"\n"
+        return made
 
-    record.update(work, command="prompt", now=now)
-    return made
+    return _SETTINGS.change(state, bounded, command="prompt", now=now)
 
 
-def _record(state: State) -> PrivateRecord:
-    from memory.storage.private.record import PrivateRecord
-
-    return PrivateRecord(state.folder, _FOLDER, _FILE)
+def _parse(document: dict[str, Any]) -> Choices:
+    return Choices(tuple(choice_of(one["ref"], one["kind"], one["agent"]) for one in document["choices"]))
 
 
-def _read(data: bytes, path: str) -> Choices:
-    try:
-        document = json.loads(data)
-        if document["version"] != _VERSION:
-            raise ValueError("another version")
-        return Choices(tuple(choice_of(one["ref"], one["kind"], one["agent"]) for one in document["choices"]))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError) as error:
-        raise ConfigError(
-            "prompt.choices",
-            f"what you pinned and muted cannot be read: {path} ({type(error).__name__})",
-            "mend the file, or remove it and choose anew; agents are told nothing meanwhile",
-            file=path,
-            line=1,
-        ) from None
+_SETTINGS = Settings(
+    "prompts",
+    "choices.json",
+    Choices(),
+    _parse,
+    lambda choices: {"choices": [one.json() for one in choices.every]},
+    code="prompt.choices",
+    what="what you pinned and muted",
+    remedy="mend the file, or remove it and choose anew; agents are told nothing meanwhile",
+)

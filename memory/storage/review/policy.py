@@ -5,19 +5,18 @@ They are kept in the private state folder of the workspace (`review/policy.json`
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from memory.errors import ConfigError, NotFoundError, RefusedError, UsageError
+from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.storage.private.settings import Settings
 
 from . import OWN, PERSONS, is_agent
 
 if TYPE_CHECKING:
-    from memory.storage.private.record import PrivateRecord
     from memory.storage.private.state import State
 
 Decision = Literal["apply", "review", "deny"]
@@ -46,8 +45,6 @@ WORDS: dict[Kind, str] = {
     "own": "changes what it wrote itself",
 }
 """The kinds in words."""
-_FOLDER, _FILE = "review", "policy.json"
-_VERSION = 1
 _MOST_RULES = 500
 
 
@@ -123,50 +120,34 @@ def read_policy(state: State | None) -> Policy:
 
     A damaged file is no reason to let an agent do what the person wanted to see first, so nothing counts as usual then.
     """
-    if state is None:
-        return Policy()
-    record = _record(state)
-    stored = record.read()
-    return Policy() if not stored.exists else _read(stored.data, str(record.path))
+    return _SETTINGS.read(state)
 
 
 def change_policy(state: State | None, change: Callable[[Policy], Policy], *, now: datetime) -> Policy:
     """Replace the rules by what `change` makes of them, under a lock, and return them; errors as `read_policy`."""
     if state is None:
         raise RefusedError("review.no_room", "nothing is kept outside of this workspace", "use one with a state folder")
-    record = _record(state)
-    made = Policy()
 
-    def work(data: bytes | None) -> bytes:
-        nonlocal made
-        made = change(Policy() if data is None else _read(data, str(record.path)))
+    def bounded(before: Policy) -> Policy:
+        made = change(before)
         if len(made.rules) > _MOST_RULES:
             raise UsageError("review.rule", f"there are {_MOST_RULES} rules already", "use patterns such as agent:*")
-        document = {"version": _VERSION, "rules": [rule.json() for rule in made.rules]}
-        return json.dumps(document, indent=1).encode() + b"\n"
+        return made
 
-    record.update(work, command="review policy", now=now)
-    return made
+    return _SETTINGS.change(state, bounded, command="review policy", now=now)
 
 
-def _record(state: State) -> PrivateRecord:
-    from memory.storage.private.record import PrivateRecord
-
-    return PrivateRecord(state.folder, _FOLDER, _FILE)
+def _parse(document: dict[str, Any]) -> Policy:
+    return Policy(tuple(checked_rule(rule["actor"], rule["kind"], rule["decision"]) for rule in document["rules"]))
 
 
-def _read(data: bytes, path: str) -> Policy:
-    try:
-        document = json.loads(data)
-        if document["version"] != _VERSION:
-            raise ValueError("another version")
-        rules = tuple(checked_rule(rule["actor"], rule["kind"], rule["decision"]) for rule in document["rules"])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError) as error:
-        raise ConfigError(
-            "review.policy",
-            f"the rules for agents cannot be read: {path} ({type(error).__name__})",
-            "mend the file, or remove it and set them anew; agents change nothing meanwhile",
-            file=path,
-            line=1,
-        ) from None
-    return Policy(rules)
+_SETTINGS = Settings(
+    "review",
+    "policy.json",
+    Policy(),
+    _parse,
+    lambda policy: {"rules": [rule.json() for rule in policy.rules]},
+    code="review.policy",
+    what="the rules for agents",
+    remedy="mend the file, or remove it and set them anew; agents change nothing meanwhile",
+)
