@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
+from app.servers.nesting import deeper_than
 from memory.errors import MemdeckError, UsageError
 
 Json = dict[str, Any]
@@ -21,7 +22,7 @@ def body_of(data: bytes, kind: str) -> Json:
         raise MemdeckError("http.type", "the body is not application/json", "set Content-Type: application/json")
     try:
         found = json.loads(data, parse_constant=_no_number)
-        deep = _depth(found) > _DEEPEST
+        deep = deeper_than(found, _DEEPEST)
     except (ValueError, RecursionError):
         raise UsageError("http.json", "the body is no JSON", "send an object") from None
     if not isinstance(found, dict) or deep:
@@ -67,16 +68,3 @@ def actor_of(headers: Mapping[str, str], fixed: str | None, default: str) -> str
 
 def _no_number(_text: str) -> NoReturn:
     raise ValueError
-
-
-def _depth(value: Any) -> int:
-    depth, level = 0, [value]
-    while level and depth <= _DEEPEST:
-        depth += 1
-        level = [
-            inner
-            for one in level
-            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
-            if isinstance(inner, (dict, list))
-        ]
-    return depth

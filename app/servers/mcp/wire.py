@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from app.servers.nesting import deeper_than
+
 LONGEST = 4 * 1024 * 1024
 """Bytes of one message."""
 _DEEPEST = 100
@@ -89,7 +91,7 @@ class Wire:
         except (ValueError, RecursionError):
             self.refuse(None, PARSE_ERROR, "this line is no JSON")
             return
-        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0" or _depth(message) > _DEEPEST:
+        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0" or deeper_than(message, _DEEPEST):
             self.refuse(_id(message), INVALID_REQUEST, "this is no JSON-RPC 2.0 message")
             return
         if "method" not in message and "result" not in message and "error" not in message:
@@ -132,17 +134,3 @@ def _id(message: Any) -> str | int | None:
 
 def _is_id(value: Any) -> bool:
     return isinstance(value, (str, int)) and not isinstance(value, bool) and len(str(value)[:300]) < 300
-
-
-def _depth(value: Any) -> int:
-    """Return how deep a value is nested, without recursion."""
-    depth, level = 0, [value]
-    while level and depth <= _DEEPEST:
-        depth += 1
-        level = [
-            inner
-            for one in level
-            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
-            if isinstance(inner, (dict, list))
-        ]
-    return depth

@@ -1,0 +1,37 @@
+"""How deep a message is nested."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.servers.nesting import deeper_than
+
+
+@pytest.mark.parametrize(
+    ("value", "levels"),
+    [
+        ("text", 1),
+        ({}, 1),
+        ({"a": 1, "b": "x"}, 1),
+        ({"a": {}}, 2),
+        ([[], [[1]]], 3),
+        ({"a": [1, {"b": []}], "c": {}}, 4),
+    ],
+)
+def test_the_levels_of_objects_and_lists_are_counted(value: Any, levels: int) -> None:
+    """A value is as deep as its deepest part, and no deeper."""
+    assert not deeper_than(value, levels)
+    assert deeper_than(value, levels - 1)
+
+
+def test_a_value_deeper_than_any_stack_is_told_as_well() -> None:
+    """Nesting that would break off a recursive count is counted."""
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    assert deeper_than(value, 99_000)
+    assert not deeper_than(value, 100_001)
+    while value:
+        value = value.pop()
