@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from .row_diff import Edit, edits
 
 if TYPE_CHECKING:
+    from memory.search.hits import Entry
     from memory.search.records import Record
 
     from .inventory import Group
-    from .tables import Held
 
 
 class Known:
@@ -70,12 +71,10 @@ def by_objects(known: Known, groups: Sequence[Group]) -> list[Edit] | None:
     return [Edit(*(place + base for place in edit)) for edit in edits(old, new)]
 
 
-def value_of(held: Held) -> Hashable:
-    """Return what makes an entry of the index the same as a record; its place and its ref do not."""
-    entry = held.entry
-    return (entry.kind, entry.title, entry.text, entry.date, entry.tags)
+def mark_of(one: Entry | Record) -> bytes:
+    """Return what tells apart what an entry of the index or a record says; its place and its ref do not count.
 
-
-def value_of_record(record: Record) -> Hashable:
-    """Return the same of a record."""
-    return (record.kind, record.title, record.text, record.date, record.tags)
+    Of many thousands these marks are held at once, so they are short.
+    """
+    said = repr((one.kind, one.title, one.text, one.date, one.tags))
+    return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from memory.search.query.typos import SHORTEST, is_guessable, is_spelled
 from memory.search.query.words import tokens
 from memory.search.scan import entry_of
 
-from .file_diff import Known, Live, by_objects, value_of, value_of_record
+from .file_diff import Known, Live, by_objects, mark_of
 from .row_diff import Edit, edits
 from .tables import CHUNK, LARGEST, Damaged, Held, Numbers, forget, insert, pack, row_of, unpack
 
@@ -133,14 +133,15 @@ class Writer:
         # Where much was read anew the same entries are other objects, and reading what is indexed costs less.
         if found is not None and sum(edit.new_end - edit.new_start for edit in found) <= _FEW:
             return found
-        old: list[Hashable] = [value_of(one) for one in self._held(file, name)]
-        return edits(old, [value_of_record(live.record(place)) for place in range(live.size)])
+        old: list[Hashable] = [mark_of(one.entry) for one in self._held(file, name)]
+        return edits(old, [mark_of(live.record(place)) for place in range(live.size)])
 
-    def _held(self, file: int, name: str) -> list[Held]:
+    def _held(self, file: int, name: str) -> Iterator[Held]:
         rows = self.connection.execute(
             "SELECT data, line FROM chunk JOIN body USING (id) WHERE file = ? ORDER BY no", (file,)
         )
-        return [one for data, line in rows for one in unpack(data, name, line)]
+        for data, line in rows:
+            yield from unpack(data, name, line)
 
     # What is written
 
@@ -380,7 +381,7 @@ class Writer:
         try:
             row = connection.execute("SELECT id FROM file WHERE room = ? AND name = ?", (room, name)).fetchone()
             if row is not None:
-                held = self._held(row[0], name)
+                held = list(self._held(row[0], name))
                 places = self._places(name)
                 forget(connection, [row_of(one, places) for one in held])
                 connection.executemany("DELETE FROM entry WHERE id = ?", [(one.number,) for one in held])
