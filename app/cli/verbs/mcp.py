@@ -57,6 +57,9 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
         life = Life()
         calls = _calls(session, toolset, actor=actor, read_only=read_only, busy=life.busy)
         watched = Watched(workspace, calls)
+        from app.servers.mcp.sdk import leave_out_unused
+
+        leave_out_unused()
         try:
             from app.servers.mcp.http import serve_http
         except ImportError as error:

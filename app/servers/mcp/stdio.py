@@ -53,6 +53,9 @@ def _leave(relay: Relay, life: Life) -> None:
 
 def serve_stdio(calls: Calls, watched: Watched, begun: Begun) -> None:
     """Serve one client on stdin and stdout until it leaves; ends the process."""
+    from .sdk import leave_out_unused
+
+    leave_out_unused()
     from .sdk_stream import run
 
     run(calls, watched, begun.relay)
