@@ -157,6 +157,16 @@ class Workspace:
         self._systems.close()
         self.together.close()
 
+    def let_go(self) -> None:
+        """Let go of all that was read and is open; what is asked later is read again."""
+        self._documents.clear()
+        self._coming = {}
+        self._views = Views()
+        for store in self.together.stores:
+            store.let_go()
+        if self.state is not None:  # a log that is kept nowhere would be gone
+            self.close()
+
     def __enter__(self) -> Workspace:
         """Return the workspace, which is closed at the end of the block."""
         return self

@@ -6,13 +6,13 @@ import asyncio
 import json
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 import uvicorn
 
+from app.servers.http_server import HttpServer
 from app.servers.loopback import HOST, App, Guard, Receive, Scope, Send, error_body, open_port
 from memory.errors import BusyError, MemdeckError, NotFoundError, UsageError
 
@@ -131,8 +131,7 @@ def serve(api: FleetApi, life: Life, port: int, say: Callable[[str, str], None])
             guard, ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
             timeout_graceful_shutdown=3, proxy_headers=False,
         )  # fmt: skip
-        running = uvicorn.Server(config)
-        running.capture_signals = nullcontext  # type: ignore[assignment, method-assign]
+        running = HttpServer(config)
         # Whoever reads where it is may be gone the moment after.
         life.watch(parent=True)
         say(f"http://{host}", token)

@@ -65,6 +65,13 @@ class Desk:
             self._searcher = searcher_of(self.workspace)
         return self._searcher
 
+    def let_go(self) -> None:
+        """Let go of what can be read again, but for what was handed out: a stale edit is still told what changed."""
+        with self._mutex:
+            if self._searcher is not None:
+                self._searcher.close()
+            self.workspace.let_go()
+
     def close(self) -> None:
         """Close what is open outside of the workspace."""
         if self._searcher is not None:

@@ -116,6 +116,9 @@ class ChangingStore(Protocol):
     settle: float
     recovered: list[Recovery]
 
+    def let_go(self) -> None:
+        """Let go of the files that were read."""
+
     @property
     def history(self) -> ChangeRecorder:
         """The changes that were made."""

@@ -102,6 +102,10 @@ class Store:
         else:
             self._cache[path] = (stored, False)
 
+    def let_go(self) -> None:
+        """Let go of the files that were read."""
+        self._cache.clear()
+
     def transaction(
         self,
         operation: str,

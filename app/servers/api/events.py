@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from app.servers.life import Busy
 from memory.errors import BusyError, MemdeckError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ HEARTBEAT = 15.0
 class Events:
     """Tells streams of changes; the files are watched only while there is one."""
 
-    def __init__(self, workspace: Workspace, clock: Callable[[], datetime], busy: threading.Lock) -> None:
+    def __init__(self, workspace: Workspace, clock: Callable[[], datetime], busy: Busy) -> None:
         """Nobody listens yet."""
         self._workspace = workspace
         self._clock = clock

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from app.cli.output.failures import document_of, known_error, made_document
 from app.cli.output.printing import LISTENER, Writer
 from app.cli.session import Session
+from app.servers.life import Busy
 from memory.errors import BusyError, MemdeckError, RefusedError, UsageError
 
 from .status import status_of
@@ -119,7 +119,7 @@ class Runs:
     """Does what callers ask for; `busy` is held while a call is at work, so that an end waits for it."""
 
     def __init__(
-        self, workspace: Workspace, clock: Callable[[], datetime], busy: threading.Lock, *, read_only: bool = False
+        self, workspace: Workspace, clock: Callable[[], datetime], busy: Busy, *, read_only: bool = False
     ) -> None:
         """Nothing runs yet."""
         self.workspace = workspace

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import secrets
 import socket
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 import uvicorn
 
+from app.servers.heap import collect_garbage
+from app.servers.http_server import HttpServer
 from app.servers.loopback import HOST, App, Guard, Receive, Scope, Send, open_port, refuse, values_of
 
 from .application import Api
@@ -69,23 +69,20 @@ def serve(
             _by_way(guard, bounded), http=Protocol, ws="none", lifespan="off", log_config=None, access_log=False,
             server_header=False, timeout_graceful_shutdown=_LEAVING, proxy_headers=False,
         )  # fmt: skip
-        running = uvicorn.Server(config)
-        # Signals end the process after the call at work, also while a client keeps its stream open.
-        running.capture_signals = nullcontext  # type: ignore[assignment, method-assign]
+        running = HttpServer(config)
         logging.disable(logging.CRITICAL)  # What a stranger sends is no news for the terminal.
-        gc.collect()
-        gc.freeze()
-        gc.enable()
+        collect_garbage()
         ended = threading.Event()
 
         def leave() -> None:
             events.close()
-            running.should_exit = True
+            running.leave()
             ended.wait(_LEAVING + 1)
             if file is not None:
                 file.close()
 
         life.before.append(leave)
+        life.busy.at_rest(calls.rest)
         _read_nothing()
         # Whoever reads where it is may be gone the moment after.
         life.watch(parent=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from app.servers.heap import give_back
+from app.servers.life import Busy
 from memory.entries.desk import Desk, error_json
 from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage.review import is_agent
@@ -39,11 +40,11 @@ class Calls:
         *,
         actor: str | None = None,
         read_only: bool = False,
-        busy: threading.Lock | None = None,
+        busy: Busy | None = None,
     ) -> None:
         """`actor` is in whose name changes are made; without one it is the client's name."""
         self.desk = Desk(workspace, clock)
-        self.begun = busy or threading.Lock()
+        self.begun = busy or Busy()
         self._workspace = workspace
         self._actor = actor
         self.clock = clock
@@ -97,6 +98,11 @@ class Calls:
         with suppress(Exception):
             self.desk.search("memory", limit=1)
             self.desk.brief()
+
+    def rest(self) -> None:
+        """Hold no more than what cannot be read again, until the next call."""
+        self.desk.let_go()
+        give_back()
 
     # -- resources ----------------------------------------------------------------------------------------------
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
+from app.servers.heap import collect_garbage
+from app.servers.http_server import HttpServer
 from app.servers.loopback import HOST, Guard, hosts_of, open_port
 
-from .sdk_stream import collect_garbage
 from .server import make_server
 
 if TYPE_CHECKING:
@@ -42,10 +42,9 @@ def serve_http(calls: Calls, watched: Watched, life: Life, port: int, say: Calla
     config = uvicorn.Config(
         Guard(app, host, token, "memdeck mcp --http"), log_config=None, access_log=False, server_header=False
     )
-    running = uvicorn.Server(config)
-    # Signals end the process after the call at work, also while a client keeps its stream open.
-    running.capture_signals = nullcontext  # type: ignore[assignment, method-assign]
+    running = HttpServer(config)
     say(f"http://{host}{PATH}", token)
     life.watch(parent=False)
+    life.busy.at_rest(calls.rest)
     running.run(sockets=[listening])
     life.end()

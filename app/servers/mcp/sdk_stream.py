@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import logging
 import threading
@@ -13,6 +12,8 @@ import anyio
 import mcp_types as types
 from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
+
+from app.servers.heap import collect_garbage
 
 from .server import make_server
 from .wire import INVALID_REQUEST
@@ -33,13 +34,6 @@ def run(calls: Calls, watched: Watched, relay: Relay) -> None:
     logging.disable(logging.CRITICAL)
     collect_garbage()
     asyncio.run(_serve(calls, watched, relay))
-
-
-def collect_garbage() -> None:
-    """Collect garbage from here on, which verbs that live for a moment do without; what the SDK loaded stays."""
-    gc.collect()
-    gc.freeze()
-    gc.enable()
 
 
 async def _serve(calls: Calls, watched: Watched, relay: Relay) -> None:

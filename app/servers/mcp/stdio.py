@@ -58,5 +58,6 @@ def serve_stdio(calls: Calls, watched: Watched, begun: Begun) -> None:
     leave_out_unused()
     from .sdk_stream import run
 
+    begun.life.busy.at_rest(calls.rest)
     run(calls, watched, begun.relay)
     begun.life.end()
