@@ -127,6 +127,12 @@ def test_an_approval_is_for_one_command(repository: Repository, person: Person) 
         ("printf '\\377\\376'", 20, "its answer"),
         ("kill -9 $$", 20, "signal 9"),
         ("nonesuch-program", 20, "exit code 127"),
+        ("yes", 0.3, "did not answer within 0.3 seconds"),
+        ("trap '' TERM; while :; do sleep 1; done", 0.3, "did not answer within 0.3 seconds"),
+        ("exec <&-; echo '{}{}'", 20, "Extra data"),
+        ("""echo '{"a": 1, "a": 2}'""", 20, "is there twice"),
+        ("""echo '{"a": NaN}'""", 20, "NaN is no JSON"),
+        ("head -c 200000 /dev/zero | tr '\\0' '['", 20, "nested too deeply"),
     ],
 )
 def test_an_engine_that_fails_is_replaced(
@@ -138,6 +144,25 @@ def test_an_engine_that_fails_is_replaced(
     assert found.engine == "deterministic"
     assert why in found.note
     assert "Use SQLite for the cache" in found.after["currentFocus"]["currentState"]
+
+
+def test_what_an_engine_leaves_running_holds_nothing_up(repository: Repository, person: Person) -> None:
+    """Its answer counts when it ends, though a process that it started still holds its output."""
+    person.approve(person.configure("sleep 600 & cat > /dev/null; echo '{}'"))
+    assert "is no bundle" in shown(repository).note
+
+
+def test_an_engine_that_writes_into_the_state_is_not_applied(repository: Repository, person: Person) -> None:
+    """What it did to the files meanwhile is found when the recall is applied, and nothing is written over it."""
+    state = repository.path(".agent-memory/state.json")
+    command = program(person, PROGRAM + f"open({str(state)!r}, 'a').write('junk')")
+    person.approve(person.configure(command))
+    found = shown(repository)
+    damaged = state.read_bytes()
+    with pytest.raises(MemdeckError):
+        repository.system.recall(found, actor=ACTOR, now=repository.later())
+    assert state.read_bytes() == damaged
+    assert repository.codes() == ["state:json"]
 
 
 def test_recorded_answers(repository: Repository, person: Person) -> None:
