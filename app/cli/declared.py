@@ -102,7 +102,7 @@ COMMON: tuple[Parameter, ...] = (
 """The options that every verb takes."""
 ATTRIBUTES = {
     "workspace": "folder",
-    "output": "output",
+    "output": "form",
     "actor": "actor_option",
     "now": "now_option",
     "no_color": "no_color",

@@ -44,7 +44,8 @@ class Session:
     def __init__(self) -> None:
         """Begin with the defaults; the options before and after the verb set the attributes."""
         self.folder: str | None = None
-        self.output = "human"
+        self.form: str | None = None
+        """What `-o` said."""
         self.actor_option: str | None = None
         self.now_option: str | None = None
         self.no_color = False
@@ -57,6 +58,11 @@ class Session:
         """What the one change of this run did, once it is made: from then on nothing makes the run a failure."""
         self._told_of_zone = False
         self._opened: list[Closeable] = []
+
+    @property
+    def output(self) -> str:
+        """The form of the answer: human, json or jsonl."""
+        return self.form or "human"
 
     # -- where, who, when -------------------------------------------------------------------------------------
 

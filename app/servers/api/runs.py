@@ -62,7 +62,7 @@ class ServedSession(Session):
         super().__init__()
         self._caller = caller
         self.served = self.safe = self.no_color = True
-        self.output = "json"
+        self.form = "json"
         self.folder = str(workspace.root)
         self.__dict__["workspace"] = workspace
         self.__dict__["now"] = now

@@ -125,6 +125,30 @@ def test_the_settings_can_ask_for_the_diff(state: Callable[..., Answer], session
     assert '+    "title": "Lock"' in state("recall").out
 
 
+def test_options_override_the_settings_for_one_run(state: Callable[..., Answer], shop: Path, sessions: Path) -> None:
+    """Each setting of a recall or question gives way to its option, and stays what it was."""
+    imported(state)
+    for key, value in (
+        ("recall.defaultSource", "local"),
+        ("recall.defaultSection", "gotchas"),
+        ("recall.policy", "local-only"),
+        ("recall.preview.showDiffByDefault", "true"),
+        ("query.defaultOutput", "json"),
+    ):
+        assert state("config", key, value).code == 0
+    settings = (shop / ".agent-memory/config.json").read_bytes()
+    assert state("recall").out.startswith("Nothing to recall: no event of the source local waits")
+    assert "source imports, section gotchas, policy local-only" in state("recall", "--source", "imports").out
+    found = state("recall", "--source", "all", "--section", "all", "--policy", "balanced", "--no-diff").out
+    assert "source all, section all, policy balanced" in found
+    assert "changed sections: current-focus, gotchas, next-steps" in found
+    assert '"title": "Lock"' not in found
+    assert state("recall", "--policy", "imports-only", "--show-diff").out.count('+    "title": "Lock"') == 1
+    assert json.loads(state("query", "SQLite cache").out)["mode"] == "answer"
+    assert "mode: answer" in state("query", "SQLite cache", "-o", "human").out
+    assert (shop / ".agent-memory/config.json").read_bytes() == settings
+
+
 def test_query_answers_with_citations(state: Callable[..., Answer], sessions: Path) -> None:
     """For people lines with the evidence, for programs an object; too little evidence is no error."""
     imported(state)

@@ -155,7 +155,7 @@ def test_common_options_count_wherever_they_are() -> None:
     """They may stand before the group, before the verb and behind it."""
     found = read(None, ["-o", "json", "tasks", "--actor", "me", "list", "-w", "/x"])
     assert found is not None
-    assert found[1] == {"output": "json", "actor_option": "me", "folder": "/x"}
+    assert found[1] == {"form": "json", "actor_option": "me", "folder": "/x"}
     assert set(found[1]) <= set(ATTRIBUTES.values())
 
 

@@ -32,9 +32,16 @@ if TYPE_CHECKING:
 @option("--section", metavar="S", help="Change one section only (default: the settings').")
 @option("--policy", metavar="P", help="balanced, imports-only, local-only or project-map-protected.")
 @option("--show-diff", is_flag=True, help="Show the changed sections line by line.")
+@option("--no-diff", is_flag=True, help="Leave that out, whatever the settings say.")
 @yes
 def recall(
-    session: Session, source: str | None, section: str | None, policy: str | None, show_diff: bool, yes: bool
+    session: Session,
+    source: str | None,
+    section: str | None,
+    policy: str | None,
+    show_diff: bool,
+    no_diff: bool,
+    yes: bool,
 ) -> None:
     """Take what unrecalled events say into the state; shows it first and asks.
 
@@ -44,7 +51,7 @@ def recall(
 
     store = store_of(session)
     shown = system_of(session).preview(session.now, source, section, policy)
-    diff = show_diff or store.memory().config["recall"]["preview"]["showDiffByDefault"]
+    diff = not no_diff and (show_diff or store.memory().config["recall"]["preview"]["showDiffByDefault"])
     if session.output == "human":
         session.writer.lines(_preview_lines(session, shown, diff))
     if not shown.events:
@@ -119,7 +126,7 @@ def query(session: Session, question: tuple[str, ...], mode: str | None, scope: 
 
     memory = store_of(session).memory()
     found = ask(memory, " ".join(question), session.now, mode=mode, scope=scope)
-    if session.output == "human" and memory.config["query"]["defaultOutput"] == "json":
+    if session.form is None and memory.config["query"]["defaultOutput"] == "json":
         session.writer.document(found.json())
         return
     session.answer(found.json, lambda: _answer_lines(session, found))
