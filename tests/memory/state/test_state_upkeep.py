@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -252,6 +253,62 @@ def test_old_events_that_were_recalled_go_to_the_archive(repository: Repository)
     assert repository.json()["maintenance"]["historyEventCount"] == 1
     assert repository.codes() == []
     assert batch == f"{ARCHIVE}/prune-20260531T120300000Z"
+
+
+def test_events_are_only_ever_appended_to(repository: Repository) -> None:
+    """Whatever is done, each version of events.jsonl begins with the one before, but for retention."""
+    repository.add_source()
+    gotcha = {"title": "Lock", "symptom": "s", "cause": "c", "correctPath": "p"}
+    passed = {"label": "l", "command": "true", "status": "passed", "summary": "s"}
+
+    def note(**more: Any) -> dict[str, Any]:
+        return {"actor": ACTOR, "now": repository.later(), **more}
+
+    acts: dict[str, Callable[[], object]] = {
+        "sync": lambda: (repository.session("one", ["DECISION: Use SQLite"]), repository.sync()),
+        "recall": repository.recall,
+        "update": repository.update,
+        "edit": lambda: operations.edit(repository.store, "gotchas", [gotcha], **note()),
+        "validation": lambda: operations.record_validation(repository.store, [passed], **note(validated_at=stamp(NOW))),
+        "setting": lambda: repository.set("recall.policy", "balanced"),
+        "grown session": lambda: (repository.session("one", ["DECISION: Use SQLite", "One more"]), repository.sync()),
+        "recall of nothing new": repository.recall,
+        "automation": lambda: cycle(repository),
+    }
+    before = repository.path(EVENTS).read_bytes()
+    lengths = {}
+    for name, act in acts.items():
+        act()
+        after = repository.path(EVENTS).read_bytes()
+        assert after.startswith(before), name
+        lengths[name] = after.count(b"\n") - before.count(b"\n")
+        before = after
+    assert lengths == {
+        "sync": 1, "recall": 1, "update": 1, "edit": 1, "validation": 1, "setting": 0, "grown session": 1,
+        "recall of nothing new": 0, "automation": 0,
+    }  # fmt: skip
+    repository.later(days=100)
+    (batch,) = prune(repository.store, actor=ACTOR, now=repository.at).archived
+    kept = repository.path(EVENTS).read_bytes()
+    assert before.endswith(kept)
+    assert repository.path(f"{batch}/events.jsonl").read_bytes() + kept == before
+
+
+def test_the_canonical_files_are_where_the_format_says(repository: Repository) -> None:
+    """With an imported session and a batch there are six kinds of files, and nothing else but memdeck's own."""
+    repository.imported("one", "DECISION: Use SQLite")
+    repository.recall()
+    repository.later(days=100)
+    prune(repository.store, actor=ACTOR, now=repository.at)
+    top = repository.path(".agent-memory")
+    found = {str(path.relative_to(top)) for path in top.rglob("*") if path.is_file() and ".memdeck" not in path.parts}
+    batch = next(name.split("/")[1] for name in found if name.startswith("archive/"))
+    assert re.fullmatch(r"prune-\d{8}T\d{9}Z", batch)
+    assert found - {".gitignore"} == {
+        "state.json", "history/events.jsonl", "history/checkpoints/chk-000001.json",
+        "history/checkpoints/chk-000002.json", "sources.json", "config.json", "analysis.json",
+        f"archive/{batch}/manifest.json", f"archive/{batch}/events.jsonl",
+    }  # fmt: skip
 
 
 def test_what_no_recall_saw_stays(repository: Repository) -> None:
