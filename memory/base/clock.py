@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from memory.errors import UsageError
 
+from .patterns import late
 from .remarks import is_absent
 
-FORM = re.compile(
+FORM = late(
     r"(\d{4}-\d{2}-\d{2})(?:[ Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}:?\d{2})?)?",
     re.ASCII,
 )

@@ -7,15 +7,14 @@ part that differs.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from memory.base.patterns import late
 from memory.errors import UsageError
 
 from . import edits
-from .nodes import Entry, Section
+from .nodes import Entry, Frozen, Section
 from .scan.scan import Outline, scan
 from .source import count_line_ends, decode, encode, ends_line, heading_end, newline_of
 
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from .content.front_matter import FrontMatter
 
 BOM = b"\xef\xbb\xbf"
-_FENCE = re.compile(rb"---[ \t]*(?:\r\n|\n|\r)")
-_CLOSE = re.compile(rb"[\r\n](?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
+_FENCE = late(rb"---[ \t]*(?:\r\n|\n|\r)")
+_CLOSE = late(rb"[\r\n](?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
 _HEAD = -1  # the index of the part before the first section
 
 
@@ -74,8 +73,7 @@ def _heading_end(data: bytes, begin: int, stop: int) -> int:
         size *= 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Document:
+class Document(Frozen):
     """A memory file in parts that keep their source; positions are derived, never stored.
 
     `front` is the raw front matter with its delimiter lines (empty where there is none), `head` the part before
@@ -83,14 +81,40 @@ class Document:
     file ends inside an unclosed fence or HTML block.
     """
 
+    __slots__ = ("_newline", "_source", "_starts", "bom", "front_raw", "head", "open_end", "sections")
+
     bom: bytes
     front_raw: bytes
     head: Section
     sections: tuple[Section, ...]
-    open_end: bool = False
-    _source: bytes | None = field(default=None, repr=False)
-    _starts: list[int] | None = field(default=None, init=False, repr=False)
-    _newline: str | None = field(default=None, init=False, repr=False)
+    open_end: bool
+    _source: bytes | None
+    _starts: list[int] | None
+    _newline: str | None
+
+    def __init__(
+        self,
+        bom: bytes,
+        front_raw: bytes,
+        head: Section,
+        sections: tuple[Section, ...],
+        open_end: bool = False,
+        source: bytes | None = None,
+    ) -> None:
+        """Take the parts as they are; `source` is their whole source, where it is known."""
+        keep = object.__setattr__
+        keep(self, "bom", bom)
+        keep(self, "front_raw", front_raw)
+        keep(self, "head", head)
+        keep(self, "sections", sections)
+        keep(self, "open_end", open_end)
+        keep(self, "_source", source)
+        keep(self, "_starts", None)
+        keep(self, "_newline", None)
+
+    def __repr__(self) -> str:
+        """Return the parts, for those who look for a mistake."""
+        return f"Document(front_raw={self.front_raw!r}, head={self.head!r}, sections={self.sections!r})"
 
     # -- reading ----------------------------------------------------------------------------------------------
 

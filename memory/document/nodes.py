@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from memory.base.patterns import late
 from memory.errors import UsageError
 
 from .content.fields import Bullet, Fields, read_bullets, read_fields, set_field, unset_field
@@ -22,10 +22,27 @@ if TYPE_CHECKING:
     from .content.tables import Table
 
 T = TypeVar("T")
-_REMARK = re.compile(r"\s*\([^()]*\)\s*$")
+_REMARK = late(r"\s*\([^()]*\)\s*$")
 
 
-class Block:
+class Frozen:
+    """What is never changed; only what it derives from itself is kept in it, by `object.__setattr__`.
+
+    A frozen dataclass would be the same, and its module takes longer to import than all nodes.
+    """
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse to change the value."""
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        """Refuse to change the value."""
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be deleted")
+
+
+class Block(Frozen):
     """What sections and entries share: a body with fields, bullets and tables, and edits of it."""
 
     __slots__ = ()
@@ -73,19 +90,24 @@ class Block:
 B = TypeVar("B", bound=Block)
 
 
-@dataclass(frozen=True, slots=True, eq=False, init=False)
 class Entry(Block):
     """A level-3 heading with everything up to the next structural heading; `raw` is its exact source."""
 
+    __slots__ = ("_fields", "_memo", "raw")
+
     raw: bytes
-    _fields: Fields | None = field(repr=False)
-    _memo: tuple[Any, Any] | None = field(repr=False)
+    _fields: Fields | None
+    _memo: tuple[Any, Any] | None
 
     def __init__(self, raw: bytes) -> None:
         """Take a source as it is; the caller knows that it is one entry."""
         _SET_RAW(self, raw)
         _SET_FIELDS(self, None)
         _SET_MEMO(self, None)
+
+    def __repr__(self) -> str:
+        """Return the source, for those who look for a mistake."""
+        return f"Entry(raw={self.raw!r})"
 
     @classmethod
     def compose(cls, title: str, body: str = "", newline: str = "\n") -> Entry:
@@ -187,7 +209,6 @@ _SET_FIELDS: Callable[[Entry, Fields | None], None] = Entry.__dict__["_fields"].
 _SET_MEMO: Callable[[Entry, tuple[Any, Any] | None], None] = Entry.__dict__["_memo"].__set__
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Section(Block):
     """A heading of level 1 or 2 (0: the part before the first) with its own body and its entries.
 
@@ -196,15 +217,36 @@ class Section(Block):
     those of the body alone, and the entries hold the rest of the source.
     """
 
+    __slots__ = ("_buffer", "_count", "_entries", "_lines", "_marks", "_offsets", "_titled", "heading", "level")
+
     level: int
     heading: bytes
-    _buffer: bytes = field(repr=False)
-    _marks: Sequence[int] = field(repr=False)  # body, entries…, end
-    _entries: tuple[Entry, ...] | None = field(default=None, repr=False)
-    _lines: list[int] | None = field(default=None, init=False, repr=False)
-    _count: int | None = field(default=None, init=False, repr=False)
-    _offsets: list[int] | None = field(default=None, init=False, repr=False)
-    _titled: str | None = field(default=None, init=False, repr=False)
+    _buffer: bytes
+    _marks: Sequence[int]  # body, entries…, end
+    _entries: tuple[Entry, ...] | None
+    _lines: list[int] | None
+    _count: int | None
+    _offsets: list[int] | None
+    _titled: str | None
+
+    def __init__(
+        self, level: int, heading: bytes, buffer: bytes, marks: Sequence[int], entries: tuple[Entry, ...] | None = None
+    ) -> None:
+        """Take the parts as they are; the caller knows that they are one section."""
+        keep = object.__setattr__
+        keep(self, "level", level)
+        keep(self, "heading", heading)
+        keep(self, "_buffer", buffer)
+        keep(self, "_marks", marks)
+        keep(self, "_entries", entries)
+        keep(self, "_lines", None)
+        keep(self, "_count", None)
+        keep(self, "_offsets", None)
+        keep(self, "_titled", None)
+
+    def __repr__(self) -> str:
+        """Return level and heading, for those who look for a mistake."""
+        return f"Section(level={self.level}, heading={self.heading!r})"
 
     @classmethod
     def compose(cls, title: str, level: int = 2, newline: str = "\n") -> Section:

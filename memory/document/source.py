@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from memory.base.patterns import late
 from memory.errors import UsageError
 
 ESCAPES = "surrogateescape"
-LINE_END = re.compile(rb"\r\n|\n|\r")
+LINE_END = late(rb"\r\n|\n|\r")
 
 
 def decode(data: bytes) -> str:

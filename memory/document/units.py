@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory.base.patterns import late
+
 from .compare import Region, differences
 from .model import parse
 
@@ -17,8 +19,8 @@ Fits = Callable[["Entry", "Entry"], bool]
 _SIMILAR = 0.6
 _ALMOST = 0.85
 _LONG_TITLES = 1_000
-_NUMBER = re.compile(r"\d+")
-_UPDATED = re.compile(rb"^updated:[ \t]*(\S+)", re.MULTILINE)
+_NUMBER = late(r"\d+")
+_UPDATED = late(rb"^updated:[ \t]*(\S+)", re.MULTILINE)
 
 
 class Unit(NamedTuple):

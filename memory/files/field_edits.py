@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from memory.base.patterns import late
 from memory.base.remarks import CONFIG_NUMBERS, is_absent, join_remark, split_field
 from memory.document.content.fields import split_lines
 from memory.errors import UsageError
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memory.document.nodes import B
 
 _SPACE = " \t\r\n"
-_BREAKS = re.compile(r"[\r\n]")
+_BREAKS = late(r"[\r\n]")
 
 
 def changed_value(key: str, old: str | None, value: str) -> str:

@@ -14,7 +14,7 @@ from memory.base.patterns import late
 from memory.document.source import ESCAPES, heading_end
 from memory.errors import UsageError
 
-KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+KEY = late(r"[A-Za-z][A-Za-z0-9_-]*")
 _REST = r"(?:(?:\r?\n[ \t]*+)++(?<=[ \t])[^ \t\r\n][^\r\n]*+)*+"
 _REST_CR = r"(?:(?:(?>\r\n|\n|\r)[ \t]*)*(?>\r\n|\n|\r)[ \t]+[^ \t\r\n][^\r\n]*)*"
 _FIELD_LINE = r"- {1,4}([A-Za-z][A-Za-z0-9_-]*):(?: ([^\r\n]*)|(?=[\r\n]|\Z))"
@@ -26,17 +26,17 @@ _BULLET = (late(rf"^{_BULLET_LINE}({_REST})", re.MULTILINE), late(rf"{_BULLET_LI
 _QUICK = r"\n- {1,4}+([A-Za-z][A-Za-z0-9_-]*+):(?: [ \t]*+((?:[^\r\n]*[^ \t\r\n])?+)[ \t]*+|(?=[\r\n]|\Z))"
 _PAIR = late(_QUICK)
 # Where no carriage return stands: `.` goes over a long line many times faster than a set does.
-_PAIR_FEEDS = re.compile(_QUICK.replace(r"[^\r\n]*", ".*"))
+_PAIR_FEEDS = late(_QUICK.replace(r"[^\r\n]*", ".*"))
 _LONG_PAIR = late(_QUICK + f"({_REST})")
 # Too wide, for speed: what it does not find has no field.
-_FIRST = re.compile(rb"\n- ++[A-Za-z][A-Za-z0-9_-]*+:")
+_FIRST = late(rb"\n- ++[A-Za-z][A-Za-z0-9_-]*+:")
 _ENDS = r"(?>\r\n|\n|\r)"
 _INDENTED = late(rf"(?:(?:[ \t]*+{_ENDS})*+[ \t]+[^ \t\r\n][^\r\n]*(?:{_ENDS}|\Z))+")
 _TAG = late(r"<[A-Za-z/!?]")
 # A whole code fence in column 0. It opens there whatever stands above it, HTML apart; other fences are left to the
 # block scanner.
 _FENCE = late(r"\n(`{3,}+|~{3,}+)[^\r\n`~]*+(?:\n(?! {0,3}\1)[^\r\n]*+)*+\n {0,3}\1[ \t]*+(?=\n|\Z)")
-_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
+_LINE = late(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 
 
 class Field(NamedTuple):

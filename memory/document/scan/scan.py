@@ -12,13 +12,15 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
+from memory.base.patterns import late
+
 _CANDIDATE = r"(?:(#{1,3})(?=[ \t\r\n]|\Z)|( {0,3})(?:(`{3,}|~{3,})|<[A-Za-z/!?]))"
 _FIRST = re.compile(_CANDIDATE.encode())
 # A literal line feed in front lets the search skip from line to line, and a look at the next byte passes over most of
 # them at once; a lone carriage return needs the slower form.
-_NEXT = re.compile(rb"\n(?=[# `~<])" + _CANDIDATE.encode())
-_NEXT_CR = re.compile(rb"(?:\n|\r(?!\n))" + _CANDIDATE.encode())
-_LINE = re.compile(rb"([^\r\n]*)(\r\n|\n|\r|\Z)")
+_NEXT = late(rb"\n(?=[# `~<])" + _CANDIDATE.encode())
+_NEXT_CR = late(rb"(?:\n|\r(?!\n))" + _CANDIDATE.encode())
+_LINE = late(rb"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _CLOSERS: dict[tuple[bytes, int], re.Pattern[bytes]] = {}
 
 

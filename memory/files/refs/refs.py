@@ -12,19 +12,19 @@ was edited since is found, and for any other the error says what became of it.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from memory.base.patterns import late
 from memory.document.source import encode
 from memory.errors import AmbiguousError, Choice, NotFoundError
 
 SHORT = 10
 """How many hex digits come from the identity alone."""
 _MORE = 8
-_REF = re.compile(r"(?:([^#\s]+)#)?([0-9a-fA-F]{7,})")
+_REF = late(r"(?:([^#\s]+)#)?([0-9a-fA-F]{7,})")
 _MAX_CANDIDATES = 20
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_exact, read_moment
+from memory.base.patterns import late
 from memory.base.remarks import is_absent
 from memory.base.schedule import BadCron, check_cron, next_runs
 from memory.errors import UsageError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOMENTS = frozenset({"created", "started", "completed"})
 _NOT_FIELDS = frozenset({"ref", "line", "extra", "section"})
-_NUMBER = re.compile(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
+_NUMBER = late(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 
 
 def with_value(entry: Entry, key: str, value: str | None, zone: tzinfo) -> Entry:

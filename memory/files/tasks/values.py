@@ -7,6 +7,7 @@ from datetime import tzinfo
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory.base.patterns import late
 from memory.base.remarks import ABSENT, is_absent, split_remark
 from memory.document.source import ESCAPES
 from memory.files.refs.refs import identity_hex, identity_of_bytes
@@ -35,9 +36,9 @@ FIELD_KEYS = (
 """The fields that the format knows, in the order in which memdeck writes them."""
 
 KNOWN_KEYS = frozenset(FIELD_KEYS)
-_PRIORITY = re.compile(r"\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)", re.IGNORECASE)
-_RECURRING = re.compile(r"recurring:[ \t]*(\S.*)", re.IGNORECASE)
-_PROGRESS = re.compile(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
+_PRIORITY = late(r"\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)", re.IGNORECASE)
+_RECURRING = late(r"recurring:[ \t]*(\S.*)", re.IGNORECASE)
+_PROGRESS = late(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 
 
 class Due(NamedTuple):

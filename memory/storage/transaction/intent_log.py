@@ -9,12 +9,12 @@ them is used before it was checked as any path of a transaction is.
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memory.base.patterns import late
 from memory.errors import MemdeckError
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _HEAD = b"memdeck 1 "
 _RESERVE = 64 * 1024
 """Bytes that are set aside for the intent of a change on a disk that is full; enough for a hundred files."""
-_LABEL = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}")
-_STAGED = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}\.(new|old)(\.kept)?")
+_LABEL = late(r"[0-9A-Z]{26}\.[0-9]{1,6}")
+_STAGED = late(r"[0-9A-Z]{26}\.[0-9]{1,6}\.(new|old)(\.kept)?")
 
 
 class Role(NamedTuple):
