@@ -7,18 +7,19 @@ the library is followed: what people see rendered and what the scanner finds mus
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
+
+from memory.base.patterns import late
 
 from .definitions import definition_lines
 from .html import BLANK, ends, html_end
 
-_FENCE = re.compile(r"`{3,}+(?=[^`]*+\Z)|~{3,}+")
-_RULE = re.compile(r"(?:\*[ \t]*+){3,}+\Z|(?:-[ \t]*+){3,}+\Z|(?:_[ \t]*+){3,}+\Z")
-_MARKER = re.compile(r"(?:[-+*]|([0-9]{1,9})[.)])(?=[ \t]|\Z)")
-_HEADING = re.compile(r"#{1,6}+(?=[ \t]|\Z)")
-_UNDERLINE = re.compile(r"(?:=++|-++)[ \t]*+\Z")
+_FENCE = late(r"`{3,}+(?=[^`]*+\Z)|~{3,}+")
+_RULE = late(r"(?:\*[ \t]*+){3,}+\Z|(?:-[ \t]*+){3,}+\Z|(?:_[ \t]*+){3,}+\Z")
+_MARKER = late(r"(?:[-+*]|([0-9]{1,9})[.)])(?=[ \t]|\Z)")
+_HEADING = late(r"#{1,6}+(?=[ \t]|\Z)")
+_UNDERLINE = late(r"(?:=++|-++)[ \t]*+\Z")
 # What a line begins with that can be more than a paragraph, and that can end one.
 _STARTERS = frozenset("`~>*-_+0123456789<#[")
 _ENDERS = frozenset("`~>*-_+0123456789<#=")
@@ -35,8 +36,7 @@ which the scan of a whole file does not see either. A heading in column 0 ends a
 _NONE, _PARAGRAPH, _FENCED, _HTML = range(4)
 
 
-@dataclass(frozen=True, slots=True)
-class BlockScan:
+class BlockScan(NamedTuple):
     """What `scan_blocks` found.
 
     `heading` is the index of the first top-level ATX heading of level 1 to 3 that starts in column 0, or

@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_LABEL = re.compile(r"(?:[^\\\[\]]|\\.)*+", re.DOTALL)
-_ANGLED = re.compile(r"<(?:[^\n<>\\]|\\.)*+>", re.DOTALL)
-_BARE = re.compile(r"(?:[^\x00-\x20\x7f\\()]|\\[^ ])*+")
-_SPACES = re.compile(r"[ \t]*+")
+from memory.base.patterns import late
+
+_LABEL = late(r"(?:[^\\\[\]]|\\.)*+", re.DOTALL)
+_ANGLED = late(r"<(?:[^\n<>\\]|\\.)*+>", re.DOTALL)
+_BARE = late(r"(?:[^\x00-\x20\x7f\\()]|\\[^ ])*+")
+_SPACES = late(r"[ \t]*+")
 # An opening parenthesis inside a title in parentheses ends the attempt: it is no part of its pattern.
 _TITLES = {
-    '"': ('"', re.compile(r'(?:[^"\\]|\\.)*+', re.DOTALL)),
-    "'": ("'", re.compile(r"(?:[^'\\]|\\.)*+", re.DOTALL)),
-    "(": (")", re.compile(r"(?:[^()\\]|\\.)*+", re.DOTALL)),
+    '"': ('"', late(r'(?:[^"\\]|\\.)*+', re.DOTALL)),
+    "'": ("'", late(r"(?:[^'\\]|\\.)*+", re.DOTALL)),
+    "(": (")", late(r"(?:[^()\\]|\\.)*+", re.DOTALL)),
 }
 _LABEL_BLANKS = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
-_BAD_PROTOCOL = re.compile(r"(?ai:vbscript|javascript|file|data):")
-_GOOD_DATA = re.compile(r"(?ai:data:image/(?:gif|png|jpeg|webp);)")
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])|&[A-Za-z#][A-Za-z0-9]{1,31};")
+_BAD_PROTOCOL = late(r"(?ai:vbscript|javascript|file|data):")
+_GOOD_DATA = late(r"(?ai:data:image/(?:gif|png|jpeg|webp);)")
+_ESCAPE = late(r"\\([!-/:-@\[-`{-~])|&[A-Za-z#][A-Za-z0-9]{1,31};")
 _DEEPEST_PARENTHESES = 32
 
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import re
+from memory.base.patterns import late
 
-_RAW_START = re.compile(r"<(?ai:script|pre|style|textarea)(?=[\s>]|$)")
-_RAW_END = re.compile(r"</(?ai:script|pre|style|textarea)>")
+_RAW_START = late(r"<(?ai:script|pre|style|textarea)(?=[\s>]|$)")
+_RAW_END = late(r"</(?ai:script|pre|style|textarea)>")
 _NAMES = (
     "address article aside base basefont blockquote body caption center col colgroup dd details dialog dir"
     " div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html"
     " iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary"
     " table tbody td tfoot th thead title tr track ul"
 )
-_BLOCK_TAG = re.compile(rf"</?(?ai:{'|'.join(_NAMES.split())})(?=\s|/?>|$)")
-_WHOLE_TAG = re.compile(
+_BLOCK_TAG = late(rf"</?(?ai:{'|'.join(_NAMES.split())})(?=\s|/?>|$)")
+_WHOLE_TAG = late(
     r"(?:<[A-Za-z][A-Za-z0-9-]*"
     r"""(?:\s+[A-Za-z_:][A-Za-z0-9_:.-]*(?:\s*=\s*(?:[^"'=<>`\x00-\x20]+|'[^']*'|"[^"]*"))?)*"""
     r"\s*/?>|</[A-Za-z][A-Za-z0-9-]*\s*>)\s*$"
 )
 # Such a space may be part of an unquoted value or come after it: each doubles the ways to read a line.
-_WIDE_SPACE = re.compile(r"[^\x00-\x7f\S]")
+_WIDE_SPACE = late(r"[^\x00-\x7f\S]")
 _MOST_WIDE_SPACES = 64
 
 BLANK = ""

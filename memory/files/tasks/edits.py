@@ -302,15 +302,20 @@ def _moved(task: Task, entry: Entry, name: SectionName, summary: str) -> Edit:
     document, section = with_section(document, name)
     if name != "completed":
         return _placed(document, section, entry, summary)
-    document = document.insert_entry(section, 0, entry)
-    return Edit({FILE: document}, summary, read_tasks(FILE, document).ref_at(section, 0))
+    return _put(document.insert_entry(section, 0, entry), section, 0, summary)
 
 
 def _placed(document: Document, section: int, entry: Entry, summary: str) -> Edit:
     """Put an entry on top of its priority group."""
     number = _group_top(document.sections[section], entry)
-    document = document.insert_entry(section, number, entry)
-    return Edit({FILE: document}, summary, read_tasks(FILE, document).ref_at(section, number))
+    return _put(document.insert_entry(section, number, entry), section, number, summary)
+
+
+def _put(document: Document, section: int, number: int, summary: str) -> Edit:
+    """Return the edit that gives this document, about the task of an entry."""
+    task = read_tasks(FILE, document).at(section, number)
+    assert task is not None
+    return Edit({FILE: document}, summary, task.ref, task.entry)
 
 
 def _group_top(section: Section, entry: Entry) -> int:

@@ -20,6 +20,21 @@ def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:
     return found
 
 
+def twins_of(tasks: Iterable[Task], title: str) -> list[Task]:
+    """Return the open tasks whose title a person would take for this one, without working out that of every other."""
+    wanted = alike(title)
+    word = wanted.partition(" ")[0].encode("utf-8", "surrogateescape")
+    found = []
+    for task in tasks:
+        raw = task.entry.raw
+        heading = raw[: raw.find(b"\n") + 1] or raw
+        # Only letters outside of ASCII are taken for others.
+        may = not heading.isascii() or word in heading.lower()
+        if may and task.section in ("pending", "in-progress") and alike(task.title) == wanted:
+            found.append(task)
+    return found
+
+
 def twin_words(twins: Iterable[Task], title: str) -> str:
     """Return a sentence on the open tasks that have a title already; empty where there is none."""
     found = tuple(twins)

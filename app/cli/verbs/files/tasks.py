@@ -290,10 +290,9 @@ def _recurs_in_words(cron: str | None) -> str:
 
 def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
     """Say on stderr that another open task has the title that was given."""
-    from memory.base.names import alike
-    from memory.files.tasks.twins import open_twins, twin_words
+    from memory.files.tasks.twins import twin_words, twins_of
 
-    twins = open_twins(snapshot.tasks.tasks).get(alike(task.title), [])
+    twins = twins_of(snapshot.tasks.tasks, task.title)
     if words := twin_words([other for other in twins if other.at != task.at], task.title):
         tell(f"memdeck: warning: {words}")
 
