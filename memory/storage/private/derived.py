@@ -94,15 +94,17 @@ class Derived:
             str(self._folder.path / self._name), timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         try:
-            # Compressed rows of two or three thousand bytes: smaller pages would be left half empty.
-            connection.execute("PRAGMA page_size = 16384")
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if not count:
+                # Compressed rows of two or three thousand bytes: smaller pages would be left half empty. A database
+                # that has tables has both, and asking would wait for whoever writes to it.
+                connection.execute("PRAGMA page_size = 16384")
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             for statement in ("trusted_schema = OFF", "temp_store = MEMORY", "journal_mode = WAL"):
                 connection.execute(f"PRAGMA {statement}")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA wal_autocheckpoint = 32")
             connection.execute("PRAGMA journal_size_limit = 200000")
-            (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if not count and make:
                 self._fill(connection)
             try:
