@@ -89,7 +89,9 @@ def curated_cases(places: Places, size: str) -> Iterator[Case]:
     yield Case(building, lambda: build_fts(str(top / f"fts-{next(rebuilt)}.sqlite"), rows).close())
     yield Case(
         "memdeck makes its catalogue anew",
-        lambda: [curated.side_of(root).catalog.rebuild(root) for root in seen],
+        lambda: [
+            side.catalog.rebuild([root for root in seen if root.side == side.name]) for side in curated.sides.values()
+        ],
         None,
         building,
     )

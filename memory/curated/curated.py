@@ -119,7 +119,7 @@ class Curated:
 
     def memories(self, roots: Sequence[Root]) -> list[Memory]:
         """Return the memories of some folders, the deepest folder first, then the newest."""
-        from .index.catalog import memories
+        from .index.entries import memories
 
         found: list[Memory] = []
         for name, side in self.sides.items():
@@ -130,7 +130,7 @@ class Curated:
 
     def invalid(self, roots: Sequence[Root]) -> list[Invalid]:
         """Return the files of some folders that are no memories, with the reason."""
-        from .index.catalog import invalid_files
+        from .index.entries import invalid_files
 
         found: list[Invalid] = []
         for name, side in self.sides.items():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from memory.curated.files.index_file import Line, rendered
-from memory.curated.index.catalog import index_lines
+from memory.curated.files.index_file import Line, rendered, renewed
+from memory.curated.files.listing import digest
+from memory.curated.index.entries import index_hash, index_lines, lists_others
 from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
 from memory.curated.model import INDEX
 from memory.errors import MemdeckError
@@ -65,29 +67,40 @@ def write(side: Side, decision: Decision, transaction: Transaction) -> Change:
     else:
         assert decision.post is not None
         transaction.write(target, decision.post, base=decision.prior)
-    _index(side, decision, transaction)
+    index = _index(side, decision, transaction)
     words = {"add": "remembered", "update": "renewed", "delete": "forgot"}[decision.op]
     change = transaction.commit(f"{words} {decision.target_filename} ({decision.root.label})")
     side.store.remember(target, None)
+    names = tuple({decision.target_filename, decision.source_file})
+    side.catalog.wrote(decision.root, names, digest(index) if index else None)
     return change
 
 
-def _index(side: Side, decision: Decision, transaction: Transaction) -> None:
-    """Write the index anew: the memory of the decision on top, then all others, the newest first."""
+def _index(side: Side, decision: Decision, transaction: Transaction) -> bytes:
+    """Write the index and return it: the memory of the decision on top, then all others, the newest first.
+
+    An index that is as memdeck wrote it last, over files that nobody else changed since, is renewed in this one line.
+    """
     root = decision.root
-    mine = {decision.target_filename, decision.source_file}
-    known = side.catalog.read((root,), lambda db: index_lines(db, root))
-    lines = [line for line in known if line.filename not in mine]
+    mine = tuple({decision.target_filename, decision.source_file})
+    line = None
     if decision.op != "delete":
-        header = decision.header
-        lines.insert(0, Line(header["name"], decision.target_filename, header["description"]))
+        line = Line(decision.header["name"], decision.target_filename, decision.header["description"])
     path = f"{root.folder}/{INDEX}"
     stored = transaction.read(path)
-    data = rendered(stored.data, lines, tuple(mine))
+    data = None
+    made = None if stored.base is None else side.catalog.read((root,), partial(index_hash, root=root))
+    if made == digest(stored.data) and side.catalog.read((root,), partial(lists_others, root=root, names=mine)):
+        data = renewed(stored.data, line, mine)
+    if data is None:
+        known = side.catalog.read((root,), partial(index_lines, root=root))
+        lines = [one for one in known if one.filename not in mine]
+        data = rendered(stored.data, lines if line is None else [line, *lines], mine)
     if data:
         transaction.write(path, data, base=stored.base)
     elif stored.base is not None:
         transaction.remove(path, base=stored.base)
+    return data
 
 
 def stamp(side: Side, decision: Decision, now: datetime, *, event: str | None = None, replayed: bool = False) -> None:

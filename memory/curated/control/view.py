@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from memory.curated.files.listing import read_file
 from memory.curated.files.names import spellings
-from memory.curated.index.catalog import body_hash, memories
+from memory.curated.index.entries import memories
+from memory.curated.index.fill import body_hash
 from memory.curated.index.words import content_words, is_unspaced
 from memory.curated.model import Invalid, Memory, Root, slug_of_file
 

@@ -45,6 +45,31 @@ def rendered(data: bytes, lines: Iterable[Line], gone: Sequence[str] = ()) -> by
     return ("\n\n".join(parts) + "\n").encode("utf-8", "surrogateescape") if parts else b""
 
 
+def renewed(data: bytes, line: Line | None, gone: Sequence[str]) -> bytes | None:
+    """Return an index that memdeck rendered with the lines of some files taken out and one put on top.
+
+    The index lists other memories too. None where a line is to go from what a person wrote below: then the whole is
+    rendered.
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    end = text.find("\n\n")
+    for name in gone:
+        at = -1
+        while (at := text.find(f"]({name})", at + 1)) != -1:
+            start, stop = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+            found = _OURS.fullmatch(text[start:stop].rstrip("\r"))
+            if found is None or found["file"] != name:
+                continue
+            if -1 < end < start:
+                return None
+            text = text[:start] + text[stop + 1 :]
+            end = text.find("\n\n")
+            at = start - 1
+    if line is not None:
+        text = f"{line_of(line)}\n{text}"
+    return text.encode("utf-8", "surrogateescape")
+
+
 def capped(text: str, max_lines: int, max_bytes: int) -> tuple[str, int]:
     """Return a text cut at a line to the caps, and how many lines are left out; a first line too long is cut too."""
     lines = text.splitlines()

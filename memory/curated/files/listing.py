@@ -6,7 +6,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.curated.model import INDEX, Invalid, Memory, Root
@@ -49,7 +49,7 @@ def seen_in(store: Store, root: Root) -> Iterator[Seen]:
     with entries:
         for entry in entries:
             name = entry.name
-            if not name.endswith(".md") or name[0] in "._" or name == INDEX or ".tmp-" in name:
+            if not _may_be(name):
                 continue
             try:
                 found = entry.stat(follow_symlinks=False)
@@ -57,6 +57,30 @@ def seen_in(store: Store, root: Root) -> Iterator[Seen]:
                 continue
             if not stat.S_ISDIR(found.st_mode):
                 yield Seen(name, found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def has_names(store: Store, root: Root, names: Collection[str]) -> bool:
+    """Tell whether a folder has these files and no others that may be memories, without a look at each file."""
+    try:
+        listed = set(os.listdir(store.root / root.folder))
+    except (FileNotFoundError, NotADirectoryError):
+        listed = set()
+    return listed.issuperset(names) and not any(_may_be(name) for name in listed.difference(names))
+
+
+def seen_file(store: Store, root: Root, name: str) -> Seen | None:
+    """Return one file as its folder lists it, None where there is none that may be a memory."""
+    try:
+        found = os.lstat(store.root / root.folder / name)
+    except OSError:
+        return None
+    if stat.S_ISDIR(found.st_mode) or not _may_be(name):
+        return None
+    return Seen(name, found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _may_be(name: str) -> bool:
+    return name.endswith(".md") and name[0] not in "._" and name != INDEX and ".tmp-" not in name
 
 
 def system_files(store: Store, root: Root) -> tuple[str, ...]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from memory.curated.files.index_file import Line
-from memory.curated.files.listing import PASSING, Seen, read_file, seen_in
-from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root, changed_at
+from memory.curated.files.listing import PASSING, Seen, has_names, read_file, seen_file, seen_in
+from memory.curated.model import Invalid, Root
 
+from .entries import roots_in
+from .fill import Entry, make_empty, make_tables, next_number, put_in, take_out
 from .schema import CATALOG, CATALOG_VERSION
-from .words import fold, grams, spaced
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,13 +25,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _SETTLED_NS = 50_000_000
 """How old a folder's time must be before an equal one means that nothing changed: stamps are that coarse."""
-_LONGEST = 40
-"""Letters of the longest word that a typo may have been made of."""
+_TRUSTED = 2.0
+"""Seconds for which a write of this process is taken for the only change of its folder in that moment."""
+_BATCH = 500
+"""Files that are read before their rows are written."""
+_WHOLE = 4
+"""A part of the entries as large as one of this many is replaced by making all of them anew."""
 
 
-def body_hash(body: str) -> str:
-    """Return what is equal for two bodies that differ in case and spaces only."""
-    return hashlib.sha256(" ".join(body.split()).casefold().encode("utf-8", "surrogatepass")).hexdigest()
+class _Known(NamedTuple):
+    """The rows of one folder by file name, and the state of the database for which that is true."""
+
+    state: int
+    rows: dict[str, tuple[int, Seen]]
 
 
 class Catalog:
@@ -45,53 +52,81 @@ class Catalog:
         self._derived = None if folder is None else Derived(folder, f"catalog{ending}.sqlite", CATALOG_VERSION, CATALOG)
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
+        self._known: dict[str, _Known] = {}
         self._swept: dict[str, int] = {}
+        """The time of each folder when it was looked at as a whole."""
+        self._wrote: dict[str, int] = {}
+        """The time of a folder after a write of this process, until it is settled."""
+        self._due: dict[str, float] = {}
+        """When a folder that this process wrote to is looked at as a whole, in seconds of the monotonic clock."""
 
     def close(self) -> None:
         """Close the database; what is asked later opens it again."""
         connection, self._connection = self._connection, None
-        self._swept.clear()
+        self._forget()
         if connection is not None:
             connection.close()
 
     def read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T], *, whole: bool = False) -> T:
         """Return `work(connection)` on a catalogue that is up to date for some folders.
 
-        `whole` looks at every file again. A database that fails is thrown away; where none can be had, memory serves.
+        `whole` looks at every file again. While another process makes the catalogue anew its old state counts. A
+        database that fails is thrown away; where none can be had, memory serves.
         """
         import sqlite3
 
         for attempt in range(2):
             try:
-                connection = self._open()
-                for root in roots:
-                    self._sync(connection, root, whole)
-                return work(connection)
+                return self._read(roots, work, whole)
             except sqlite3.Error as error:
                 self.close()
                 if attempt or self._derived is None:
                     self._derived = None
                 elif not isinstance(error, sqlite3.OperationalError):
                     self._derived.discard()
+        return self._read(roots, work, whole)
+
+    def _read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T], whole: bool) -> T:
+        import sqlite3
+
         connection = self._open()
         for root in roots:
-            self._sync(connection, root, whole)
+            try:
+                self._sync(connection, root, whole)
+            except sqlite3.OperationalError as error:
+                # Another process makes it anew: until then it says what it said, and files are looked at when read.
+                busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+                if not busy or not roots_in(connection):
+                    raise
         return work(connection)
 
-    def rebuild(self, root: Root) -> int:
-        """Read every file of a folder again and return how many memories it holds."""
+    def rebuild(self, roots: Sequence[Root], every: Sequence[Root] = ()) -> dict[str, int]:
+        """Read every file of some folders again and return how many memories each holds, by the folder's key.
 
-        def forget(connection: sqlite3.Connection) -> None:
-            connection.execute("BEGIN IMMEDIATE")
-            rows = connection.execute("SELECT id FROM memory_catalog_entries WHERE root = ?", (root.key,)).fetchall()
-            for (entry,) in rows:
-                _remove(connection, entry)
-            connection.execute("COMMIT")
+        `every` are all folders of the side: where `roots` hold a good part of all memories, all are made anew, which
+        is faster. Other processes see the catalogue as it was until it is whole again.
+        """
 
-        self.read((), forget)
-        self._swept.pop(root.key, None)
-        count = "SELECT count(*) FROM memory_catalog_entries WHERE root = ? AND error IS NULL"
-        return int(self.read((root,), lambda db: db.execute(count, (root.key,)).fetchone()[0], whole=True))
+        def again(db: sqlite3.Connection) -> dict[str, int]:
+            marks = ",".join("?" * len(roots))
+            keys = [root.key for root in roots]
+            mine = f"SELECT id FROM memory_catalog_entries WHERE root IN ({marks})"
+            with self._writing(db):
+                numbers = [row[0] for row in db.execute(mine, keys)]
+                (count,) = db.execute("SELECT count(*) FROM memory_catalog_entries").fetchone()
+                whole = len(numbers) * _WHOLE >= count
+                if whole:
+                    make_empty(db)
+                else:
+                    take_out(db, numbers)
+                self._forget()
+                for root in {one.key: one for one in (*roots, *(every if whole else ()))}.values():
+                    self._sync(db, root, True)
+            count = "SELECT root, count(*) FROM memory_catalog_entries WHERE error IS NULL"
+            found = db.execute(f"{count} AND root IN ({marks}) GROUP BY root", keys)
+            return dict.fromkeys(keys, 0) | dict(found.fetchall())
+
+        return self.read((), again)
 
     # -- keeping it up with the files ---------------------------------------------------------------------------------
 
@@ -105,8 +140,7 @@ class Catalog:
         if connection is None:
             self._derived = None
             connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-            for statement in CATALOG.split(";"):
-                connection.execute(statement)
+            make_tables(connection)
         else:
             connection.execute("PRAGMA cache_size = -64000")
             connection.execute("PRAGMA mmap_size = 268435456")
@@ -114,204 +148,145 @@ class Catalog:
         self._identity = None if self._derived is None else self._derived.identity()
         return connection
 
+    def _forget(self) -> None:
+        for known in (self._known, self._swept, self._wrote, self._due):
+            known.clear()
+
+    @contextmanager
+    def _writing(self, db: sqlite3.Connection) -> Iterator[None]:
+        """Make one transaction, or a part of the one that is open; a failure takes all of it back."""
+        outer = db.in_transaction
+        if not outer:
+            db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            if not outer:
+                db.execute("COMMIT")
+        except BaseException:
+            self._forget()
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+
     def _sync(self, db: sqlite3.Connection, root: Root, whole: bool) -> None:
         try:
             stamp = os.stat(self._store.root / root.folder).st_mtime_ns
         except OSError:
             stamp = 0
-        if not whole and self._swept.get(root.key) == stamp:
+        trusted = not whole and time.monotonic() < self._due.get(root.key, float("inf"))
+        if trusted and (self._swept.get(root.key) == stamp or self._is_ours(db, root, stamp)):
             return
-        import time
-
         begun = time.time_ns()
+        known = self._rows(db, root)
         seen = {one.filename: one for one in seen_in(self._store, root)}
-        known = {
-            row[1]: (row[0], Seen(row[1], row[2], row[3], row[4]))
-            for row in db.execute(
-                "SELECT id, filename, seen_mtime, seen_size, seen_inode FROM memory_catalog_entries WHERE root = ?",
-                (root.key,),
-            )
-        }
-        settled = True
-        gone = [entry for name, (entry, _) in known.items() if name not in seen]
+        gone = [name for name in known if name not in seen]
         changed = [one for one in seen.values() if one.filename not in known or known[one.filename][1] != one]
+        settled = True
         if gone or changed:
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                for entry in gone:
-                    _remove(db, entry)
-                for one in changed:
-                    found = read_file(self._store, root, one.filename)
-                    if isinstance(found, Invalid) and found.line == 0:
-                        # No fault of its text: what failed once may be readable now.
-                        found = read_file(self._store, root, one.filename)
-                    if isinstance(found, Invalid) and found.code == PASSING:
-                        # What was known of it stays; the next look tries again.
-                        settled = False
-                        if one.filename not in known:
-                            _put(db, found, one._replace(mtime_ns=0, inode=0))
-                    elif found is not None:
-                        _put(db, found, one)
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
+            with self._writing(db):
+                db.execute("DELETE FROM memory_catalog_state WHERE root = ?", (root.key,))
+                take_out(db, [known.pop(name)[0] for name in gone])
+                for some in _batches(self._found(root, changed), _BATCH):
+                    settled &= self._put(db, known, some)
+        self._due.pop(root.key, None)
+        self._wrote.pop(root.key, None)
         if settled and begun - stamp > _SETTLED_NS:
             self._swept[root.key] = stamp
         else:
             self._swept.pop(root.key, None)
 
+    def _found(self, root: Root, some: Sequence[Seen]) -> Iterator[Entry]:
+        for one in some:
+            found = read_file(self._store, root, one.filename)
+            if isinstance(found, Invalid) and found.line == 0:
+                # No fault of its text: what failed once may be readable now.
+                found = read_file(self._store, root, one.filename)
+            if found is not None:
+                yield Entry(0, found, one)
 
-def _remove(db: sqlite3.Connection, entry: int) -> None:
-    db.execute("DELETE FROM memory_catalog_entries WHERE id = ?", (entry,))
-    db.execute("DELETE FROM memory_chunks WHERE entry = ?", (entry,))
-    db.execute("DELETE FROM memory_chunks_fts WHERE rowid = ?", (entry,))
-    db.execute("DELETE FROM memory_chunks_fts_trigram WHERE rowid = ?", (entry,))
+    def _put(self, db: sqlite3.Connection, known: dict[str, tuple[int, Seen]], some: Sequence[Entry]) -> bool:
+        """Put files in; return False where some of them could not be read, which the next look tries again."""
+        number = next_number(db)
+        settled = True
+        old: list[int] = []
+        new: list[Entry] = []
+        for _, found, seen in some:
+            name = found.filename
+            if isinstance(found, Invalid) and found.code == PASSING:
+                # What was known of it stays.
+                settled = False
+                if name in known:
+                    continue
+                seen = seen._replace(mtime_ns=0, inode=0)
+            if name in known:
+                old.append(known[name][0])
+                new.append(Entry(known[name][0], found, seen))
+            else:
+                new.append(Entry(number, found, seen))
+                number += 1
+            known[name] = (new[-1].number, seen)
+        take_out(db, old)
+        put_in(db, new)
+        return settled
 
+    def _rows(self, db: sqlite3.Connection, root: Root) -> dict[str, tuple[int, Seen]]:
+        """Return what is known of a folder, from the last look where no other process wrote since."""
+        (state,) = db.execute("PRAGMA data_version").fetchone()
+        known = self._known.get(root.key)
+        if known is None or known.state != state:
+            text = "SELECT id, filename, seen_mtime, seen_size, seen_inode FROM memory_catalog_entries WHERE root = ?"
+            rows = {row[1]: (row[0], Seen(*row[1:])) for row in db.execute(text, (root.key,))}
+            known = self._known[root.key] = _Known(state, rows)
+        return known.rows
 
-def _put(db: sqlite3.Connection, found: Memory | Invalid, seen: Seen) -> None:
-    row = db.execute(
-        "SELECT id FROM memory_catalog_entries WHERE root = ? AND filename = ?", (found.root.key, found.filename)
-    ).fetchone()
-    if row is not None:
-        _remove(db, row[0])
-    entry = None if row is None else row[0]
-    head = (entry, found.root.key, found.filename)
-    if isinstance(found, Invalid):
-        bad = (found.line, found.code, found.reason)
-        values: tuple[object, ...] = (*head, *(None,) * 8, seen.mtime_ns, *seen[1:], *bad)
-    else:
-        made = json.dumps(found.header.json(), ensure_ascii=False)
-        about = (found.header.type, found.slug, found.header.name, found.header.description, found.body, made)
-        values = (*head, *about, found.hash, body_hash(found.body), found.mtime_ns, *seen[1:], None, None, None)
-    made_id = db.execute(f"INSERT INTO memory_catalog_entries VALUES ({','.join('?' * 18)})", values).lastrowid
-    if isinstance(found, Memory):
-        name, description, body = found.header.name, found.header.description, found.body
-        content = f"{name}\n{description}\n{body}"
-        said = f"{spaced(name)}\n{spaced(description)}\n{spaced(body)}"
-        db.execute(
-            "INSERT INTO memory_chunks VALUES (?, ?, ?, ?, 1, ?)",
-            (
-                found.id,
-                made_id,
-                f"{spaced(name)}\n{spaced(description)}\n{spaced(body)}",
-                found.hash,
-                content.count("\n") + 1,
-            ),
-        )
-        db.execute(
-            "INSERT INTO memory_chunks_fts (rowid, name, description, body, grams) VALUES (?, ?, ?, ?, ?)",
-            (made_id, fold(name), fold(description), fold(body), grams(content)),
-        )
-        terms = {(term,) for term in said.split() if len(term) <= _LONGEST}
-        db.executemany("INSERT OR IGNORE INTO memory_terms VALUES (?)", terms)
-        db.execute("INSERT INTO memory_chunks_fts_trigram (rowid, content) VALUES (?, ?)", (made_id, fold(content)))
+    # -- what this process wrote itself -------------------------------------------------------------------------------
 
+    def _is_ours(self, db: sqlite3.Connection, root: Root, stamp: int) -> bool:
+        """Tell whether a folder has its time from a write of this process, and the same names as known since."""
+        if self._wrote.get(root.key) != stamp or not has_names(self._store, root, self._rows(db, root)):
+            return False
+        if time.time_ns() - stamp > _SETTLED_NS:
+            self._swept[root.key] = stamp
+        return True
 
-# -- reading it back --------------------------------------------------------------------------------
+    def wrote(self, root: Root, names: Sequence[str], index_hash: str | None) -> None:
+        """Take over what a transaction just wrote in a folder, while its lock is still held.
 
-COLUMNS = "id, root, filename, header, body, content_hash, mtime_ns"
+        `names` are the files that it wrote or removed, `index_hash` is that of the index it made. A folder that was not
+        known until then is looked at as a whole by the next reader. Another program's change in the same moment is seen
+        by name at once, and by a look at the whole folder two seconds later.
+        """
+        import sqlite3
 
+        try:
+            self._take_over(root, names, index_hash)
+        except (sqlite3.Error, OSError):
+            # The next reader looks at the folder, and makes the catalogue anew where it must.
+            self.close()
 
-def memory_of(row: Sequence[object], roots: dict[str, Root]) -> Memory:
-    """Return the memory of a row of `COLUMNS`."""
-    header = header_of(json.loads(str(row[3])))
-    return Memory(roots[str(row[1])], str(row[2]), header, str(row[4]), str(row[5]), int(row[6]))  # type: ignore[call-overload]
-
-
-def header_of(values: Json) -> Header:
-    """Return a header that `Header.json` gave."""
-    source = values["provenance"]
-    return Header(
-        values["name"],
-        values["description"],
-        values["type"],
-        values["scope"],
-        values["agent_name"],
-        values["agent_tier"],
-        Provenance(
-            source["source_actor"],
-            tuple(source["source_session_ids"]),
-            source["confidence"],
-            source["superseded_by"],
-            source["created_at"],
-            source["updated_at"],
-        ),
-    )
-
-
-def memories(
-    db: sqlite3.Connection, roots: Iterable[Root], where: str = "1", values: Sequence[object] = ()
-) -> list[Memory]:
-    """Return the memories of some folders that a condition fits, the newest first, then by name."""
-    known = {root.key: root for root in roots}
-    rows = db.execute(
-        f"SELECT {COLUMNS} FROM memory_catalog_entries WHERE error IS NULL AND root IN ({','.join('?' * len(known))})"
-        f" AND {where} ORDER BY mtime_ns DESC, filename",
-        [*known, *values],
-    )
-    return [memory_of(row, known) for row in rows]
-
-
-def same_slug(
-    db: sqlite3.Connection, roots: Iterable[Root], keys: Sequence[tuple[str, str]]
-) -> list[tuple[tuple[str, str], Memory]]:
-    """Return the memories of some folders that have one of these types and slugs, each with both."""
-    known = {root.key: root for root in roots}
-    columns = ", ".join(f"e.{name}" for name in COLUMNS.split(", "))
-    rows = db.execute(
-        f"WITH k(type, slug) AS (VALUES {','.join(['(?, ?)'] * len(keys))}) SELECT e.type, e.slug, {columns} FROM k"
-        " JOIN memory_catalog_entries e ON e.type = k.type AND e.slug = k.slug WHERE e.error IS NULL"
-        f" AND e.root IN ({','.join('?' * len(known))})",
-        [*(part for key in keys for part in key), *known],
-    )
-    return [((row[0], row[1]), memory_of(row[2:], known)) for row in rows]
+    def _take_over(self, root: Root, names: Sequence[str], index_hash: str | None) -> None:
+        db, key = self._open(), root.key
+        trusted = key in self._swept or key in self._wrote
+        self._swept.pop(key, None)
+        if not trusted or key not in self._known:
+            return
+        known = self._rows(db, root)
+        seen = [found for name in names if (found := seen_file(self._store, root, name)) is not None]
+        there = {one.filename for one in seen}
+        with self._writing(db):
+            take_out(db, [known.pop(name)[0] for name in names if name not in there and name in known])
+            settled = self._put(db, known, [*self._found(root, seen)])
+            if index_hash is None or not settled:
+                db.execute("DELETE FROM memory_catalog_state WHERE root = ?", (key,))
+            else:
+                db.execute("INSERT OR REPLACE INTO memory_catalog_state VALUES (?, ?)", (key, index_hash))
+        if settled:
+            self._wrote[key] = os.stat(self._store.root / root.folder).st_mtime_ns
+            self._due.setdefault(key, time.monotonic() + _TRUSTED)
+        else:
+            self._wrote.pop(key, None)
 
 
-def index_lines(db: sqlite3.Connection, root: Root) -> list[Line]:
-    """Return what the index of a folder says of its memories, the newest first."""
-    rows = db.execute(
-        "SELECT name, filename, description FROM memory_catalog_entries WHERE error IS NULL AND root = ?"
-        " ORDER BY mtime_ns DESC, filename",
-        (root.key,),
-    )
-    return [Line(*row) for row in rows]
-
-
-def newest_change(db: sqlite3.Connection, root: Root) -> float:
-    """Return when a memory of a folder was changed last, in seconds as `Memory.changed`; 0 where there is none."""
-    rows = db.execute(
-        "SELECT mtime_ns, json_extract(header, '$.provenance.updated_at') FROM memory_catalog_entries"
-        " WHERE error IS NULL AND root = ? ORDER BY mtime_ns DESC",
-        (root.key,),
-    )
-    newest = 0.0
-    for mtime_ns, updated in rows:
-        # No older file can have been changed later.
-        if mtime_ns / 1e9 <= newest:
-            break
-        newest = max(newest, changed_at(mtime_ns, updated))
-    return newest
-
-
-def roots_in(db: sqlite3.Connection) -> list[str]:
-    """Return the keys of all folders in the catalogue."""
-    found: list[str] = []
-    while True:
-        after = found[-1] if found else ""
-        (key,) = db.execute("SELECT min(root) FROM memory_catalog_entries WHERE root > ?", (after,)).fetchone()
-        if key is None:
-            return found
-        found.append(key)
-
-
-def invalid_files(db: sqlite3.Connection, roots: Iterable[Root]) -> list[Invalid]:
-    """Return the files of some folders that are no memories."""
-    known = {root.key: root for root in roots}
-    rows = db.execute(
-        "SELECT root, filename, error_line, error_code, error FROM memory_catalog_entries WHERE error IS NOT NULL"
-        f" AND root IN ({','.join('?' * len(known))}) ORDER BY root, filename",
-        [*known],
-    )
-    return [Invalid(known[row[0]], *row[1:]) for row in rows]
+def _batches(entries: Iterator[Entry], size: int) -> Iterator[list[Entry]]:
+    while some := list(islice(entries, size)):
+        yield some

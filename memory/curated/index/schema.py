@@ -67,7 +67,7 @@ def records(name: str) -> Kind:
     )
 
 
-CATALOG_VERSION = "2"
+CATALOG_VERSION = "3"
 CATALOG = """
 CREATE TABLE memory_catalog_entries (
     id INTEGER PRIMARY KEY, root TEXT NOT NULL, filename TEXT NOT NULL, type TEXT, slug TEXT, name TEXT,
@@ -75,6 +75,7 @@ CREATE TABLE memory_catalog_entries (
     seen_mtime INTEGER NOT NULL, seen_size INTEGER NOT NULL, seen_inode INTEGER NOT NULL,
     error_line INTEGER, error_code TEXT, error TEXT, UNIQUE (root, filename));
 CREATE INDEX entries_by_body ON memory_catalog_entries (body_hash);
+CREATE INDEX entries_by_time ON memory_catalog_entries (root, mtime_ns);
 CREATE INDEX entries_by_slug ON memory_catalog_entries (type, slug);
 CREATE TABLE memory_chunks (
     id TEXT PRIMARY KEY, entry INTEGER NOT NULL UNIQUE, content TEXT NOT NULL, content_hash TEXT NOT NULL,
@@ -84,5 +85,5 @@ CREATE VIRTUAL TABLE memory_chunks_fts USING fts5(
 CREATE VIRTUAL TABLE memory_chunks_fts_trigram USING fts5(content, tokenize = 'trigram');
 CREATE VIRTUAL TABLE memory_words USING fts5vocab(memory_chunks_fts, 'row');
 CREATE TABLE memory_terms (term TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE memory_catalog_state (root TEXT PRIMARY KEY, synced_at INTEGER NOT NULL)
+CREATE TABLE memory_catalog_state (root TEXT PRIMARY KEY, index_hash TEXT NOT NULL)
 """

@@ -38,8 +38,8 @@ def fold(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """Return the words of a text, folded, with one space before, between and after them."""
-    return f" {' '.join(_WORD.findall(fold(text)))} "
+    """Return the words of a folded text with one space before, between and after them."""
+    return f" {' '.join(_WORD.findall(text))} "
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -75,8 +75,10 @@ def pairs(word: str) -> tuple[str, ...]:
 
 
 def grams(text: str) -> str:
-    """Return the pairs of all unspaced runs of a text, with spaces between: what the index of words gets besides."""
-    return " ".join(pair for run in _UNSPACED.finditer(fold(text)) for pair in pairs(run[0]))
+    """Return the pairs of all unspaced runs of a folded text, with spaces between, for the index of words."""
+    if text.isascii():
+        return ""
+    return " ".join(pair for run in _UNSPACED.finditer(text) for pair in pairs(run[0]))
 
 
 def is_trivial(text: str) -> bool:

@@ -109,11 +109,13 @@ def reindex(curated: Curated, args: Json, call: Call) -> Json:
     scope, agent, tier = selector(args)
     roots = curated.all_roots() if scope is None and not agent else curated.chosen(scope, agent, tier)
     count = 0
-    for root in roots:
-        side = curated.side_of(root)
-        indexed = side.catalog.rebuild(root)
-        count += indexed
-        side.records.event("memory.write.reindex", call.now, root=root, summary=f"indexed={indexed}")
+    every = curated.all_roots()
+    for side in curated.sides.values():
+        mine = [root for root in roots if root.side == side.name]
+        indexed = side.catalog.rebuild(mine, [root for root in every if root.side == side.name]) if mine else {}
+        for root in mine:
+            count += indexed[root.key]
+            side.records.event("memory.write.reindex", call.now, root=root, summary=f"indexed={indexed[root.key]}")
     return {
         "indexed_files": count, "scope": scope, "workspace_id": curated.workspace_id() or None, "agent_name": agent,
         "agent_tier": tier, "completed_at": format_utc(call.now),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memory.curated.index.catalog import COLUMNS, roots_in
+from memory.curated.index.entries import COLUMNS, roots_in
 from memory.curated.index.words import fold
 from memory.curated.model import Root
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memory.curated.files.listing import read_file
-from memory.curated.index.catalog import memory_of, same_slug
+from memory.curated.index.entries import memory_of, same_slug
 from memory.curated.model import Memory, Root
 from memory.curated.places.settings import Settings
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
 from memory.curated.files.index_file import Line, capped, line_of
-from memory.curated.index.catalog import index_lines, newest_change
+from memory.curated.index.entries import index_lines, newest_change
 from memory.curated.model import INDEX, Json, Root
 from memory.curated.providers.calls import prompt_block, session_began
 from memory.errors import MemdeckError

@@ -191,7 +191,7 @@ def test_a_dry_run_writes_nothing(den: Den) -> None:
     den.close()
     after = tree(den.top)
     assert {name for name in after if name not in before} == set()
-    assert [name for name in before if before[name] != after[name] and "sqlite" not in name] == []
+    assert [name for name in before if "sqlite" not in name and before[name] != after.get(name)] == []
     assert runs(den.open().sides["workspace"]) == []
 
 

@@ -212,7 +212,7 @@ def test_recalls_are_counted_with_a_moving_average(den: Den) -> None:
     second = ask(den, curated, "deploy window", session="s2").entries[0].score
     count, score, _ = records.signals(["global/project_deploy-window.md"])["global/project_deploy-window.md"]
     assert (count, score) == (2, pytest.approx(0.8 * first + 0.2 * min(second, 1)))
-    curated.sides["global"].catalog.rebuild(curated.root("global"))
+    curated.sides["global"].catalog.rebuild([curated.root("global")])
     write(den, curated, "project", "Deploy window", "We deploy on Wednesdays")
     assert records.signals(["global/project_deploy-window.md"])["global/project_deploy-window.md"][0] == 2
 
