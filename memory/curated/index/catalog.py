@@ -170,7 +170,7 @@ class Catalog:
 
     def _sync(self, db: sqlite3.Connection, root: Root, whole: bool) -> None:
         try:
-            stamp = os.stat(self._store.root / root.folder).st_mtime_ns
+            stamp = os.stat(f"{self._store.root}/{root.folder}").st_mtime_ns
         except OSError:
             stamp = 0
         trusted = not whole and time.monotonic() < self._due.get(root.key, float("inf"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from memory.curated.files.index_file import Line
@@ -56,9 +56,12 @@ def memories(
 
 
 def same_slug(
-    db: sqlite3.Connection, roots: Iterable[Root], keys: Sequence[tuple[str, str]]
+    db: sqlite3.Connection, roots: Iterable[Root], keys: Sequence[tuple[str, str]], found: Container[tuple[str, str]]
 ) -> list[tuple[tuple[str, str], Memory]]:
-    """Return the memories of some folders that have one of these types and slugs, each with both."""
+    """Return the memories of some folders that have one of these types and slugs, each with both.
+
+    Those `found` already (key of the folder, file name) are left out.
+    """
     known = {root.key: root for root in roots}
     columns = ", ".join(f"e.{name}" for name in COLUMNS.split(", "))
     rows = db.execute(
@@ -67,15 +70,15 @@ def same_slug(
         f" AND e.root IN ({','.join('?' * len(known))})",
         [*(part for key in keys for part in key), *known],
     )
-    return [((row[0], row[1]), memory_of(row[2:], known)) for row in rows]
+    return [((row[0], row[1]), memory_of(row[2:], known)) for row in rows if (row[3], row[4]) not in found]
 
 
-def index_lines(db: sqlite3.Connection, root: Root) -> list[Line]:
-    """Return what the index of a folder says of its memories, the newest first."""
+def index_lines(db: sqlite3.Connection, root: Root, most: int = -1) -> list[Line]:
+    """Return what the index of a folder says of its memories, the newest first; `most` of them, -1 for all."""
     rows = db.execute(
         "SELECT name, filename, description FROM memory_catalog_entries WHERE error IS NULL AND root = ?"
-        " ORDER BY mtime_ns DESC, filename",
-        (root.key,),
+        " ORDER BY mtime_ns DESC, filename LIMIT ?",
+        (root.key, most),
     )
     return [Line(*row) for row in rows]
 

@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -60,9 +61,12 @@ def read_identity(store: Store) -> Identity | None:
         stored = store.read(FILE)
     except MemdeckError as error:
         raise config_error(_CODE, error.message, shown, 1, "make it readable; memdeck never replaces it") from error
-    if not stored.exists:
-        return None
-    toml = read_toml(stored.data, shown, code=_CODE)
+    return _identity_of(stored.data, shown) if stored.exists else None
+
+
+@lru_cache(maxsize=16)
+def _identity_of(data: bytes, shown: str) -> Identity:
+    toml = read_toml(data, shown, code=_CODE)
     for key, value in toml.values.items():
         if key not in _KEYS:
             raise config_error(_CODE, f"unknown key {key[:60]!r}", shown, toml.line_of(key))

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -143,10 +144,10 @@ def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]
         mine = [root for root in roots if root.side == name]
         if not mine or not by_key:
             continue
-        for key, memory in side.catalog.read(mine, lambda db, mine=mine: same_slug(db, mine, list(by_key))):  # type: ignore[misc]
-            if all(one.side is not side or one.memory.id != memory.id for one in by_key[key]):
-                more.append(_Candidate(side, memory, key, 0.0, 0.0))
-                by_key[key].append(more[-1])
+        known = {(one.memory.root.key, one.memory.filename) for one in found if one.side is side}
+        for key, memory in side.catalog.read(mine, partial(same_slug, roots=mine, keys=list(by_key), found=known)):
+            more.append(_Candidate(side, memory, key, 0.0, 0.0))
+            by_key[key].append(more[-1])
     for some in by_key.values():
         some.sort(key=lambda one: one.memory.root.depth)
         for above, below in pairwise(some):

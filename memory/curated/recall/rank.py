@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
@@ -54,7 +55,5 @@ def by_letters(query: Query, row: Row) -> float:
 def places(scores: Mapping[Key, float], most: int) -> dict[Key, int]:
     """Return the place of each of the best ones, from 0; those that are nearly equal share one."""
     ordered = sorted(((score, key) for key, score in scores.items() if score > 0), key=lambda one: -one[0])[:most]
-    found: dict[Key, int] = {}
-    for score, key in ordered:
-        found[key] = sum(other > score * (1 + _TIE) for other, _ in ordered)
-    return found
+    lowered = [-score for score, _ in ordered]
+    return {key: bisect_left(lowered, -score * (1 + _TIE)) for score, key in ordered}

@@ -9,8 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
-from memory.curated.files.index_file import Line, capped, line_of
-from memory.curated.index.entries import index_lines, newest_change
+from memory.curated.files.index_file import capped, line_of
+from memory.curated.files.listing import digest
+from memory.curated.index.entries import index_hash, index_lines, newest_change
 from memory.curated.model import INDEX, Json, Root
 from memory.curated.providers.calls import prompt_block, session_began
 from memory.errors import MemdeckError
@@ -136,10 +137,13 @@ def _text(
     hashes: list[str] = []
     for root in roots:
         side = curated.side_of(root)
-        lines = side.catalog.read((root,), partial(index_lines, root=root))
         newest = side.catalog.read((root,), partial(newest_change, root=root))
-        index, left = capped(_index(side, root, lines), settings["file.max_lines"], settings["file.max_bytes"])
-        if not lines or not index.strip():
+        if not newest:
+            continue
+        index, left = capped(
+            _index(side, root, settings["file.max_lines"]), settings["file.max_lines"], settings["file.max_bytes"]
+        )
+        if not index.strip():
             continue
         block = [f"## {_HEADINGS[(root.scope, root.tier)]}"]
         if left:
@@ -169,10 +173,17 @@ def _text(
     return text, digest, len(parts)
 
 
-def _index(side: Side, root: Root, lines: Sequence[Line]) -> str:
-    """Return the index of a folder: the file, or one made of the headers where it is missing or a line is outdated."""
-    data = side.store.read(f"{root.folder}/{INDEX}").data.decode("utf-8", "replace")
-    wanted = [line_of(line) for line in lines]
-    if data and set(wanted) <= set(data.splitlines()):
-        return data
+def _index(side: Side, root: Root, most: int) -> str:
+    """Return the index of a folder: the file, or one made of the headers where it is missing or a line is outdated.
+
+    Where it is missing there is one line more than the `most` that a prompt gets, for the rest is left out anyway.
+    """
+    data = side.store.read(f"{root.folder}/{INDEX}").data
+    text = data.decode("utf-8", "replace")
+    if data and side.catalog.read((root,), partial(index_hash, root=root)) == digest(data):
+        return text
+    listed = partial(index_lines, root=root) if data else partial(index_lines, root=root, most=most + 1)
+    wanted = [line_of(line) for line in side.catalog.read((root,), listed)]
+    if data and set(wanted) <= set(text.splitlines()):
+        return text
     return "\n".join(wanted)
