@@ -190,7 +190,7 @@ def _shapes(text: str, data: bytes) -> Iterator[Found]:
     # One byte is found far faster than several: what holds a byte that the text has not cannot begin there.
     missing = frozenset([byte for byte in _BEGIN_BYTES if byte not in data])
     for begin, kind, whole in _BEGINS:
-        if not missing.isdisjoint(begin):
+        if not missing.isdisjoint(begin) or begin not in data:
             continue
         count = 0
         for start in _places(data, begin):
@@ -228,6 +228,8 @@ def _named(text: str, lower: bytes) -> Iterator[Found]:
     name_at, value_at, about = _regex(_NAME, _ANY_CASE).match, _regex(_VALUE).match, _regex(_ABOUT, _ANY_CASE).match
     is_odd = _regex(_ODD).search
     for needle in _NAMES:
+        if needle not in lower:
+            continue
         count = end = 0
         for start in _places(lower, needle):
             # What stands in a value that was looked at was looked at with it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .content.fields import Fields, count_lines, hidden_lines, split_lines
@@ -11,7 +12,7 @@ from .source import count_line_ends, decode
 
 if TYPE_CHECKING:
     from .model import Document
-    from .nodes import Block
+    from .nodes import Block, Entry
 
 
 def _at_line_starts(pattern: str) -> tuple[re.Pattern[str], ...]:
@@ -35,6 +36,9 @@ _MARKED = re.compile("\ufeff+(?:#{1,3}[ \\t]|---)")
 _HEADING_QUICK = _at_line_starts("(?:\ufeff|#{2,3}[^#\\s]|#{1,3}[\u00a0\u2000-\u200b\u202f\u3000])")
 _MOST_ENCODING = 20
 
+MOST_KNOWN = 8192
+"""Of how many entries it is known what is wrong with each."""
+
 Finding = tuple[int, str, str]
 """Line (from 0), code and sentence."""
 
@@ -44,11 +48,13 @@ def structure_problems(document: Document) -> list[Finding]:
     data = document.dump()
     found = [*_encoding(data), *_front(document, data), *_conflicts(data), *_places(document)]
     for index, section in document.all_sections():
-        base = document.line_of(index)
-        found.extend(_fields(section, base + (1 if section.heading else 0)))
-        lines = section.entry_lines() if len(section) else []
+        if slips := _slips(section):
+            top = document.line_of(index) + (1 if section.heading else 0)
+            found.extend([(top + line, code, message) for line, code, message in slips])
         for number, entry in enumerate(section.entries):
-            found.extend(_fields(entry, base + lines[number] + 1))
+            if slips := _slips_of(entry):
+                top = document.line_of(index, number) + 1
+                found.extend([(top + line, code, message) for line, code, message in slips])
     return sorted(found, key=lambda problem: problem[0])
 
 
@@ -95,11 +101,10 @@ def _places(document: Document) -> list[Finding]:
     for index, section in enumerate(document.sections):
         if section.level != 2:
             continue
-        line = document.line_of(index)
-        first = names.setdefault(section.name, line)
-        if first != line:
-            message = f"the section {section.title!r} stands in line {first + 1} too"
-            found.append((line, "document.twin_section", message))
+        first = names.setdefault(section.name, index)
+        if first != index:
+            message = f"the section {section.title!r} stands in line {document.line_of(first) + 1} too"
+            found.append((document.line_of(index), "document.twin_section", message))
     if document.open_end:
         message = "a code fence or HTML block is never closed: it swallows the rest of the file"
         found.append((_opening_line(document), "document.unclosed", message))
@@ -119,7 +124,14 @@ def _opening_line(document: Document) -> int:
     return line + first + (1 if len(last) or last.heading else 0)
 
 
-def _fields(block: Block, line: int) -> list[Finding]:
+@lru_cache(MOST_KNOWN)
+def _slips_of(entry: Entry) -> list[Finding]:
+    """Return the slips of an entry; of one that stands in a later version of its document as well they are known."""
+    return _slips(entry)
+
+
+def _slips(block: Block) -> list[Finding]:
+    """Return what in the lines of a block was likely meant otherwise; lines from 0 at its first below the heading."""
     body = block.body
     found: list[Finding] = []
     if not body or body.isspace():
@@ -129,7 +141,7 @@ def _fields(block: Block, line: int) -> list[Finding]:
         for node in block.fields.nodes:
             if node.key in seen:
                 message = f"the field {node.key!r} stands twice; the first counts"
-                found.append((line + node.line, "field.twice", message))
+                found.append((node.line, "field.twice", message))
             seen.add(node.key)
     # Looking for a single character first is much faster in a body of megabytes.
     marked = "##" in body or "\ufeff" in body or ("#" in body and not body.isascii())
@@ -141,18 +153,18 @@ def _fields(block: Block, line: int) -> list[Finding]:
             continue
         if _BULLET.match(text):
             message = f"{text.strip()[:40]!r} is text; a field begins with a dash"
-            found.append((line + number, "field.bullet", message))
+            found.append((number, "field.bullet", message))
         elif _TIGHT.match(text):
             message = f"{text.strip()[:40]!r} is text; a space belongs behind the colon"
             if text[1:2] != " ":
                 message = f"{text.strip()[:40]!r} is text; a space belongs behind the dash"
-            found.append((line + number, "field.space", message))
+            found.append((number, "field.space", message))
         elif _HEADING.match(text):
             message = f"{text.strip()[:40]!r} is text; a heading has a space behind its hashes"
-            found.append((line + number, "document.heading", message))
+            found.append((number, "document.heading", message))
         elif _MARKED.match(text):
             message = f"{text.strip()[:40]!r} is text: a byte order mark stands before it"
-            found.append((line + number, "document.mark", message))
+            found.append((number, "document.mark", message))
     return found
 
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from memory.base.problems import Problem
+from memory.base.problems import Level, Problem
+from memory.document.check import MOST_KNOWN
 
-from .model import TaskList, read_due, split_priority
+from .model import Task, TaskList, read_due, split_priority
 from .sections import task_sections
 
 if TYPE_CHECKING:
@@ -36,53 +37,69 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
                 yield Problem("error", name, document.line_of(index, number) + 1, "task.unknown_section", message)
     zone = snapshot.zone
     tasks = snapshot.tasks if name == "tasks.md" else TaskList(name, document)
-    seen: dict[tuple[str, str], int] = {}
+    seen: dict[tuple[str, str], Task] = {}
     for task in tasks.tasks:
-        line = task.line + 1
-        priority, title = split_priority(task.entry.title)
-        fields = task.entry.fields
-        if priority is None:
-            if _BRACKETED.match(title):
-                yield Problem("warning", name, line, "task.priority", f"{title[:40]!r} begins with an unknown priority")
-            else:
-                yield Problem("note", name, line, "task.priority_missing", f"{title[:40]!r} has no priority")
-        if not title.strip() and task.heading is None:
+        said = _read(task.entry, zone)
+        first = seen.setdefault((said.title, said.created), task)
+        open_ended = task.section in ("completed", "archived") and not said.completed
+        if first is task and said.title.strip() and not said.wrong and not open_ended:
+            continue
+        line, title = task.line + 1, repr(said.title[:40])
+        if not said.title.strip() and task.heading is None:
             yield Problem("warning", name, line, "task.title", "the task has no title")
-        created = fields.get("created") or ""
-        if not created:
-            yield Problem("note", name, line, "task.created_missing", f"{title[:40]!r} has no created")
-        if task.section in ("completed", "archived") and not fields.get("completed"):
-            message = f"{title[:40]!r} has no completed, so it is never archived"
+        if open_ended:
+            message = f"{title} has no completed, so it is never archived"
             yield Problem("note", name, line, "task.completed_missing", message)
-        first = seen.setdefault((title, created), line)
-        if first != line:
-            message = f"{title[:40]!r} has the title and created of the task in line {first}"
+        if first is not task:
+            message = f"{title} has the title and created of the task in line {first.line + 1}"
             yield Problem("note", name, line, "task.twin", message)
-        for key in _DATES:
-            wrong = _bad_date(fields.get(key) or "", zone)
-            if wrong:
-                yield Problem(
-                    "error", name, _line(task.entry, key, line), f"task.{key}", f"{key}: {wrong}, in {title[:40]!r}"
-                )
-        value = fields.get("due")
-        if value:
-            due = read_due(value)
-            wrong = _bad_date(due.date or "", zone) or (_bad_cron(due.recurring) if due.recurring else None)
-            if wrong:
-                yield Problem(
-                    "error", name, _line(task.entry, "due", line), "task.due", f"due: {wrong}, in {title[:40]!r}"
-                )
-        if "recurring" in fields:
-            message = "a task recurs by its due, such as `due: recurring: 0 9 * * MON`; this field does nothing"
-            yield Problem("warning", name, _line(task.entry, "recurring", line), "task.recurring", message)
-        progress = fields.get("progress")
-        if progress and progress.lower() not in ("null", "none", "-") and not _PROGRESS.fullmatch(progress):
-            message = f"progress is {progress[:40]!r}, not 0% to 100%"
-            yield Problem("error", name, _line(task.entry, "progress", line), "task.progress", message)
+        for level, code, key, message in said.wrong:
+            yield Problem(level, name, _line(task.entry, key, line), code, message)
+
+
+class _Said(NamedTuple):
+    """What the entry of a task says, and what is wrong with that by itself: level, code, field ("": heading), words."""
+
+    title: str
+    created: str
+    completed: bool
+    wrong: tuple[tuple[Level, str, str, str], ...]
+
+
+@lru_cache(MOST_KNOWN)
+def _read(entry: Entry, zone: tzinfo) -> _Said:
+    """Read an entry; one that stands in a later version of its file as well is not read again."""
+    priority, title = split_priority(entry.title)
+    fields, said = entry.fields, repr(title[:40])
+    created = fields.get("created") or ""
+    wrong: list[tuple[Level, str, str, str]] = []
+    if priority is None:
+        if _BRACKETED.match(title):
+            wrong.append(("warning", "task.priority", "", f"{said} begins with an unknown priority"))
+        else:
+            wrong.append(("note", "task.priority_missing", "", f"{said} has no priority"))
+    if not created:
+        wrong.append(("note", "task.created_missing", "", f"{said} has no created"))
+    for key in _DATES:
+        if bad := _bad_date(fields.get(key) or "", zone):
+            wrong.append(("error", f"task.{key}", key, f"{key}: {bad}, in {said}"))
+    if value := fields.get("due"):
+        due = read_due(value)
+        if bad := _bad_date(due.date or "", zone) or (_bad_cron(due.recurring) if due.recurring else None):
+            wrong.append(("error", "task.due", "due", f"due: {bad}, in {said}"))
+    if "recurring" in fields:
+        message = "a task recurs by its due, such as `due: recurring: 0 9 * * MON`; this field does nothing"
+        wrong.append(("warning", "task.recurring", "recurring", message))
+    progress = fields.get("progress")
+    if progress and progress.lower() not in ("null", "none", "-") and not _PROGRESS.fullmatch(progress):
+        wrong.append(("error", "task.progress", "progress", f"progress is {progress[:40]!r}, not 0% to 100%"))
+    return _Said(title, created, bool(fields.get("completed")), tuple(wrong))
 
 
 def _line(entry: Entry, key: str, heading: int) -> int:
-    """Return the line (from 1) of a field of an entry whose heading stands in line `heading` (from 1)."""
+    """Return the line (from 1) of a field of an entry whose heading stands in line `heading`; without a key, that."""
+    if not key:
+        return heading
     return next((heading + 1 + node.line for node in entry.fields.nodes if node.key == key), heading)
 
 
@@ -111,24 +128,29 @@ def _bad_cron(text: str) -> str | None:
 def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
     """Yield the findings of journal.md or of an archive of it."""
     for index, section in enumerate(document.sections):
-        line = document.line_of(index) + 1
         found = _DAY.fullmatch(section.title) if section.level == 2 else None
         if found is None:
             if len(section):
                 message = f"{len(section)} entries stand under {section.title[:40]!r}, which is no date"
-                yield Problem("error", name, line, "journal.section", message)
+                yield Problem("error", name, document.line_of(index) + 1, "journal.section", message)
         elif not _exists(found[1]):
-            yield Problem("error", name, line, "journal.date", f"the date {found[1]} does not exist")
-        top = document.line_of(index)
-        lines = section.entry_lines()
+            message = f"the date {found[1]} does not exist"
+            yield Problem("error", name, document.line_of(index) + 1, "journal.date", message)
         for number, entry in enumerate(section.entries):
-            clock = _TIME.match(entry.title)
-            if clock is None:
-                message = f"{entry.title[:40]!r} has no time"
-                yield Problem("note", name, top + lines[number] + 1, "journal.time_missing", message)
-            elif int(clock[1]) > 23 or int(clock[2]) > 59 or int(clock[3] or 0) > 59:
-                message = f"the time {clock[0]} does not exist"
-                yield Problem("error", name, top + lines[number] + 1, "journal.time", message)
+            if (wrong := _bad_time(entry)) is not None:
+                yield Problem(wrong[0], name, document.line_of(index, number) + 1, *wrong[1:])
+
+
+@lru_cache(MOST_KNOWN)
+def _bad_time(entry: Entry) -> tuple[Level, str, str] | None:
+    """Return level, code and words where the heading of a journal entry has no time, or one that does not exist."""
+    title = entry.title
+    clock = _TIME.match(title)
+    if clock is None:
+        return "note", "journal.time_missing", f"{title[:40]!r} has no time"
+    if int(clock[1]) > 23 or int(clock[2]) > 59 or int(clock[3] or 0) > 59:
+        return "error", "journal.time", f"the time {clock[0]} does not exist"
+    return None
 
 
 @lru_cache(maxsize=4096)
