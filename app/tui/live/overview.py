@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from widgets.chrome.header import Alert
     from widgets.pane.base import Pane
     from widgets.pane.offers import Badge
+    from widgets.panes import PaneName
 
     from .away_summary import Morning
     from .outside_changes import Noticing
@@ -43,6 +44,8 @@ class Overview(Part):
         self._proposals = proposals
         self._noticing, self._watching, self._morning = noticing, watching, morning
         self._badges: dict[str, Badge] = {}
+        self._counts: dict[str, tuple[tuple[object, ...], Badge]] = {}
+        """The badges of memory files, each with what it was counted of: documents, and the minute."""
         self.problems: tuple[Problem, ...] = ()
         """What was wrong in the files at the last look, where they are few enough to be looked through."""
 
@@ -53,16 +56,25 @@ class Overview(Part):
         badges = {}
         for name in self.app.panes.names(self.app.workspace):
             try:
-                badge = name.load().badge(snapshot, now)
-                if any(snapshot.refused(file) for file in name.files if file in MEMORY_FILES):
-                    badge = replace(badge, alert=True)
-                badges[name.id] = badge
-                if name.id == INBOX:
-                    badges[INBOX] = replace(badge, count=self._proposals.count() or None)
+                badges[name.id] = self._badge(name, snapshot, now)
             except Exception:  # A pane of another package must not take the numbers of the others with it.
                 if name.own:
                     raise
         self.app.post_message(Report(partial(self._counted, badges)))
+
+    def _badge(self, name: PaneName, snapshot: Snapshot, now: datetime) -> Badge:
+        """Return the badge of a pane; that of memory files only is counted anew where one of them changed."""
+        if name.id == INBOX:
+            return replace(name.load().badge(snapshot, now), count=self._proposals.count() or None)
+        refused = any(snapshot.refused(file) for file in name.files if file in MEMORY_FILES)
+        if refused or not name.files or not all(file in MEMORY_FILES for file in name.files):
+            badge = name.load().badge(snapshot, now)
+            return replace(badge, alert=True) if refused else badge
+        basis = (*map(snapshot.document, name.files), now.replace(second=0, microsecond=0))
+        known = self._counts.get(name.id)
+        if known is None or known[0] != basis:
+            known = self._counts[name.id] = (basis, name.load().badge(snapshot, now))
+        return known[1]
 
     def brief(self, _pane: Pane, snapshot: Snapshot, now: datetime) -> None:
         """Work out what needs attention."""
