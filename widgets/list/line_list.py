@@ -255,10 +255,11 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
             self.refresh()
             return
         dropped = frozenset(keys)
-        for line_key in [one for one in self._lines if _item_of(one[0]) in dropped]:
-            del self._lines[line_key]
-        for strip_key in [one for one in self._strips if _item_of(one[0]) in dropped]:
-            del self._strips[strip_key]
+        for kept in (self._lines, self._strips):
+            for drawn in [
+                one for one in kept if (one[0].owner if isinstance(one[0], Continuation) else one[0]) in dropped
+            ]:
+                del kept[drawn]  # type: ignore[arg-type]
         self._refresh_items(dropped)
 
     def _refresh_items(self, items: frozenset[Hashable]) -> None:
@@ -433,14 +434,13 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
 
     def _states(self, position: int, key: Hashable) -> tuple[str, ...]:
         """The component classes of a row, the strongest last."""
-        owner = owner_of(self._rows, position)
-        item = _item_of(key)
+        item, number = (key.owner, key.number) if isinstance(key, Continuation) else (key, 0)
         states = []
         if position == self._hover and is_item(key):
             states.append("line-list--hover")
         if item in self._shown_selection:
             states.append("line-list--selected")
-        if owner == self._position:
+        if position - number == self._position:
             states.append("line-list--cursor" if self.has_focus else "line-list--cursor-blurred")
         if item in self._flashing:
             states.append("line-list--flash")
@@ -452,12 +452,15 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         self.settle_styles()
         return super().render_lines(crop)
 
-    def render_line(self, y: int) -> Strip:
+    def draw_below(self, y: int, width: int) -> Strip:  # noqa: ARG002
+        """A line of the view below the last row."""
+        return Strip.blank(width, self.rich_style)
+
+    def draw_line(self, y: int, width: int) -> Strip:
         """One line of the view."""
         position = y + round(self.scroll_y)
-        width = self.line_width
         if not 0 <= position < len(self._rows):
-            return Strip.blank(width, self.rich_style)
+            return self.draw_below(y, width)
         key = self._rows[position]
         states = self._states(position, key)
         cached = (key, width, states)

@@ -31,15 +31,17 @@ class Scrolling(ScrollView):
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), repaint=False)
 
     _bar: ScrollBar | None = None
-    _line_width = 0
 
     line_indent = 0
-    """Cells of padding that `render_line` has to put at the left now."""
+    """Cells of padding that `draw_line` has to put at the left now."""
 
-    @property
-    def line_width(self) -> int:
-        """Cells of a line beside padding and scrollbar; worked out once for a picture."""
-        return self._line_width or self.scrollable_content_region.width
+    def draw_line(self, y: int, width: int) -> Strip:
+        """Return the line `y` of the view in `width` cells, those beside padding and scrollbar."""
+        raise NotImplementedError
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the view."""
+        return self.draw_line(y, self.scrollable_content_region.width)
 
     @property
     def vertical_scrollbar(self) -> ScrollBar:
@@ -53,7 +55,7 @@ class Scrolling(ScrollView):
         return bar
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw lines as `render_line` gives them.
+        """Draw lines as `draw_line` gives them.
 
         Textual asks for border, padding and effects again with each line, which takes longer than our drawing; this
         does it once, and leaves to Textual what has more of them than a padding at the left.
@@ -62,11 +64,11 @@ class Scrolling(ScrollView):
         indent = gutter.left
         if gutter != Spacing(0, 0, 0, indent) or any(map(styles.has_rule, EFFECTS)):
             return super().render_lines(crop)
-        self._line_width, self.line_indent = self.scrollable_content_region.width, indent
+        width, self.line_indent = self.scrollable_content_region.width, indent
         try:
-            strips = [self.render_line(y) for y in crop.line_range]
+            strips = [self.draw_line(y, width) for y in crop.line_range]
         finally:
-            self._line_width = self.line_indent = 0
+            self.line_indent = 0
         background = self.background_colors[1]
         for line_filter in self.get_line_filters():
             strips = [strip.apply_filter(line_filter, background) for strip in strips]

@@ -47,11 +47,10 @@ class PaneList(LineList):
         assert isinstance(key, Row)
         return self._pane.draw_row(key.item, width)
 
-    def render_line(self, y: int) -> Strip:
-        """A row, or a line of the words."""
+    def draw_below(self, y: int, width: int) -> Strip:
+        """A line of the words, where there are no rows."""
         if self.rows or not self._words:
-            return super().render_line(y)
-        width = self.line_width
+            return super().draw_below(y, width)
         if self._wrapped[0] != width:
             room = max(1, width - 2 * INDENT)
             texts = (line(Piece(text, "muted")) for text in self._words.split("\n"))

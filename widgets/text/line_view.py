@@ -158,9 +158,9 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         self.settle_styles()
         return super().render_lines(crop)
 
-    def render_line(self, y: int) -> Strip:
+    def draw_line(self, y: int, width: int) -> Strip:
         """One line of the view."""
-        row, width = y + round(self.scroll_y), self.line_width
+        row = y + round(self.scroll_y)
         below = not 0 <= row < len(self._laid_out)
         content, states = (EMPTY, ()) if below else (self._laid_out[row], self.states_of(row))
         selection = self.text_selection

@@ -27,13 +27,9 @@ def _inner_outer(base: Color, background: Color) -> tuple[Style, Style]:
     return Style(background=base + background), Style(background=base)
 
 
-def _inner_outer_of(_: StylesCache, base: Color, background: Color) -> tuple[Style, Style]:
-    return _inner_outer(base, background)
-
-
 def let_pictures_go() -> None:
     """Let what a widget drew go with it; Textual's own cache holds the pictures of the last 1,000 widgets."""
-    StylesCache.get_inner_outer = _inner_outer_of  # type: ignore[method-assign, assignment]
+    StylesCache.get_inner_outer = staticmethod(_inner_outer)  # type: ignore[method-assign, assignment]
 
 
 class Collecting:

@@ -68,12 +68,11 @@ class CardList(PaneList):
             return states
         return tuple(state for state in states if not state.startswith("line-list--cursor"))
 
-    def render_line(self, y: int) -> Strip:
+    def draw_line(self, y: int, width: int) -> Strip:
         """One line of the view; of a card that is cut at the edge, a muted one with a sign of where it goes on."""
         sign = self._cut(y)
         if not sign:
-            return super().render_line(y)
-        width = self.line_width
+            return super().draw_line(y, width)
         content = self.render_row(self.rows[y + round(self.scroll_y)], max(0, width - GUTTER - MARGIN))
         return self.draw(line(f"{sign:<{GUTTER}}", *(Piece(piece.text, "muted") for piece in content)), width)
 
