@@ -48,7 +48,8 @@ def structure_problems(document: Document) -> list[Finding]:
     data = document.dump()
     found = [*_encoding(data), *_front(document, data), *_conflicts(data), *_places(document)]
     for index, section in document.all_sections():
-        if slips := _slips(section):
+        lead = section.lead
+        if lead and not lead.isspace() and (slips := _slips(section)):
             top = document.line_of(index) + (1 if section.heading else 0)
             found.extend([(top + line, code, message) for line, code, message in slips])
         for number, entry in enumerate(section.entries):

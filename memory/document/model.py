@@ -7,7 +7,7 @@ part that differs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from memory.base.patterns import late
@@ -170,10 +170,9 @@ class Document(Frozen):
         assert self._newline is not None
         return self._newline
 
-    def all_sections(self) -> Iterator[tuple[int, Section]]:
-        """Iterate over (index, section), the part before the first one as index -1."""
-        yield _HEAD, self.head
-        yield from enumerate(self.sections)
+    def all_sections(self) -> list[tuple[int, Section]]:
+        """Return (index, section) of all, the part before the first one as index -1."""
+        return [(_HEAD, self.head), *enumerate(self.sections)]
 
     def section(self, index: int) -> Section:
         """Return one section; -1 is the part before the first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date as calendar_date
+from functools import lru_cache
 from itertools import groupby
 from operator import ge
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,6 +33,7 @@ class Day(NamedTuple):
     size: int
 
 
+@lru_cache(4096)
 def read_date(title: str) -> str | None:
     """Return the date that a section's heading begins with, also one that does not exist."""
     found = _DATE.match(title)
@@ -206,7 +208,7 @@ class Journal:
     @property
     def count(self) -> int:
         """The number of entries."""
-        return sum(day.size for day in self.days)
+        return sum([day.size for day in self.days])
 
     def of_day(self, day: Day) -> tuple[JournalEntry, ...]:
         """Return the entries of one section in file order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from itertools import count, groupby, repeat
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from memory.document.source import decode
@@ -434,7 +435,7 @@ def _by_digits(tasks: Iterable[Task], digits: str) -> list[Task]:
     """Return the tasks whose ref begins with these digits; a completed run of a recurring task has longer ones."""
     short = digits[:SHORT]
     found: list[Task] = []
-    for names, group in groupby(tasks, lambda task: task._names):
+    for names, group in groupby(tasks, attrgetter("_names")):
         identities = names.identities()
         found += [task for task in group if identities[task._index].startswith(short)]
     if len(digits) <= SHORT:
