@@ -6,10 +6,13 @@ import pytest
 
 from app.tui.app import MemdeckApp
 from app.tui.commands import conditions
+from app.tui.commands.conditions import Condition, Situation
+from app.tui.keys.available import hint_names, live_actions
 from app.tui.keys.help import Help
 from app.tui.keys.palette import Palette, score
 from app.tui.keys.registry import ACTIONS, BY_ID, PARTS, command_of
 from memory.workspace import Workspace
+from tests.app.tui.command_context import context_over
 from tests.app.tui.tui_helpers import NAMES, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.chrome.frame import Frame
@@ -605,3 +608,18 @@ async def test_a_name_in_a_filter_is_completed_without_a_look_at_any_row() -> No
     assert await last.get_suggestion("ti priority:h") == "ti priority:high"
     assert await last.get_suggestion("assigned:") == "assigned:bob"
     assert len(asked) == 1
+
+
+def test_each_condition_is_asked_once_for_all_actions(workspace: Workspace) -> None:
+    """However many actions need the same, a look at the keys asks once; the next look asks again."""
+    asked: list[str] = []
+    context = context_over(workspace, "tasks", FIRST)
+    condition = Condition(lambda now: asked.append(now.pane_id) or now.tasks)
+    for _ in range(2):
+        now = Situation(context)
+        assert now.allows(condition)
+        assert now.allows(condition)
+    assert asked == ["tasks", "tasks"]
+    assert live_actions(Situation(context)) >= {"task.start", "task.done", "entry.edit"}
+    assert hint_names(Situation(context))["task.start"] == "start"
+    assert hint_names(Situation(context))["task.reopen"] == ""

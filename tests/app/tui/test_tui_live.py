@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from threading import Event
@@ -15,9 +16,11 @@ from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, 
 from tests.patience import PATIENCE, within
 from tests.widgets.harness import HOSTILE, assert_safe, screen_text
 from widgets.dialogs.dialogs import Preview
-from widgets.pane.base import Contents
+from widgets.pane.base import Badge, Contents, Pane
 from widgets.panes import panes_for
 from widgets.panes.journal.pane import JournalPane
+from widgets.panes.knowledge.pane import KnowledgePane
+from widgets.panes.tasks.pane import TasksPane
 
 
 async def test_an_outside_change_keeps_cursor_and_selection(workspace: Workspace) -> None:
@@ -227,3 +230,33 @@ async def test_a_pane_that_takes_long_to_read_has_the_focus_then(
             there.set()
         await settle(pilot)
         assert app.desk.focused is app.navigation.pane.line_list
+
+
+async def test_a_badge_is_counted_again_where_its_file_changed(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another task counts the tasks again, and nothing of a pane whose files are the same."""
+    counted: list[str] = []
+
+    def counting(pane: type[Pane]) -> Callable[[Snapshot, datetime], Badge]:
+        badge = pane.badge
+
+        def count(snapshot: Snapshot, now: datetime) -> Badge:
+            counted.append(pane.pane_id)
+            return badge(snapshot, now)
+
+        return count
+
+    for pane in (TasksPane, JournalPane, KnowledgePane):
+        monkeypatch.setattr(pane, "badge", staticmethod(counting(pane)))
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        assert {"tasks", "journal", "knowledge"} <= set(counted)
+        before = app.desk.sidebar._entries["tasks"].count
+        counted.clear()
+        path = workspace.memory / "tasks.md"
+        path.write_bytes(path.read_bytes().replace(b"## Pending\n", b"## Pending\n\n### [LOW] One more\n", 1))
+        app.looking.files_changed(frozenset({"tasks.md"}))
+        await settle(pilot)
+        assert counted == ["tasks"]
+        assert app.desk.sidebar._entries["tasks"].count == before + 1

@@ -13,6 +13,7 @@ from memory.document import Document
 from memory.errors import RefusedError
 from memory.files.check import check_files, worst
 from memory.files.snapshot import Snapshot, Source
+from memory.files.tasks.check import _read
 from tests.fixture_files import sample, sample_names, variants
 from tests.growth import assert_in_proportion
 from tests.memory_files import NOW, snapshot_of
@@ -203,3 +204,20 @@ def test_many_entries_cost_in_proportion() -> None:
         return snapshot
 
     assert_in_proportion(lambda size: size, check, 500)
+
+
+def test_only_changed_entries_are_checked_again() -> None:
+    """After a change of one task its findings are new, and all others are what the check before found."""
+    files = workspace_files(Size(40, 40), NOW)
+    before = snapshot_of(files)
+    document, task = before.document("tasks.md"), before.tasks.tasks[7]
+    where, number = task.at
+    section = document.section(where)
+    changed = document.with_section(where, section.with_entry(number, task.entry.set_field("due", "someday")))
+    later = snapshot_of({**files, "tasks.md": changed.dump()})
+    later._documents["tasks.md"] = changed
+    found = check_files(before)
+    asked = _read.cache_info().misses
+    again = check_files(later)
+    assert _read.cache_info().misses == asked + 1
+    assert [one.code for one in again if one not in found] == ["task.due"]
