@@ -117,14 +117,16 @@ def _start(workspace: Workspace, given: Mapping[str, Any], client: str, now: dat
 
 def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
     """Return what fits the message; nothing where nothing does."""
-    from memory.prompts import for_message
+    from memory.prompts import for_message, is_searched
 
     message = _message(given)
     if not message:
         return ""
+    without = told_apart(workspace)
+    if not is_searched(workspace, without):
+        return for_message(workspace, now, message, without=without, agent=client).text
     from memory.systems import searcher_of
 
-    without = told_apart(workspace)
     searcher = searcher_of(workspace)
     try:
         return for_message(workspace, now, message, searcher=searcher, without=without, agent=client).text

@@ -132,16 +132,14 @@ def inject(
         return _recent(reading, settings, settings.max_inject_count, "recent_only", ())
     words = words_of(message)
     known = None if index is None or reading.undated else index()
-    ranked = _ranked(reading, words, now, settings.max_inject_count, known) if words else []
+    most = settings.max_inject_count
+    ranked = _ranked(reading, words, now, most + _SHOWN, known) if words else []
     if not ranked:
-        return _recent(reading, settings, min(RECENT, settings.max_inject_count), "recent", tuple(sorted(words)))
+        return _recent(reading, settings, min(RECENT, most), "recent", tuple(sorted(words)))
 
-    def explain() -> list[Candidate]:
-        most = settings.max_inject_count
-        more = [reading.ranked[rank] for rank in _ranked(reading, words, now, most + _SHOWN, None)]
-        return list(_explained(more, words, now, settings, most))
-
-    chosen = _fitting([reading.ranked[rank] for rank in ranked], settings.max_inject_chars)
+    tried = [reading.ranked[rank] for rank in ranked]
+    chosen = _fitting(tried[:most], settings.max_inject_chars)
+    explain = lambda: list(_explained(tried, words, now, settings, most))  # noqa: E731
     return Injection("match", chosen, tuple(sorted(words)), settings, explain)
 
 

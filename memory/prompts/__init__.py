@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .brief import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message
+from .brief import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message, is_searched
 from .choices import Choices, change_choices, choice_of, read_choices
 from .model import Block, Prompt, framed, tokens_of
 
@@ -18,6 +18,7 @@ __all__ = [
     "choice_of",
     "for_message",
     "framed",
+    "is_searched",
     "read_choices",
     "tokens_of",
 ]

@@ -89,6 +89,21 @@ def for_message(
     return composed(_chosen(blocks, choices), budget, now.astimezone(zone).strftime("%Y-%m-%d %H:%M"))
 
 
+def is_searched(workspace: Workspace, without: Collection[str] = ()) -> bool:
+    """Tell whether a search may find what no system offers by itself; `for_message` leaves out all other hits."""
+    from memory.registry import system_name
+
+    hidden = _hidden(without)
+    return any(not hidden.issuperset(system_name(name).kinds) for name in workspace.system_names())
+
+
+def _hidden(without: Collection[str]) -> set[str]:
+    """Return the kinds of which a search tells nothing: facts offer themselves, and some systems are left out."""
+    from memory.registry import system_name
+
+    return {"facts", *(kind for name in without for kind in system_name(name).kinds)}
+
+
 def _chosen(blocks: list[Block], choices: Mapping[str, Kind]) -> list[Block]:
     """Return the blocks, each entry once, with what is pinned on top in the order of the pins, and the muted marked."""
     seen: set[str] = set()
@@ -187,11 +202,10 @@ def _offered(workspace: Workspace, now: datetime, message: str, without: Collect
 
 
 def _found(searcher: Searcher, message: str, now: datetime, without: Collection[str] = ()) -> Iterator[Block]:
-    from memory.registry import system_name
     from memory.search import read_day, read_query
 
     query: Query = read_query(message[:500], lambda day: read_day(day, now.date()))
-    hidden = {"facts", *(kind for name in without for kind in system_name(name).kinds)}
+    hidden = _hidden(without)
     for hit in searcher.search(query, _FOUND).every:
         entry = hit.entry
         if entry.kind not in hidden:

@@ -6,9 +6,8 @@ They are kept in the private state folder of the workspace (`prompts/choices.jso
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.storage.private.settings import Settings
@@ -24,8 +23,7 @@ EVERY = "*"
 _MOST, _LONGEST = 500, 300
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """One entry, by its ref, that is pinned or muted for one agent (`agent:NAME`) or for all (`*`)."""
 
     ref: str
@@ -37,8 +35,7 @@ class Choice:
         return {"ref": self.ref, "kind": self.kind, "agent": self.agent}
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(NamedTuple):
     """All choices of a workspace, in the order in which they were made; an agent's own count before those for all."""
 
     every: tuple[Choice, ...] = ()

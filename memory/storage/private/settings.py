@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from memory.errors import ConfigError, UsageError
 
@@ -18,8 +17,7 @@ _VERSION = 1
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings(Generic[Value]):
+class Settings(NamedTuple, Generic[Value]):
     """One value in `folder`/`name`, read whole and rewritten whole.
 
     `parse` makes the value of a document and may raise UsageError, or what comes of JSON of another shape; `document`
