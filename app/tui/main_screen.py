@@ -31,6 +31,7 @@ from .keys.registry import ACTIONS, BY_ID, PINNED
 
 def bindings() -> Iterator[Binding]:
     """The bindings of all actions; those without keys wait for one in `keys.toml`."""
+    groups = {action.together: Binding.Group(action.together) for action in ACTIONS if action.together}
     for action in ACTIONS:
         yield Binding(
             ",".join(action.keys) or UNBOUND,
@@ -39,6 +40,7 @@ def bindings() -> Iterator[Binding]:
             show=action.shown,
             id=action.id,
             tooltip=action.description,
+            group=groups.get(action.together),
         )
 
 

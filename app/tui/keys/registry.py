@@ -26,7 +26,8 @@ class Action(NamedTuple):
     `keys` are names as Textual writes them; without any it is reached from the palette only. `shown` puts it into
     the footer while it means something, in these `panes` only if there are any: the key works in the others, too.
     `bulk` says that it is done to all selected entries; while some are selected, the footer shows such actions only.
-    `said` has for a pane what the action is called there, and its sentence.
+    `said` has for a pane what the action is called there, and its sentence. The footer names the actions that have the
+    same word in `together` once, with the keys of all.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Action(NamedTuple):
     panes: tuple[str, ...] = ()
     bulk: bool = False
     said: tuple[tuple[str, str, str], ...] = ()
+    together: str = ""
 
     def words_in(self, pane: str) -> str:
         """What it is called in a pane."""
@@ -206,6 +208,32 @@ ACTIONS: tuple[Action, ...] = (
         bulk=True,
     ),
     Action(
+        "task.left",
+        ("less_than_sign", "shift+left"),
+        "tasks",
+        "move",
+        "move back",
+        "Move the card to the column before: reopen the task",
+        _TASK,
+        (-1,),
+        conditions.BOARD,
+        shown=True,
+        together="move",
+    ),
+    Action(
+        "task.right",
+        ("greater_than_sign", "shift+right"),
+        "tasks",
+        "move",
+        "move on",
+        "Move the card to the next column: start or finish the task",
+        _TASK,
+        (1,),
+        conditions.BOARD,
+        shown=True,
+        together="move",
+    ),
+    Action(
         "task.start",
         ("s",),
         "tasks",
@@ -252,30 +280,6 @@ ACTIONS: tuple[Action, ...] = (
         needs=conditions.TASK_REOPEN,
         shown=True,
         bulk=True,
-    ),
-    Action(
-        "task.right",
-        ("greater_than_sign", "shift+right"),
-        "tasks",
-        "move",
-        "move on",
-        "Move the card to the next column: start or finish the task",
-        _TASK,
-        (1,),
-        conditions.BOARD,
-        shown=True,
-    ),
-    Action(
-        "task.left",
-        ("less_than_sign", "shift+left"),
-        "tasks",
-        "move",
-        "move back",
-        "Move the card to the column before: reopen the task",
-        _TASK,
-        (-1,),
-        conditions.BOARD,
-        shown=True,
     ),
     Action(
         "list.filter",
