@@ -60,7 +60,7 @@ class StartScreen(Dialog, ModalScreen[str | None]):
         with Vertical(classes="dialog"):
             yield SafeText("No memory here yet", classes="dialog--title")
             yield SafeText(f"There is no .aiter/memory in {self._path} or above it.")
-            yield LineList(self._draw, tuple(self._words))
+            yield LineList(self._draw, tuple(self._words), classes="dialog--body")
             yield KeyHints(indent=0)
 
     def on_mount(self) -> None:

@@ -37,27 +37,31 @@ WIDEST_WHEN = 13
 """The most cells of a date in a row whose title needs all others."""
 
 
+LEAST_TITLE = 18
+"""The cells of a title before which a date goes; a shorter title needs its own only."""
+
+
 @cache
-def row_columns(when: int) -> Columns:
+def row_columns(when: int, title: int = LEAST_TITLE) -> Columns:
     """A task that waits or is done: priority, title, when (or how far, where nothing is due) in so many cells.
 
-    Dates stand at the right, so each row gives its title what its own date leaves.
+    Dates stand at the right, so each row gives its title what its own date leaves, and at least `title` cells.
     """
     return Columns(
-        Column("priority", 6, importance=3), Column("title", minimum=18), Column("when", when, "right", importance=2)
+        Column("priority", 6, importance=3), Column("title", minimum=title), Column("when", when, "right", importance=2)
     )
 
 
-ROW_UNDATED = Columns(Column("priority", 6, importance=3), Column("title", minimum=18))
+ROW_UNDATED = Columns(Column("priority", 6, importance=3), Column("title", minimum=LEAST_TITLE))
 """A task without a date: its title has the room."""
 
 
 @cache
-def row_in_progress(when: int) -> Columns:
+def row_in_progress(when: int, title: int = LEAST_TITLE) -> Columns:
     """A task that somebody works on; its bar counts for more than its date."""
     return Columns(
         Column("priority", 6, importance=3),
-        Column("title", minimum=18),
+        Column("title", minimum=title),
         Column("when", when, "right", importance=1),
         Column("progress", 11, "right", importance=2),
     )
@@ -161,16 +165,17 @@ def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs
         "title": Piece(task.title, "muted" if done else "plain"),
         "when": when,
     }
-    room = width - PRIORITY_CELLS - cell_width(visible(task.title[:200]))
-    columns = row_columns(_when_cells(when, room))
+    needed = cell_width(visible(task.title[:200]))
+    room, least = width - PRIORITY_CELLS - needed, max(1, min(LEAST_TITLE, needed))
+    columns = row_columns(_when_cells(when, room), least)
     if task.section == "in-progress" and task.progress is not None:
         bar = progress_line(task.progress, glyphs)
         if task.due is None and task.recurring is None:
             cells["when"] = bar
-            columns = row_columns(line_width(bar))
+            columns = row_columns(line_width(bar), least)
         else:
             cells["progress"] = bar
-            columns = row_in_progress(_when_cells(when, room - 12))
+            columns = row_in_progress(_when_cells(when, room - 12), least)
     elif not when.text:
         columns = ROW_UNDATED
     if when.tone == "alert" and all(column.name != "when" for column, _ in columns.fit(width)):

@@ -171,6 +171,14 @@ def test_a_row_fits_into_any_width(width: int) -> None:
     assert len(row) == width
 
 
+@pytest.mark.parametrize(("title", "dated"), [("Pay the rent", True), ("Pay the rent for the office", False)])
+def test_a_short_title_leaves_its_date_the_room(title: str, dated: bool) -> None:
+    """In the narrowest terminals a date goes only where the title needs its cells."""
+    row = row_of("Pending", f"### [HIGH] {title}\n- due: 2024-01-16 09:00\n", 33)
+    assert ("tom. 09:00" in row) is dated
+    assert title[:20] in row
+
+
 def test_the_detail_has_every_field_and_the_text() -> None:
     """Known fields are labelled, unknown ones listed, what else stands in the entry follows."""
     text = (
