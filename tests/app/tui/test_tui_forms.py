@@ -218,6 +218,15 @@ async def test_a_folder_without_memory_offers_to_make_it(tmp_path: Path) -> None
         assert isinstance(app.screen, Form)
 
 
+@pytest.mark.parametrize("size", [(40, 10), (30, 12), (80, 24)], ids=str)
+async def test_the_start_screen_names_its_keys_in_small_terminals(tmp_path: Path, size: tuple[int, int]) -> None:
+    """Both choices and their keys are on the screen at once."""
+    app = make_app(None, path=str(tmp_path), environ={"XDG_STATE_HOME": str(tmp_path / "state")})
+    async with running(app, size):
+        shown = screen_text(app)
+        assert all(words in shown for words in ("Create it here", "Look at a demo", "c create", "d demo"))
+
+
 async def test_leaving_the_start_screen_makes_nothing(tmp_path: Path) -> None:
     """q at the first start leaves the folder as it was."""
     app = make_app(None, path=str(tmp_path), environ={"XDG_STATE_HOME": str(tmp_path / "state")})
