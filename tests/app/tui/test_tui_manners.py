@@ -25,7 +25,7 @@ from widgets.text.task_words import card_line
 
 @pytest.mark.parametrize("size", [(160, 36), (120, 36), (80, 24)], ids=str)
 async def test_angle_brackets_move_a_card_and_the_footer_says_so(workspace: Workspace, size: tuple[int, int]) -> None:
-    """> starts the task of a card, < reopens it; both are named on the board, at once and also where there is little room, and only there."""
+    """> starts the task of a card, < reopens it; both are named on the board, narrow or wide, and only there."""
     app = make_app(workspace)
     async with running(app, size) as pilot:
         assert "</> move" not in hints(app)
