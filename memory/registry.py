@@ -61,6 +61,7 @@ REGISTRY: tuple[SystemName, ...] = (
         "memory.systems.typed:TypedMemory",
         ("typed",),
         listed=".aide/config.toml",
+        outside="memory.typed.stores:outside",
         verbs=(
             VerbName(
                 "typed",
@@ -90,6 +91,7 @@ REGISTRY: tuple[SystemName, ...] = (
         "memory.systems.curated:CuratedMemory",
         ("curated",),
         is_file=True,
+        outside="memory.curated.stores:outside",
         verbs=(
             VerbName(
                 "curated",

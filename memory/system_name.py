@@ -43,6 +43,8 @@ class SystemName(NamedTuple):
 
     `listed` is a file of the home folder that may name further folders of the system, which lie anywhere in a
     workspace. A folder of such a system, found by its mark, is a workspace itself only where no other one is around it.
+    `outside` is a function as `module:function`: given the workspace's folder, the home folder and the state home, it
+    yields the stores of the system that lie outside of the workspace, each with a change log of its own.
     `is_file` says that the mark is a file; that of a `listed` system always is.
     """
 
@@ -55,6 +57,7 @@ class SystemName(NamedTuple):
     verbs: tuple[VerbName, ...] = ()
     panes: tuple[PaneEntry, ...] = ()
     is_file: bool = False
+    outside: str = ""
 
     def marks(self, folder: str) -> bool:
         """Tell whether a folder has the mark of the system."""

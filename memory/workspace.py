@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .attached import Attached, Systems
 from .errors import ConflictError, MemdeckError, UsageError
 from .files.snapshot import Snapshot, Views, Written
-from .registry import workspace_of
+from .registry import registered, workspace_of
 from .storage import Change, State, Store, Stored
 from .storage.log.shared import Together
 
@@ -83,6 +83,7 @@ class Workspace:
         self._coming: dict[str, Document] = {}
         self._earlier: dict[str, Document] = {}
         self._views = Views()
+        self._outside: dict[str, Store] = {}
 
     @classmethod
     def open(
@@ -156,6 +157,8 @@ class Workspace:
         """Close the change log and what the memory systems opened; what is asked later opens it again."""
         self._systems.close()
         self.together.close()
+        for store in self._outside.values():
+            store.together.close()
 
     def let_go(self) -> None:
         """Let go of all that was read and is open; what is asked later is read again."""
@@ -226,6 +229,26 @@ class Workspace:
         """Return the stores of the systems that are present, each with a lock and a stage folder of its own."""
         self.present()
         return tuple(store for store in self.together.stores if store.root.is_dir())
+
+    def outside(self) -> tuple[Store, ...]:
+        """Return the stores of its systems that lie outside of the workspace, each with a change log of its own.
+
+        They are those of what a person has for all workspaces, and of agents that live elsewhere. Empty where nothing
+        is remembered, and without a home folder.
+        """
+        if self.home is None or self.state is None:
+            return ()
+        from importlib import import_module
+
+        found: dict[str, Store] = {}
+        for system in registered():
+            if not system.outside:
+                continue
+            module, _, name = system.outside.partition(":")
+            for store in getattr(import_module(module), name)(self.root, self.home, self.state.folder.home):
+                place = str(store.root)
+                found[place] = self._outside.setdefault(place, store)
+        return tuple(found.values())
 
     # -- reading ----------------------------------------------------------------------------------------------
 

@@ -11,20 +11,23 @@ from typing import TYPE_CHECKING
 
 from memory.document import Entry
 from memory.document.units import units_of
-from memory.errors import BusyError, ConflictError, MemdeckError, RefusedError, UsageError
+from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage.changes import Change, FileChange
 from memory.storage.review.gate import digest_for, touched_by
 from memory.storage.review.policy import Policy, change_policy, read_policy
-from memory.storage.review.proposals import STATES, Proposal
+from memory.storage.review.proposals import STATES, Proposal, ambiguous
 from memory.storage.store import Store
 from memory.storage.transaction.transaction import Accepted
 
 from .model import Standing
 from .person import refuse_agents
+from .rooms import rooms_of, settle
 from .standing import Take, standing_of
 
 if TYPE_CHECKING:
     from memory.files.diff import ChangeView
+    from memory.storage.log.records import Record
+    from memory.storage.log.shared import Together
     from memory.workspace import Workspace
 
 _TRIES = 12
@@ -33,15 +36,15 @@ _LONGEST_NOTE = 500
 
 
 class Inbox:
-    """What waits for a person in one workspace; safe to share between threads.
+    """What waits for a person: in one workspace, and in the stores of its systems that lie outside of it.
 
-    A proposal is found by its id or the beginning of it. All decisions are refused to agents.
+    Safe to share between threads. A proposal is found by its id or the beginning of it. All decisions are refused to
+    agents.
     """
 
     def __init__(self, workspace: Workspace) -> None:
         """Nothing is opened yet."""
         self._workspace = workspace
-        self._together = workspace.together
         self._mutex = threading.RLock()
 
     # -- looking ------------------------------------------------------------------------------------------------
@@ -54,43 +57,67 @@ class Inbox:
         if unknown:
             raise UsageError("review.state", f"{unknown[0][:40]!r} is no state", f"write {', '.join(STATES)}")
         with self._mutex:
-            self._settle()
-            return self._together.proposals.list(states=states, actor=actor, limit=limit)
+            rooms = rooms_of(self._workspace)
+            for room in rooms:
+                settle(room)
+            found = [one for room in rooms for one in room.list(states, actor, limit)]
+        if len(rooms) > 1:
+            found.sort(key=lambda one: (one.time, one.id), reverse=True)
+        return tuple(found[:limit] if limit else found)
 
     def get(self, proposal_id: str) -> Proposal:
         """Return one proposal; NotFoundError `review.not_found`, AmbiguousError `review.ambiguous`."""
         with self._mutex:
-            self._settle()
-            return self._together.proposals.get(proposal_id)
+            here, *others = rooms_of(self._workspace)
+            settle(here)
+            begun = proposal_id.strip().upper()
+            found: list[Proposal] = []
+            for room in others:
+                if begun and room.used:
+                    settle(room)
+                    found += [one for one in room.list() if one.id.startswith(begun)]
+            exact = [one for one in found if one.id == begun]
+            if exact:
+                return exact[0]
+            try:
+                found.append(here.together.proposals.get(proposal_id))
+            except NotFoundError:
+                if not found:
+                    raise
+            if len(found) > 1 and found[-1].id != begun:
+                raise ambiguous(begun, [one.id for one in found])
+            return found[-1]
 
     def count(self) -> int:
         """Return how many proposals wait."""
         with self._mutex:
-            return self._together.proposals.count()
+            here, *others = rooms_of(self._workspace)
+            return here.together.proposals.count() + sum(len(room.list(("waiting",))) for room in others if room.used)
 
     def stamp(self) -> Hashable:
         """Return what is another value once a proposal came or was decided; None where there never was one.
 
-        It costs two looks at a folder, so it can be asked often.
+        It costs two looks at a folder for each store, so it can be asked often.
         """
-        return self._together.proposals.stamp()
+        found = tuple(room.together.proposals.stamp() for room in rooms_of(self._workspace))
+        return None if all(one is None for one in found) else found
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What went wrong with the record of proposals."""
         with self._mutex:
-            return self._together.proposals.warnings
+            return tuple(words for room in rooms_of(self._workspace) for words in room.together.proposals.warnings)
 
     def files(self, proposal: Proposal) -> tuple[FileChange, ...]:
         """Return what a proposal that waits would change, as the agent saw the files."""
         with self._mutex:
-            return self._together.proposals.files(proposal)
+            return self._together(proposal).proposals.files(proposal)
 
     def views(self, proposal: Proposal, files: Sequence[FileChange] | None = None) -> tuple[ChangeView, ...]:
         """Return what a proposal that waits would do, entry by entry; with `files` what writing those would do."""
         from memory.files.diff import FileRegions, change_views
 
-        history = self._together.history
+        history = self._together(proposal).history
         wanted = self.files(proposal) if files is None else files
         return change_views(
             [FileRegions(file.path.removeprefix(".aiter/memory/"), history.touched_by(file)) for file in wanted],
@@ -106,12 +133,23 @@ class Inbox:
         if not proposal.waiting:
             return Standing("decided")
 
+        together = self._together(proposal)
+
         def read(path: str) -> bytes | None:
-            found = self._together.find(path)
+            found = together.find(path)
             return None if found is None else found[0].read(found[1]).base
 
-        with self._together.glance():
-            return standing_of(self._together, self.files(proposal), read, now, take)
+        with together.glance():
+            return standing_of(together, self.files(proposal), read, now, take)
+
+    def change(self, proposal: Proposal) -> Record | None:
+        """Return the change that a proposal became, None where it became none, or the log has thinned it out."""
+        if proposal.change_id is None:
+            return None
+        try:
+            return self._together(proposal).history.get(proposal.change_id)
+        except NotFoundError:
+            return None
 
     # -- deciding -----------------------------------------------------------------------------------------------
 
@@ -135,7 +173,7 @@ class Inbox:
                 time.sleep(min(0.001 * 2**tries, _LONGEST_PAUSE))
         # What is made is made: where this cannot be noted, the change log tells it to whoever looks next.
         with suppress(MemdeckError), self._mutex:
-            self._together.proposals.decide(proposal, "accepted", by=reviewer, now=now, change_id=change.id)
+            self._together(proposal).proposals.decide(proposal, "accepted", by=reviewer, now=now, change_id=change.id)
         return change
 
     def _accept(self, store: Store, proposal: Proposal, reviewer: str, now: datetime, take: Take | None) -> Change:
@@ -155,8 +193,8 @@ class Inbox:
             def read(path: str) -> bytes | None:
                 return transaction.read(path.removeprefix(prefix)).base
 
-            with self._together.glance():
-                standing = standing_of(self._together, self.files(proposal), read, now, take)
+            with self._together(proposal).glance():
+                standing = standing_of(self._together(proposal), self.files(proposal), read, now, take)
             if standing.state == "conflict":
                 raise _conflict(proposal, standing)
             if standing.state == "gone":
@@ -191,7 +229,7 @@ class Inbox:
         with lock:
             proposal = self._waiting(proposal.id)
             with self._mutex:
-                self._together.proposals.decide(proposal, "rejected", by=reviewer, now=now, note=note)
+                self._together(proposal).proposals.decide(proposal, "rejected", by=reviewer, now=now, note=note)
         return self.get(proposal.id)
 
     def text_of(self, proposal: Proposal) -> str:
@@ -212,7 +250,8 @@ class Inbox:
         if new is None:
             return proposal
         file = next(file for file in files if file.path == path)
-        document = self._together.document(path, file.after or b"")
+        together = self._together(proposal)
+        document = together.document(path, file.after or b"")
         assert document is not None
         place = next(
             (section, index)
@@ -224,9 +263,9 @@ class Inbox:
         edited = tuple(changed if one.path == path else one for one in files)
         with store.transaction("review.edit", actor=reviewer, now=now), self._mutex:
             self._waiting(proposal.id)
-            touched = touched_by(self._together, edited)
-            digest = digest_for(self._together, proposal.actor, proposal.operation, edited)
-            self._together.proposals.replace(proposal, edited, touched, digest)
+            touched = touched_by(together, edited)
+            digest = digest_for(together, proposal.actor, proposal.operation, edited)
+            together.proposals.replace(proposal, edited, touched, digest)
         return self.get(proposal.id)
 
     def _editable(self, proposal: Proposal) -> tuple[tuple[FileChange, ...], str, Entry]:
@@ -234,7 +273,7 @@ class Inbox:
         files = self.files(proposal)
         found = []
         for file in files:
-            for unit in units_of(self._together.history.touched_by(file)):
+            for unit in units_of(self._together(proposal).history.touched_by(file)):
                 if unit.after is not None:
                     found.append((file.path, unit.after))
         # The line that a change of a task leaves in the journal is not what it is about.
@@ -278,35 +317,21 @@ class Inbox:
 
         The record lies where only its owner writes; still no file is written because a row names it.
         """
-        stores = {self._together.store_of(path) for path in proposal.paths}
+        together = self._together(proposal)
+        stores = {together.store_of(path) for path in proposal.paths}
         store = stores.pop() if len(stores) == 1 else None
         known = isinstance(store, Store) and store.shown("") == proposal.folder
-        if not known or not all(map(self._together.knows, proposal.paths)):
-            raise RefusedError(
-                "review.path", f"proposal {proposal.id} names what is no memory file", "reject it", proposal=proposal.id
-            )
+        if not known or not all(map(together.knows, proposal.paths)):
+            raise _unknown(proposal)
         assert isinstance(store, Store)
         return store
 
-    def _settle(self) -> None:
-        """Note the proposals whose change was made by a process that was killed before it could note that."""
-        proposals, history = self._together.proposals, self._together.history
-        waiting = proposals.list(states=("waiting",))
-        if not waiting:
-            return
-        # The change log of a process that was killed may hold changes that are not known to be done.
-        with suppress(MemdeckError, BusyError):
-            history.notice((), waiting[0].time)
-        marks = ", ".join("?" * len(waiting))
-        made = history.records(f"proposal IN ({marks})", [one.id for one in waiting], 0)
-        by_id = {one.id: one for one in waiting}
-        for record in made:
-            one = by_id.get(record.proposal or "")
-            if one is not None:
-                with suppress(MemdeckError):
-                    proposals.decide(
-                        one, "accepted", by=record.reviewer or "human", now=record.time, change_id=record.id
-                    )
+    def _together(self, proposal: Proposal) -> Together:
+        """Return the stores that a proposal is about; RefusedError `review.path` where they are no more."""
+        for room in rooms_of(self._workspace):
+            if room.place == proposal.place:
+                return room.together
+        raise _unknown(proposal)
 
 
 def _conflict(proposal: Proposal, standing: Standing) -> ConflictError:
@@ -319,3 +344,8 @@ def _conflict(proposal: Proposal, standing: Standing) -> ConflictError:
         conflicts=[one.json() for one in standing.clashes],
         reasons=list(standing.reasons),
     )
+
+
+def _unknown(proposal: Proposal) -> RefusedError:
+    words = f"proposal {proposal.id} names what is no memory file"
+    return RefusedError("review.path", words, "reject it", proposal=proposal.id)

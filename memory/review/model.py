@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from memory.document.merge import Conflict
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from memory.files.diff import ChangeView
     from memory.storage.changes import FileChange
     from memory.storage.review.proposals import Proposal
@@ -60,7 +62,9 @@ class Standing:
 
 
 class Waiting(NamedTuple):
-    """A proposal that waits, as lists show it; `ref` is its id."""
+    """A proposal that waits, as lists show it; `ref` is its id, `place` the folder that its files lie in where that is
+    outside of the workspace.
+    """
 
     ref: str
     time: datetime
@@ -71,10 +75,13 @@ class Waiting(NamedTuple):
     files: tuple[str, ...]
     entries: tuple[str, ...]
     edited: bool
+    place: str = ""
 
     @classmethod
-    def of(cls, proposal: Proposal) -> Waiting:
-        """Return what is listed of a proposal."""
+    def of(cls, proposal: Proposal, home: Path | None = None) -> Waiting:
+        """Return what is listed of a proposal; files outside of the workspace are named from `home` on."""
+        place = place_words(proposal, home)
+        within = f"{place}/" if place else ""
         return cls(
             proposal.id,
             proposal.time,
@@ -82,9 +89,10 @@ class Waiting(NamedTuple):
             proposal.operation,
             proposal.summary or proposal.operation,
             proposal.kinds,
-            tuple(path.removeprefix(_MEMORY) for path in proposal.paths),
+            tuple(f"{within}{path.removeprefix(_MEMORY)}" for path in proposal.paths),
             tuple(f"{one.title} {one.ref or ''}" for one in proposal.touched),
             proposal.edited,
+            place,
         )
 
 
@@ -93,6 +101,13 @@ class Judged(NamedTuple):
 
     views: Sequence[ChangeView]
     standing: Standing
+
+
+def place_words(proposal: Proposal, home: Path | None) -> str:
+    """Return the folder outside of the workspace that a proposal is about as people write it; empty: it is inside."""
+    if home is not None and proposal.place.startswith(f"{home}/"):
+        return f"~{proposal.place.removeprefix(str(home))}"
+    return proposal.place
 
 
 def row(proposal: Proposal) -> dict[str, Any]:
@@ -111,6 +126,7 @@ def row(proposal: Proposal) -> dict[str, Any]:
         "state": proposal.state,
         "kinds": list(proposal.kinds),
         "files": files,
+        "store": proposal.place or None,
         "entries": [
             {"file": one.file.removeprefix(_MEMORY), "ref": one.ref, "title": one.title, "kind": one.kind}
             for one in proposal.touched

@@ -13,8 +13,8 @@ from memory.curated.curated import Curated
 from memory.curated.model import INDEX, Invalid, Memory, Root
 from memory.curated.places.identity import FILE, FOLDER
 from memory.curated.places.roots import agent_root, agents_in, workspace_root
+from memory.curated.stores import CuratedReading, person_store
 from memory.errors import MemdeckError
-from memory.storage.log.records import PlainReading
 
 from .protocol import Advice, Contribution, PlainSystem
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from memory.errors import MemdeckError as Refusal
     from memory.maintenance import Report
     from memory.search import Record
-    from memory.storage import Store
     from memory.trust.consent import Ask, Trust
     from memory.workspace import Outcome, Workspace
 
@@ -86,16 +85,9 @@ class CuratedMemory(PlainSystem):
     @cached_property
     def curated(self) -> Curated:
         """The memories that one sees from the workspace."""
-        from memory.person import agh_home
-        from memory.storage import State, Store
-
         home = self._workspace.home
         state = None if self._workspace.state is None else self._workspace.state.folder.home
-        person: Store | None = None
-        if home is not None:
-            own = agh_home(os.environ, home)
-            kept = None if state is None else State(state, own, home)
-            person = Store(own, state=kept, workspace=own, reading=CuratedReading())
+        person = None if home is None else person_store(home, state)
         return Curated(self._files, person, state_home=state, home=home)
 
     def present(self) -> bool:
@@ -289,18 +281,6 @@ class CuratedMemory(PlainSystem):
                 f"{copy} has the same workspace_id as this workspace",
                 f"remove {FOLDER}/{FILE} from the copy: its next write gives it an id of its own",
             )
-
-
-class CuratedReading(PlainReading):
-    """Reads the files of curated memory for the history: each goes back whole."""
-
-    def authored(self, path: str, data: bytes) -> bytes:
-        """Return what people and agents wrote of a file: nothing of an index, which is made from the memories."""
-        return b"" if path.rpartition("/")[2] == INDEX else data
-
-    def document(self, path: str, data: bytes) -> None:  # noqa: ARG002
-        """Return none: a memory is one file and has no entries."""
-        return
 
 
 def _facts(look: CuratedLook) -> object:

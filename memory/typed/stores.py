@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from memory.errors import MemdeckError
@@ -11,6 +13,7 @@ from memory.storage import State, Store
 from memory.storage.log.records import PlainReading
 
 from .files import LOCK, PRIVATE
+from .registry import agents_of, read_registry
 
 
 class TypedReading(PlainReading):
@@ -62,3 +65,12 @@ def path_in(store: Store, path: str | os.PathLike[str]) -> str:
             "typed.outside", f"{text[:200]!r} is outside of the agent's folder", "name a file of the agent", path=text
         )
     return real[len(top.rstrip("/")) + 1 :]
+
+
+def outside(root: Path, home: Path, state_home: Path) -> Iterator[Store]:
+    """Yield the stores of the registered agents that lie outside of a workspace; none where nobody can read who is."""
+    with suppress(MemdeckError):
+        inside = {agent.folder for agent in agents_of(root, home)}
+        for agent in read_registry(home):
+            if agent.folder not in inside and agent.folder.is_dir():
+                yield store_of(agent.folder, state_home, home)

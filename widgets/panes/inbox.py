@@ -157,6 +157,8 @@ class InboxPane(Pane):
             Labelled("why", ", ".join(item.kinds)),
             Labelled("operation", item.operation or "none", "muted"),
         ]
+        if item.place:
+            parts.append(Labelled("in", f"{item.place}, outside of this workspace"))
         if item.edited:
             parts.append(Labelled("edited", "by a person"))
         judged = self._told.get(self._key(item))

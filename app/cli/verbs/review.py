@@ -13,6 +13,7 @@ from memory.errors import UsageError
 if TYPE_CHECKING:
     from memory.files.diff import ChangeView
     from memory.review import Inbox, Standing
+    from memory.storage.changes import Change
     from memory.storage.review.policy import Policy
     from memory.storage.review.proposals import Proposal
 
@@ -61,10 +62,18 @@ def _table(session: Session, found: tuple[Proposal, ...]) -> Iterator[str]:
             one.actor,
             "" if one.waiting else one.state,
             ", ".join(one.kinds),
-            one.summary or one.operation,
+            (one.summary or one.operation) + _within(session, one, "  (in {})"),
         )
         for one in found
     )
+
+
+def _within(session: Session, proposal: Proposal, words: str) -> str:
+    """Return words with the folder outside of the workspace that a proposal is about; empty where it is inside."""
+    from memory.review.model import place_words
+
+    place = place_words(proposal, session.workspace.home)
+    return words.format(place) if place else ""
 
 
 @under(
@@ -100,6 +109,8 @@ def _told(session: Session, proposal: Proposal, views: tuple[ChangeView, ...], s
     time = proposal.time.astimezone(session.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
     yield paint.line(f"{proposal.id}  {time}  {proposal.actor}  {proposal.operation}")
     yield paint.line(proposal.summary, "  ")
+    if proposal.place:
+        yield paint.line(_within(session, proposal, "in {}, outside of this workspace"), "  ")
     if proposal.edited:
         yield "  a person edited it"
     if not proposal.waiting:
@@ -145,7 +156,7 @@ def accept(session: Session, proposal_ids: tuple[str, ...], take: Literal["propo
     from memory.review.standing import taking
 
     inbox = inbox_of(session)
-    done = []
+    done = list[tuple["Proposal", "Change"]]()
     for number in _all_of(inbox, proposal_ids):
         change = inbox.accept(number, reviewer=session.actor, now=session.now, take=taking(take))
         session.made = change.summary
@@ -154,9 +165,12 @@ def accept(session: Session, proposal_ids: tuple[str, ...], take: Literal["propo
     session.answer(
         lambda: {
             "proposals": [row(proposal) for proposal, _ in done],
-            "changes": [change_row(session.workspace.store.history.get(change.id)) for _, change in done],
+            "changes": [change_row(made) for made in map(inbox.change, (proposal for proposal, _ in done)) if made],
         },
-        lambda: [session.paint.line(f"accepted: {change.summary}") for _, change in done],
+        lambda: [
+            session.paint.line(f"accepted: {change.summary}{_within(session, proposal, '  (in {})')}")
+            for proposal, change in done
+        ],
     )
 
 

@@ -66,6 +66,7 @@ def _titles(chosen: Sequence[Waiting]) -> str:
 
 def _write(context: Context, chosen: Sequence[Waiting], take: Take | None) -> Step:
     inbox, now = _inbox(context), context.clock()
+    elsewhere = sorted({one.place for one in chosen if one.place})
 
     # What is accepted leaves the list, and the cursor and the selection with it; what cannot be stays under them.
     def write() -> Outcome:
@@ -81,6 +82,8 @@ def _write(context: Context, chosen: Sequence[Waiting], take: Take | None) -> St
         if not made:
             raise failed[0]
         words = f"Accepted: {made[-1].summary}" if len(made) == 1 else f"Accepted {len(made)} proposals"
+        if elsewhere:
+            words += f" in {elsewhere[0]}, whose changes are taken back there"
         if failed:
             words += f"; {len(failed)} could not be, and wait on: {failed[0].message}"
         return Outcome(made[-1], words)
@@ -90,7 +93,7 @@ def _write(context: Context, chosen: Sequence[Waiting], take: Take | None) -> St
             return _settle(context, chosen[0])
         return Steps((Fail(error), Look()))
 
-    return Write(write, None, otherwise, taken_back=True)
+    return Write(write, None, otherwise, taken_back=not elsewhere)
 
 
 # Where the same was changed since

@@ -89,7 +89,7 @@ class InboxSource:
         if self._app.workspace is None:
             return ()
         with suppress(MemdeckError):
-            return [Waiting.of(one) for one in self.inbox.list()]
+            return [Waiting.of(one, self._app.workspace.home) for one in self.inbox.list()]
         return ()
 
     def count(self) -> int:

@@ -100,7 +100,8 @@ class Proposal:
     """A change that waits, or waited, for a person; `files` have no bytes any more once it is decided.
 
     `kinds` say why it waits, `folder` is that of the store whose files it is about, as seen from the workspace, and so
-    are all paths. `change_id` is the change that it became. `edited` says that a person changed it before.
+    are all paths. `change_id` is the change that it became. `edited` says that a person changed it before. `place` is
+    the folder that the paths count from where that is not the workspace; the record itself does not hold it.
     """
 
     seq: int
@@ -121,6 +122,7 @@ class Proposal:
     change_id: str | None
     paths: tuple[str, ...]
     touched: tuple[Touched, ...]
+    place: str = ""
 
     @property
     def waiting(self) -> bool:
@@ -263,12 +265,7 @@ class Proposals:
             raise NotFoundError(
                 "review.not_found", f"no proposal has the id {proposal_id[:40]!r}", "list them", id=proposal_id[:80]
             )
-        raise AmbiguousError(
-            "review.ambiguous",
-            f"{len(found)} proposals have ids that begin with {text[:30]}",
-            "write more of it",
-            candidates=[one.id for one in found],
-        )
+        raise ambiguous(text, [one.id for one in found])
 
     def stamp(self) -> Hashable:
         """Return what is another value once a proposal came or was decided; None without a record."""
@@ -319,6 +316,12 @@ class Proposals:
                 "review.unrecorded", f"the proposal cannot be kept{why}, so nothing is done", "see `memdeck doctor`"
             )
         return found[0]
+
+
+def ambiguous(begun: str, ids: Sequence[str]) -> AmbiguousError:
+    """Return the error for an id that several proposals begin with."""
+    words = f"{len(ids)} proposals have ids that begin with {begun[:30]}"
+    return AmbiguousError("review.ambiguous", words, "write more of it", candidates=list(ids))
 
 
 def _put(db: sqlite3.Connection, seq: int, files: Sequence[FileChange], touched: Sequence[Touched]) -> None:

@@ -1,0 +1,150 @@
+"""Proposals about memory that lies outside of the workspace: the person's own, and that of agents elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memory.curated.stores import person_store
+from memory.errors import BlockedError, ConflictError, RefusedError
+from memory.review import Inbox, row
+from memory.review.model import Waiting
+from memory.storage import Store
+from memory.typed.stores import store_of
+from memory.workspace import Workspace
+from tests.memory.entries.desks import AGENT, NOW, make_workspace
+
+PERSON = "human"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a home folder with curated memory and an agent, neither in any workspace."""
+    monkeypatch.delenv("AGH_HOME", raising=False)
+    home = tmp_path / "home"
+    (home / ".agh" / "memory").mkdir(parents=True)
+    (home / ".agh" / "memory" / "user_editor.md").write_text("---\nname: Editor\n---\nUses vim\n")
+    (home / "ada" / "memory").mkdir(parents=True)
+    (home / "ada" / "Aidefile").write_text('[memory]\ncore_files = ["memory/core.md"]\n')
+    (home / "ada" / "memory" / "core.md").write_text("# Persona\n\nKind.\n")
+    (home / ".aide").mkdir()
+    (home / ".aide" / "config.toml").write_text('[[agents]]\nname = "ada"\npath = "~/ada"\n')
+    return home
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, home: Path) -> Iterator[Workspace]:
+    """Return a workspace of the person with that home."""
+    with Workspace.open(make_workspace(tmp_path), state_home=tmp_path / "records", home=home) as workspace:
+        yield workspace
+
+
+def _curated(home: Path) -> tuple[Store, str]:
+    return person_store(home, home.parent / "records"), "memory/user_editor.md"
+
+
+def _typed(home: Path) -> tuple[Store, str]:
+    return store_of(home / "ada", home.parent / "records", home), "memory/core.md"
+
+
+Made = Callable[[Path], tuple[Store, str]]
+BOTH = pytest.mark.parametrize(("made", "place"), [(_curated, "~/.agh"), (_typed, "~/ada")])
+
+
+def _propose(store: Store, path: str, data: bytes | None = None) -> str:
+    """Let an agent rewrite or remove a file of a store; return the id of what it proposed."""
+    with pytest.raises(BlockedError) as told:
+        _write(store, path, data)
+    store.together.close()
+    return str(told.value.details["proposal"])
+
+
+def _write(store: Store, path: str, data: bytes | None) -> None:
+    with store.transaction("test.rewrite", actor=AGENT, now=NOW) as transaction:
+        base = transaction.read(path).base
+        assert base is not None
+        if data is None:
+            transaction.remove(path, base=base)
+        else:
+            transaction.write(path, data, base=base)
+        transaction.commit("rewrote it")
+
+
+@BOTH
+def test_it_is_listed_with_its_store_and_accepted(workspace: Workspace, home: Path, made: Made, place: str) -> None:
+    """The inbox of any workspace shows it, counts it, says where it is, and accepting it writes there."""
+    store, path = made(home)
+    before = (store.root / path).read_bytes()
+    inbox = Inbox(workspace)
+    assert (inbox.list(), inbox.count(), inbox.stamp()) == ((), 0, None)
+    proposed = _propose(store, path, b"Other words\n")
+    (found,) = inbox.list()
+    assert (found.id, inbox.count()) == (proposed, 1)
+    assert inbox.stamp() is not None
+    assert row(found)["store"] == str(store.root)
+    assert Waiting.of(found, home).files == (f"{place}/{path}",)
+    assert (inbox.standing(found, NOW).state, len(inbox.views(found))) == ("ready", 1)
+    assert (store.root / path).read_bytes() == before
+    change = inbox.accept(proposed[:12], reviewer=PERSON, now=NOW)
+    assert (store.root / path).read_bytes() == b"Other words\n"
+    (decided,) = inbox.list(())
+    assert (decided.state, decided.change_id, inbox.count()) == ("accepted", change.id, 0)
+    record = inbox.change(decided)
+    assert record is not None
+    assert (record.actor, record.reviewer) == (AGENT, PERSON)
+    # It is taken back where it was made.
+    store.together.history.undo(actor=PERSON, now=NOW)
+    assert (store.root / path).read_bytes() == before
+    store.together.close()
+
+
+@BOTH
+def test_it_is_rejected_and_the_agent_hears_why(workspace: Workspace, home: Path, made: Made, place: str) -> None:
+    """Nothing is written, and the proposal has its fate and the note, for the agent as well."""
+    store, path = made(home)
+    before = (store.root / path).read_bytes()
+    proposed = _propose(store, path)
+    inbox = Inbox(workspace)
+    with pytest.raises(RefusedError, match="only a person"):
+        inbox.accept(proposed, reviewer=AGENT, now=NOW)
+    assert inbox.reject(proposed, reviewer=PERSON, now=NOW, note="still true").state == "rejected"
+    assert (store.root / path).read_bytes() == before
+    (told,) = inbox.list((), actor=AGENT)
+    assert (told.id, told.note, place in Waiting.of(told, home).files[0]) == (proposed, "still true", True)
+    with pytest.raises(ConflictError, match="was rejected"):
+        inbox.accept(proposed, reviewer=PERSON, now=NOW)
+
+
+def test_all_are_listed_together_and_found_by_id(workspace: Workspace, home: Path) -> None:
+    """What waits inside and outside is one list; each id is found, and a beginning that fits several is ambiguous."""
+    inside = _propose(workspace.store, "memory/knowledge.md")
+    ids = {inside, *(_propose(*made(home)) for made in (_curated, _typed))}
+    inbox = Inbox(workspace)
+    assert {one.id for one in inbox.list()} == ids
+    assert {inbox.get(one).id for one in ids} == ids
+    assert len(inbox.list(limit=2)) == 2
+    with pytest.raises(Exception, match="begin with"):
+        inbox.get(inside[:3])
+    with pytest.raises(Exception, match="no proposal has the id"):
+        inbox.get("ZZZ")
+    assert [one.place for one in inbox.list() if one.id == inside] == [""]
+
+
+def test_another_workspace_keeps_its_own(workspace: Workspace, home: Path, tmp_path: Path) -> None:
+    """Of a workspace in which an agent lives only what concerns that agent is listed, and nothing twice."""
+    (home / ".aiter" / "memory").mkdir(parents=True)
+    (home / ".aiter" / "memory" / "knowledge.md").write_text("## Technical Facts\n\n- Port 80\n")
+    with Workspace.open(home, state_home=tmp_path / "records", home=home) as around:
+        own = _propose(around.store, "memory/knowledge.md")
+        agents = _propose(*_typed(home))
+        assert {one.id for one in Inbox(around).list()} == {own, agents}
+        assert [one.id for one in Inbox(workspace).list()] == [agents]
+
+
+def test_a_registry_that_cannot_be_read_hides_nothing_else(workspace: Workspace, home: Path) -> None:
+    """Where nobody can tell which agents there are, the rest of the inbox is there."""
+    inside, own = _propose(workspace.store, "memory/knowledge.md"), _propose(*_curated(home))
+    (home / ".aide" / "config.toml").write_text("[[agents]\n")
+    assert {one.id for one in Inbox(workspace).list()} == {inside, own}
