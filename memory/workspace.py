@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from memory.base.named_tuple import NamedTuple
 
 from .attached import Attached, Systems
 from .errors import ConflictError, MemdeckError, UsageError

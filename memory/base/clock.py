@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
-from typing import NamedTuple
 
+from memory.base.named_tuple import NamedTuple
 from memory.errors import UsageError
 
 from .patterns import late

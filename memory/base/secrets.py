@@ -11,7 +11,8 @@ import itertools
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
+
+from memory.base.named_tuple import NamedTuple
 
 from .secret_prose import PROSE_WORDS
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from memory.base.named_tuple import NamedTuple
 from memory.errors import ConfigError
 
 from .limits import MAX_BYTES, MAX_DEPTH

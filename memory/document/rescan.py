@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
-from typing import NamedTuple
+
+from memory.base.named_tuple import NamedTuple
 
 from .compare import ends
 from .model import BOM, Document, front_end, parse

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from memory.base.named_tuple import NamedTuple
 
 from .model import Fact, one_line
 from .reading import Reading, time_key

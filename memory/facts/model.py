@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from memory.base.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from memory.storage import Change

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from memory.base.named_tuple import NamedTuple
 from memory.errors import ConfigError
 
 from .model import FOLDER, SETTINGS

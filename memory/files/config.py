@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
 from memory.base.remarks import CONFIG_NUMBERS, is_absent, split_field
 from memory.document import Document, Entry, Section

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import lru_cache
-from typing import NamedTuple
 
 from memory.base.clock import format_utc
+from memory.base.named_tuple import NamedTuple
 from memory.document import Document, parse
 from memory.document.nodes import Entry, Section
 from memory.document.scan.scan import scan

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from memory.base.named_tuple import NamedTuple
 from memory.document.model import BOM, front_end
 from memory.document.scan.scan import Outline, scan
 from memory.errors import MemdeckError

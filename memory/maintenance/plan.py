@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, overload
 
 from memory.base.clock import BadMoment, read_moment
+from memory.base.named_tuple import NamedTuple
 
 from . import archive
 from .archive import Day, archive_name

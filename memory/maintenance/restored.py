@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memory.base.clock import Moment
+from memory.base.named_tuple import NamedTuple
 from memory.document.units import bare, units_of
 from memory.errors import MemdeckError
 from memory.files.refs.entry_refs import ref_of

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, Moment, read_moment
+from memory.base.named_tuple import NamedTuple
 from memory.files.journal.model import read_date, split_heading
 
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from memory.base.named_tuple import NamedTuple
 from memory.base.safe_text import visible
 
 TAG = "memdeck-memory"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from datetime import datetime
-from typing import NamedTuple
+
+from memory.base.named_tuple import NamedTuple
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
+from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
 from memory.document.source import ESCAPES, heading_end
 from memory.errors import UsageError

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from memory.base.limits import MAX_BYTES, MAX_DEPTH
+from memory.base.named_tuple import NamedTuple
 
 MAX_LINES = 512
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from memory.base.limits import MAX_BYTES
+from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
 from memory.errors import MemdeckError, UsageError
 

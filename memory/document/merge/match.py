@@ -12,8 +12,9 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from memory.base.named_tuple import NamedTuple
 from memory.base.remarks import is_absent
 
 if TYPE_CHECKING:

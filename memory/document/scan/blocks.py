@@ -8,8 +8,8 @@ the library is followed: what people see rendered and what the scanner finds mus
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
+from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
 
 from .definitions import definition_lines

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import chain
-from typing import NamedTuple
 
+from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
 
 _CANDIDATE = r"(?:(#{1,3})(?=[ \t\r\n]|\Z)|( {0,3})(?:(`{3,}|~{3,})|<[A-Za-z/!?]))"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from memory.base.named_tuple import NamedTuple
 from memory.document.content.fields import hidden_lines, split_lines
 from memory.errors import UsageError
 

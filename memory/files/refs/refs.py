@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
 from memory.document.source import encode
 from memory.errors import AmbiguousError, Choice, NotFoundError

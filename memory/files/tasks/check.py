@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from memory.base.named_tuple import NamedTuple
 from memory.base.problems import Level, Problem
 from memory.document.check import MOST_KNOWN
 

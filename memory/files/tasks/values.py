@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from datetime import tzinfo
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
 from memory.base.remarks import ABSENT, is_absent, split_remark
 from memory.document.source import ESCAPES

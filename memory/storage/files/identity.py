@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import stat as st
-from typing import NamedTuple
 
 from memory.base.digests import sha256
+from memory.base.named_tuple import NamedTuple
 
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 

@@ -9,8 +9,9 @@ import os
 from collections.abc import Callable, Mapping
 from threading import RLock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from memory.base.named_tuple import NamedTuple
 from memory.errors import MemdeckError
 from memory.storage import fsio
 

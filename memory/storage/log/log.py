@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memory.base.digests import sha256
+from memory.base.named_tuple import NamedTuple
 from memory.document.compare import Region, apply, compare
 from memory.document.lines import compare_lines, is_lines, lines_of
 from memory.document.source import is_blank

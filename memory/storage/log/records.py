@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
+from memory.base.named_tuple import NamedTuple
 from memory.document import Document, parse
 from memory.document.source import decode
 

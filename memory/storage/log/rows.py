@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from memory.base.named_tuple import NamedTuple
 from memory.document.compare import Region
 from memory.document.source import decode, encode
 from memory.storage.files.version import ABSENT, Version

@@ -12,9 +12,9 @@ import os
 import stat as st
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from memory.base.digests import sha256
+from memory.base.named_tuple import NamedTuple
 from memory.errors import MemdeckError, RefusedError
 from memory.storage import fsio
 from memory.storage.files import errnos as faults

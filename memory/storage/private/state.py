@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from memory.base.named_tuple import NamedTuple
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
 

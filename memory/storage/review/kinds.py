@@ -6,8 +6,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from memory.base.named_tuple import NamedTuple
 from memory.document.compare import Region
 from memory.document.lines import lines_of
 from memory.document.units import Unit, bare, sections_in, units_of

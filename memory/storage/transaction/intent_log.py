@@ -12,8 +12,9 @@ import os
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
 from memory.errors import MemdeckError
 from memory.storage import fsio

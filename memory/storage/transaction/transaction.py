@@ -9,8 +9,9 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from memory.base.named_tuple import NamedTuple
 from memory.errors import BusyError, MemdeckError, RefusedError
 from memory.storage import fsio
 from memory.storage.changes import Change, FileChange, new_id, part_id

@@ -1,0 +1,66 @@
+"""Named tuples that are made without looking at their types behave as those of `typing`."""
+
+from __future__ import annotations
+
+import pickle
+from typing import NamedTuple as Typed
+
+import pytest
+
+from memory.base.named_tuple import NamedTuple
+from memory.files.edit import Edit
+
+
+class Plain(NamedTuple):
+    """A plain one."""
+
+    name: str
+    count: int = 2
+    tags: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """Both in one."""
+        return f"{self.name} {self.count}"
+
+    @classmethod
+    def of(cls, name: str) -> Plain:
+        """Make one."""
+        return cls(name)
+
+
+class Other(Typed):
+    """One of `typing`."""
+
+    name: str
+    count: int = 2
+    tags: tuple[str, ...] = ()
+
+
+def test_fields_defaults_and_methods() -> None:
+    """Fields, defaults, methods, documentation and what `match` asks for are those of a named tuple."""
+    one = Plain.of("a")
+    assert one == ("a", 2, ())
+    assert one.shown == "a 2"
+    assert one._replace(count=3) == Plain("a", 3)
+    assert repr(one) == "Plain(name='a', count=2, tags=())"
+    for name in ("_fields", "_field_defaults", "__match_args__", "__module__"):
+        assert getattr(Plain, name) == getattr(Other, name)
+    assert Plain.__doc__ == "A plain one."
+    assert Plain.__annotations__["tags"] == "tuple[str, ...]"
+    match one:
+        case Plain(name, count):
+            assert (name, count) == ("a", 2)
+
+
+def test_it_can_be_pickled() -> None:
+    """It is found again by its module and name."""
+    assert pickle.loads(pickle.dumps(Edit({}, "said"))) == Edit({}, "said")
+
+
+def test_a_field_that_is_missing_is_an_error() -> None:
+    """What has no default must be given, and nothing can be set."""
+    with pytest.raises(TypeError, match="name"):
+        Plain()  # type: ignore[call-arg]
+    with pytest.raises(AttributeError):
+        Plain("a").name = "b"  # type: ignore[misc]
