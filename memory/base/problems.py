@@ -12,6 +12,9 @@ _BYTE = re.compile(r"(?<!\\)((?:\\\\)*)\\udc([89a-f][0-9a-f])")
 """A byte as `repr` writes it, behind no backslash that stands for itself."""
 
 
+_MAKE = tuple.__new__
+
+
 class _Finding(NamedTuple):
     level: Level
     file: str
@@ -33,7 +36,8 @@ class Problem(_Finding):
         """Write bytes that are no UTF-8 in a quoted text as the application shows them: `\\xe9`, not `\\udce9`."""
         if "\\udc" in message:
             message = _BYTE.sub(r"\1\\x\2", message)
-        return super().__new__(cls, level, file, line, code, message)
+        # A file may have a hundred thousand of them: the tuple is made without a step for each base class.
+        return _MAKE(cls, (level, file, line, code, message))
 
     @property
     def place(self) -> str:

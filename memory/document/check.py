@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from .content.fields import Fields, count_lines, hidden_lines, split_lines
@@ -52,11 +53,16 @@ def structure_problems(document: Document) -> list[Finding]:
         if lead and not lead.isspace() and (slips := _slips(section)):
             top = document.line_of(index) + (1 if section.heading else 0)
             found.extend([(top + line, code, message) for line, code, message in slips])
+        if not len(section):
+            continue
+        # What is nothing but its heading, with a usual line end, is not cut apart.
         for number, entry in enumerate(section.entries):
+            if entry.raw.find(b"\n") == len(entry.raw) - 1 and b"\r" not in entry.raw:
+                continue
             if slips := _slips_of(entry):
                 top = document.line_of(index, number) + 1
                 found.extend([(top + line, code, message) for line, code, message in slips])
-    return sorted(found, key=lambda problem: problem[0])
+    return sorted(found, key=itemgetter(0))
 
 
 def _line(data: bytes, offset: int) -> int:
@@ -104,8 +110,9 @@ def _places(document: Document) -> list[Finding]:
             continue
         first = names.setdefault(section.name, index)
         if first != index:
-            message = f"the section {section.title!r} stands in line {document.line_of(first) + 1} too"
-            found.append((document.line_of(index), "document.twin_section", message))
+            lines = document.section_lines()
+            message = f"the section {section.title!r} stands in line {lines[first + 1] + 1} too"
+            found.append((lines[index + 1], "document.twin_section", message))
     if document.open_end:
         message = "a code fence or HTML block is never closed: it swallows the rest of the file"
         found.append((_opening_line(document), "document.unclosed", message))

@@ -7,7 +7,7 @@ part that differs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from memory.base.patterns import late
@@ -201,16 +201,21 @@ class Document(Frozen):
 
     def line_of(self, section: int, entry: int | None = None) -> int:
         """Return the line (from 0) where a section, or an entry of it, starts."""
+        start = self.section_lines()[section + 1]
+        return start if entry is None else start + self.section(section).entry_lines()[entry]
+
+    def section_lines(self) -> Sequence[int]:
+        """Return the line (from 0) where each section starts, in the order of `all_sections`."""
         if self._starts is None:
             line = count_line_ends(self.bom + self.front_raw)
             starts = [line]
             for part in (self.head, *self.sections):
                 line += part.line_count()
                 starts.append(line)
+            starts.pop()
             object.__setattr__(self, "_starts", starts)
         assert self._starts is not None
-        start = self._starts[section + 1]
-        return start if entry is None else start + self.section(section).entry_lines()[entry]
+        return self._starts
 
     # -- editing ----------------------------------------------------------------------------------------------
 

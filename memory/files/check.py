@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, tzinfo
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from memory.base.problems import Level, Problem
@@ -53,6 +54,8 @@ _WARNINGS = frozenset(
 _PROSE = ("journal", "knowledge")
 """Files whose entries are text: a list in them may begin as many lines with `Overdue:` as it likes."""
 
+_BY_PLACE = attrgetter("file", "line", "code", "message")
+
 _LAST: dict[str, tuple[tuple[Document, ...], tuple[Problem, ...]]] = {}
 
 
@@ -84,7 +87,7 @@ def check_files(snapshot: Snapshot, names: Iterable[str] | None = None) -> tuple
 
 
 def _sorted(found: Iterable[Problem]) -> tuple[Problem, ...]:
-    return tuple(sorted(set(found), key=lambda one: (one.file, one.line, one.code, one.message)))
+    return tuple(sorted(dict.fromkeys(found), key=_BY_PLACE))
 
 
 def _check_file(snapshot: Snapshot, name: str) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -12,8 +12,7 @@ from memory.base.named_tuple import NamedTuple
 from memory.base.problems import Level, Problem
 from memory.document.check import MOST_KNOWN
 
-from .model import Task, TaskList, read_due, split_priority
-from .sections import task_sections
+from .model import TaskList, read_due, split_priority
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -30,29 +29,30 @@ _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])", re.ASCII
 
 def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
     """Yield the findings of tasks.md or of an archive of it."""
-    known = {index for index, _ in task_sections(document)}
-    for index, section in enumerate(document.sections):
-        if index not in known:
-            for number, entry in enumerate(section.entries):
-                message = f"{entry.title[:60]!r} stands under {section.title[:40]!r}, which is no section of tasks"
-                yield Problem("error", name, document.line_of(index, number) + 1, "task.unknown_section", message)
     zone = snapshot.zone
     tasks = snapshot.tasks if name == "tasks.md" else TaskList(name, document)
-    seen: dict[tuple[str, str], Task] = {}
-    for task in tasks.tasks:
+    for index, heading in tasks.names.headings.items():
+        if index >= 0:
+            for number, entry in enumerate(document.section(index).entries):
+                message = f"{entry.title[:60]!r} stands under {heading[:40]!r}, which is no section of tasks"
+                yield Problem("error", name, document.line_of(index, number) + 1, "task.unknown_section", message)
+    seen: dict[tuple[str, str], int] = {}
+    lines: Sequence[int] = ()
+    for place, task in enumerate(tasks.tasks):
         said = _read(task.entry, zone)
-        first = seen.setdefault((said.title, said.created), task)
+        first = seen.setdefault((said.title, said.created), place)
         open_ended = task.section in ("completed", "archived") and not said.completed
-        if first is task and said.title.strip() and not said.wrong and not open_ended:
+        if first == place and said.title.strip() and not said.wrong and not open_ended:
             continue
-        line, title = task.line + 1, repr(said.title[:40])
+        lines = lines or tasks.lines()
+        line, title = lines[place] + 1, repr(said.title[:40])
         if not said.title.strip() and task.heading is None:
             yield Problem("warning", name, line, "task.title", "the task has no title")
         if open_ended:
             message = f"{title} has no completed, so it is never archived"
             yield Problem("note", name, line, "task.completed_missing", message)
-        if first is not task:
-            message = f"{title} has the title and created of the task in line {first.line + 1}"
+        if first != place:
+            message = f"{title} has the title and created of the task in line {lines[first] + 1}"
             yield Problem("note", name, line, "task.twin", message)
         for level, code, key, message in said.wrong:
             yield Problem(level, name, _line(task.entry, key, line), code, message)

@@ -370,6 +370,15 @@ class TaskList:
                 return self.tasks[start + entry]
         return None
 
+    def lines(self) -> Sequence[int]:
+        """Return the line (from 0) of the heading of each task."""
+        found: list[int] = []
+        tops = self.document.section_lines()
+        for _, section, start, stop in self._ranges:
+            top = tops[section + 1]
+            found += [top + line for line in self.document.section(section).entry_lines()[: stop - start]]
+        return found
+
     def task_of(self, entry: Entry | None) -> Task | None:
         """Return the task of an entry that is this very object, None where there is none."""
         return next((task for task in self.tasks if task.entry is entry), None)

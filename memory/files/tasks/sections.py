@@ -23,25 +23,32 @@ _BY_NAME: dict[str, SectionName] = {
 def task_sections(document: Document) -> Iterable[tuple[int, SectionName]]:
     """Yield (section index, name) of the sections that hold tasks, in file order."""
     for index, section in enumerate(document.sections):
-        if section.level == 2:
-            name = _BY_NAME.get(section.name) or _BY_NAME.get(section.title.casefold())
-            if name is not None:
-                yield index, name
+        name = _name_of(section)
+        if name is not None:
+            yield index, name
+
+
+def _name_of(section: Section) -> SectionName | None:
+    if section.level != 2:
+        return None
+    return _BY_NAME.get(section.name) or _BY_NAME.get(section.title.casefold())
 
 
 def task_places(document: Document) -> Iterator[tuple[int, SectionName, str | None, Section]]:
-    """Yield (index, name, heading, section) of everything that holds tasks, in file order; -1 is before all sections.
+    """Yield (index, name, heading, section) of each section with entries, in file order; -1 is before all sections.
 
     The heading is None for a section that has a name here. Entries under any other heading, or under none (""), are
     tasks too and count as pending: nothing that a file holds may vanish because of a slip in a heading, and nothing
     that is perhaps not done may go to the archive.
     """
-    known = dict(task_sections(document))
     for index, section in document.all_sections():
-        if index in known:
-            yield index, known[index], None, section
-        elif len(section):
-            yield index, "pending", section.title if section.heading else "", section
+        # A heading above no entry is not even read.
+        if len(section):
+            name = _name_of(section)
+            if name is not None:
+                yield index, name, None, section
+            else:
+                yield index, "pending", section.title if section.heading else "", section
 
 
 def new_section_index(document: Document, name: SectionName) -> int:

@@ -167,6 +167,7 @@ def test_a_file_groups_by_section_as_its_tasks_do(file: str, text: str) -> None:
     tasks = read_tasks(file, parse(text.encode()))
     by_file = [(title, list(found)) for title, found in grouped(tasks, "section", NOW, UTC)]
     assert by_file == [(title, list(found)) for title, found in grouped(tasks.tasks, "section", NOW, UTC)]
+    assert list(tasks.lines()) == [task.line for task in tasks]
     for section, part in tasks.document.all_sections():
         here = [task for task in tasks if task.at[0] == section]
         assert [task.at[1] for task in here] == list(range(len(here)))
