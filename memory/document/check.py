@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .content.fields import Fields, count_lines, hidden_lines, split_lines
 from .markers import conflict_at
 from .source import count_line_ends, decode
 
 if TYPE_CHECKING:
+    from functools import _lru_cache_wrapper
+
     from .model import Document
     from .nodes import Block, Entry
+
+T = TypeVar("T")
 
 
 def _at_line_starts(pattern: str) -> tuple[re.Pattern[str], ...]:
@@ -44,11 +49,21 @@ Finding = tuple[int, str, str]
 """Line (from 0), code and sentence."""
 
 
+def remembered(function: _lru_cache_wrapper[T], times: int) -> Callable[..., T]:
+    """Return a function of entries that remembers `MOST_KNOWN` answers, or the bare one for a file with more entries.
+
+    Who asks of more entries than it remembers, one after the other, never finds an answer there.
+    """
+    return function if times <= MOST_KNOWN else function.__wrapped__
+
+
 def structure_problems(document: Document) -> list[Finding]:
     """Return (line from 0, code, sentence) for every finding, in line order."""
     data = document.dump()
     found = [*_encoding(data), *_front(document, data), *_conflicts(data), *_places(document)]
-    for index, section in document.all_sections():
+    sections = document.all_sections()
+    slips_of = remembered(_slips_of, sum([len(section) for _, section in sections]))
+    for index, section in sections:
         lead = section.lead
         if lead and not lead.isspace() and (slips := _slips(section)):
             top = document.line_of(index) + (1 if section.heading else 0)
@@ -59,7 +74,7 @@ def structure_problems(document: Document) -> list[Finding]:
         for number, entry in enumerate(section.entries):
             if entry.raw.find(b"\n") == len(entry.raw) - 1 and b"\r" not in entry.raw:
                 continue
-            if slips := _slips_of(entry):
+            if slips := slips_of(entry):
                 top = document.line_of(index, number) + 1
                 found.extend([(top + line, code, message) for line, code, message in slips])
     return sorted(found, key=itemgetter(0))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.named_tuple import NamedTuple
 from memory.base.problems import Level, Problem
-from memory.document.check import MOST_KNOWN
+from memory.document.check import MOST_KNOWN, remembered
 
 from .model import TaskList, read_due, split_priority
 
@@ -38,8 +38,9 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
                 yield Problem("error", name, document.line_of(index, number) + 1, "task.unknown_section", message)
     seen: dict[tuple[str, str], int] = {}
     lines: Sequence[int] = ()
+    read = remembered(_read, len(tasks))
     for place, task in enumerate(tasks.tasks):
-        said = _read(task.entry, zone)
+        said = read(task.entry, zone)
         first = seen.setdefault((said.title, said.created), place)
         open_ended = task.section in ("completed", "archived") and not said.completed
         if first == place and said.title.strip() and not said.wrong and not open_ended:
@@ -81,6 +82,8 @@ def _read(entry: Entry, zone: tzinfo) -> _Said:
             wrong.append(("note", "task.priority_missing", "", f"{said} has no priority"))
     if not created:
         wrong.append(("note", "task.created_missing", "", f"{said} has no created"))
+    if not fields:
+        return _Said(title, "", False, tuple(wrong))
     for key in _DATES:
         if bad := _bad_date(fields.get(key) or "", zone):
             wrong.append(("error", f"task.{key}", key, f"{key}: {bad}, in {said}"))
@@ -128,6 +131,7 @@ def _bad_cron(text: str) -> str | None:
 
 def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
     """Yield the findings of journal.md or of an archive of it."""
+    bad_time = remembered(_bad_time, sum([len(section) for section in document.sections]))
     for index, section in enumerate(document.sections):
         found = _DAY.fullmatch(section.title) if section.level == 2 else None
         if found is None:
@@ -138,7 +142,7 @@ def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Itera
             message = f"the date {found[1]} does not exist"
             yield Problem("error", name, document.line_of(index) + 1, "journal.date", message)
         for number, entry in enumerate(section.entries):
-            if (wrong := _bad_time(entry)) is not None:
+            if (wrong := bad_time(entry)) is not None:
                 yield Problem(wrong[0], name, document.line_of(index, number) + 1, *wrong[1:])
 
 
