@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memory.curated.control.retention import prune
 from memory.curated.daily.upkeep import is_due
 from memory.curated.daily.upkeep import sweep as daily_sweep
-from memory.curated.dreaming.run import dream, failed_lately
+from memory.curated.dreaming.run import dream, failed_lately, is_looked_at
 from memory.curated.extract.consume import consume, count
 from memory.curated.extract.extraction import extract
 from memory.curated.extract.inbox import waiting
@@ -51,6 +51,8 @@ def maintain(curated: Curated, now: datetime, *, actor: str, dry_run: bool) -> R
 
     if not dry_run:
         attempt(lambda: finish_interrupted(curated, now))
+        for side in curated.sides.values():
+            side.records.queue.count()
     attempt(lambda: _drained(curated, now, actor, dry_run))
     attempt(lambda: _pruned(curated, now, dry_run))
     attempt(lambda: _swept(curated, now, actor, dry_run))
@@ -131,7 +133,7 @@ def _dreamed(
     """Dream on one side; None where dreaming is off or nobody ever recalled anything there."""
     if not curated.settings["dream.enabled"] or not curated.settings["enabled"]:
         return None
-    if failed_lately(curated, side, now):
+    if failed_lately(curated, side, now) or not is_looked_at(curated, side, now, dry_run=dry_run):
         return None
     done = dream(curated, side, actor=actor, now=now, dry_run=dry_run)
     count = len(done.gates.waiting)

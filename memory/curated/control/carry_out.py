@@ -10,6 +10,7 @@ from memory.curated.files.index_file import Line, rendered, renewed
 from memory.curated.files.listing import digest
 from memory.curated.index.entries import index_hash, index_lines, lists_others
 from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
+from memory.curated.index.signals import count_waiting
 from memory.curated.model import INDEX
 from memory.errors import MemdeckError
 
@@ -126,6 +127,7 @@ def stamp(side: Side, decision: Decision, now: datetime, *, event: str | None = 
             insert(db, replace(decision, applied_at=at))
         if decision.op == "update" and decision.source_file != decision.target_filename:
             old, new = (f"{decision.root.key}/{name}" for name in (decision.source_file, decision.target_filename))
+            count_waiting(db)
             db.execute("UPDATE OR REPLACE memory_recall_signals SET chunk_id = ? WHERE chunk_id = ?", (new, old))
         add_event(db, side.records.workspace_id, op, now, decision.root, facts)
 

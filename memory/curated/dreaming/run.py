@@ -26,6 +26,8 @@ from .settle import finish
 from .text import Gathered, artefact_of, body_of, day_of, failure_of, gather
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from memory.curated.curated import Curated
     from memory.curated.sides import Side
 
@@ -63,6 +65,8 @@ def dream(
     recorded and returned; MemdeckError where nothing can be recorded.
     """
     forced = force or retries is not None
+    if not dry_run:
+        side.records.queue.count()
     found = gates_of(curated, side, now, force=forced)
     if closed := found.closed(force=forced):
         return Dreamt(found, None, "; ".join(gate.words for gate in closed))
@@ -210,3 +214,18 @@ def failed_lately(curated: Curated, side: Side, now: datetime) -> Sequence[Dream
     """Return the runs that failed so short ago that maintenance waits (`dream.debounce`)."""
     since = milliseconds(now) - round(curated.settings.seconds("dream.debounce") * 1000)
     return runs(side, "status = 'failed' AND started_at > ?", [since], limit=1)
+
+
+def is_looked_at(curated: Curated, side: Side, now: datetime, *, dry_run: bool = False) -> bool:
+    """Tell whether maintenance looks at the gates of a side again (`dream.check_interval`), and note that it does."""
+    at, interval = milliseconds(now), round(curated.settings.seconds("dream.check_interval") * 1000)
+
+    def look(db: sqlite3.Connection) -> bool:
+        row = db.execute("SELECT value FROM memory_about WHERE key = 'dream_checked'").fetchone()
+        if row is not None and 0 <= at - int(row[0]) < interval:
+            return False
+        if not dry_run:
+            db.execute("INSERT OR REPLACE INTO memory_about VALUES ('dream_checked', ?)", (str(at),))
+        return True
+
+    return side.records.look(look, True)

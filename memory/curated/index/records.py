@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.curated.model import Json, Root
@@ -12,6 +12,7 @@ from memory.errors import MemdeckError
 from memory.storage.log.database import LogFile
 
 from .schema import OPERATIONS, records
+from .signals import Limits, Note, Recalled, SignalQueue, read_signals
 
 if TYPE_CHECKING:
     import sqlite3
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _FAILED: Any = object()
 UNAVAILABLE = "memory.records.unavailable"
-EMA_OLD, EMA_NEW = 0.8, 0.2
-"""The weights of the old and the new score of a signal."""
 
 
 def milliseconds(now: datetime) -> int:
@@ -37,6 +36,7 @@ class Records:
     def __init__(self, folder: StateFolder | None, name: str = "", workspace_id: str = "") -> None:
         """Keep where it is; nothing is opened yet."""
         self._file = LogFile(folder, kind=records(name))
+        self.queue = SignalQueue(self._file, self._note_dropped)
         self.workspace_id = workspace_id
 
     @property
@@ -49,7 +49,8 @@ class Records:
         return self._file.damaged()
 
     def close(self) -> None:
-        """Close the database; what is asked later opens it again."""
+        """Count the recalls that wait and close the database; what is asked later opens it again."""
+        self.queue.finish()
         self._file.close()
 
     def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -109,59 +110,30 @@ class Records:
 
     # -- signals ----------------------------------------------------------------------------------------------------
 
-    def signals(self, ids: Sequence[str]) -> dict[str, tuple[int, float, int]]:
-        """Return count, score and time of the last recall (milliseconds) of some memories that were recalled before."""
+    def signals(self, ids: Sequence[str], *, light: bool = False) -> dict[str, tuple[int, float, int]]:
+        """Return count, score and time of the last recall (milliseconds) of some memories that were recalled before.
 
-        def read(db: sqlite3.Connection) -> dict[str, tuple[int, float, int]]:
-            found = {}
-            for at in range(0, len(ids), 500):
-                some = ids[at : at + 500]
-                for row in db.execute(
-                    "SELECT chunk_id, recall_count, recall_score, last_recalled_at FROM memory_recall_signals"
-                    f" WHERE chunk_id IN ({','.join('?' * len(some))})",
-                    some,
-                ):
-                    found[row[0]] = (row[1], row[2], row[3])
-            return found
+        Recalls that wait to be counted are not in it. With `light` nothing is, where another process is at work.
+        """
+        return self._file.run(lambda db: read_signals(db, ids), {}, make=False, light=light)
 
-        return self.look(read, {})
+    def note_recall(
+        self,
+        now: datetime,
+        limits: Limits,
+        *,
+        write: Callable[[sqlite3.Connection], None] | None = None,
+        scores: Mapping[str, float] | None = None,
+        session: str | None = None,
+    ) -> None:
+        """Put what a recall leaves behind into the queue: rows that `write` inserts, and scores to be counted."""
+        self.queue.put(Note(milliseconds(now), write, Recalled(scores, session) if scores else None), limits)
 
-    def recalled(self, scores: Mapping[str, float], now: datetime, session: str | None) -> bool:
-        """Count a recall of some memories with their scores; return whether that was possible."""
-        at = milliseconds(now)
-
-        def write(db: sqlite3.Connection) -> bool:
-            for chunk, score in scores.items():
-                score = min(max(score, 0.0), 1.0)
-                row = db.execute(
-                    "SELECT recall_count, recall_score, session_count, last_session_id FROM memory_recall_signals"
-                    " WHERE chunk_id = ?",
-                    (chunk,),
-                ).fetchone()
-                if row is None:
-                    db.execute(
-                        "INSERT INTO memory_recall_signals VALUES (?, 1, ?, ?, ?, ?, ?, NULL, NULL)",
-                        (chunk, score, at, at, 1 if session else 0, session),
-                    )
-                    continue
-                more = 1 if session and session != row[3] else 0
-                db.execute(
-                    "UPDATE memory_recall_signals SET recall_count = ?, recall_score = ?, last_recalled_at = ?,"
-                    " session_count = ?, last_session_id = ? WHERE chunk_id = ?",
-                    (row[0] + 1, EMA_OLD * row[1] + EMA_NEW * score, at, row[2] + more, session or row[3], chunk),
-                )
-            return True
-
-        return self._file.run(write, False)
+    def _note_dropped(self, db: sqlite3.Connection, at: int, lost: int, why: str) -> None:
+        now = datetime.fromtimestamp(at / 1000, UTC)
+        add_event(db, self.workspace_id, "memory.recall.signal_dropped", now, None, {"dropped": lost, "reason": why})
 
     # -- traces, snapshots, generation ---------------------------------------------------------------------------------
-
-    def put_trace(self, session: str, turn: int, trace: Json, now: datetime) -> None:
-        """Keep the trace of a recall by session and turn; the last one of a turn counts."""
-        row = (session, turn, milliseconds(now), json.dumps(trace, ensure_ascii=False))
-        self._file.run(
-            lambda db: db.execute("INSERT OR REPLACE INTO memory_recall_traces VALUES (?, ?, ?, ?)", row), None
-        )
 
     def trace(self, session: str, turn: int) -> Json | None:
         """Return the trace of a turn, None where there is none."""
@@ -203,6 +175,12 @@ class Records:
         """Keep the snapshot of a session."""
         row = (session, generation, milliseconds(now), json.dumps(snapshot, ensure_ascii=False))
         self.run(lambda db: db.execute("INSERT OR REPLACE INTO memory_snapshots VALUES (?, ?, ?, ?)", row))
+
+
+def put_trace(db: sqlite3.Connection, session: str, turn: int, trace: Json, now: datetime) -> None:
+    """Keep the trace of a recall by session and turn, in the caller's transaction; the last one of a turn counts."""
+    row = (session, turn, milliseconds(now), json.dumps(trace, ensure_ascii=False))
+    db.execute("INSERT OR REPLACE INTO memory_recall_traces VALUES (?, ?, ?, ?)", row)
 
 
 _COLUMNS = ("session_id", "actor_kind", "decision_id", "target_id")

@@ -47,7 +47,11 @@ CREATE TABLE memory_recall_traces (
     PRIMARY KEY (session_id, turn_seq));
 CREATE TABLE memory_snapshots (
     session_id TEXT PRIMARY KEY, generation INTEGER NOT NULL, captured_at INTEGER NOT NULL, snapshot TEXT NOT NULL);
-CREATE TABLE memory_about (key TEXT PRIMARY KEY, value TEXT NOT NULL)
+CREATE TABLE memory_about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+_QUEUE = """
+CREATE TABLE memory_recall_queue (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, session_id TEXT, scores TEXT NOT NULL)
 """
 
 
@@ -61,9 +65,10 @@ def records(name: str) -> Kind:
         f"curated{ending}.sqlite",
         f"curated{ending}.damaged.sqlite",
         "the record of decisions",
-        _RECORDS,
-        1,
+        _RECORDS + _QUEUE,
+        2,
         CONNECTION.replace("synchronous = NORMAL", "synchronous = FULL"),
+        {1: _QUEUE},
     )
 
 

@@ -79,6 +79,8 @@ def retry(curated: Curated, args: Json, call: Call) -> Json:
 
 def status(curated: Curated, args: Json, call: Call) -> Json:
     """Return the gates of each side, and the last runs."""
+    for side in _sides(curated, args):
+        side.records.queue.count()
     found = [gates_of(curated, side, call.now) for side in _sides(curated, args)]
     rows = [run for side in _sides(curated, args) for run in runs(side, limit=5)]
     rows.sort(key=lambda run: (run.started_at, run.id), reverse=True)

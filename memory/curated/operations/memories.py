@@ -13,6 +13,7 @@ from memory.curated.files.listing import system_files
 from memory.curated.model import Header, Json, Memory, Provenance, Root
 from memory.curated.places.roots import check_selector, default_scope
 from memory.curated.recall.recall import Options, banner, mod_time, recall
+from memory.curated.recall.system import find_system
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def summaries(curated: Curated, memories: list[Memory], now: datetime) -> list[J
     after = curated.settings["recall.freshness.banner_after_days"]
     signals: dict[str, dict[str, tuple[int, float, int]]] = {}
     for name, side in curated.sides.items():
+        side.records.queue.count()
         signals[name] = side.records.signals([one.id for one in memories if one.root.side == name])
     found = []
     for one in memories:
@@ -253,6 +255,9 @@ def search(curated: Curated, args: Json, call: Call) -> Json:
     )  # fmt: skip
     done = recall(curated, args["query_text"], roots, options, now=call.now)
     rows = summaries(curated, [one.memory for one in done.entries], call.now)
+    found = []
+    if args.get("include_system", curated.settings["recall.include_system"]):
+        found = find_system(curated, args["query_text"], roots, done.top)
     return {
         "results": [
             {
@@ -264,6 +269,17 @@ def search(curated: Curated, args: Json, call: Call) -> Json:
                 "already_shown": one.memory.id in surfaced,
             }
             for row, one in zip(rows, done.entries, strict=True)
+        ]
+        + [
+            {
+                "memory": _system_row(one.root, one.name),
+                "score": round(one.score, 6),
+                "snippet": " ".join(one.text.split())[:180],
+                "why_recalled": [f"words={one.score:.3f}"],
+                "shadowed_by": None,
+                "already_shown": False,
+            }
+            for one in found
         ],
         "recall": done.json(),
     }

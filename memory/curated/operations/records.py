@@ -220,6 +220,8 @@ def health(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
     ]
     last = max((at for _, at in rows if at is not None), default=None)
     events = sum(len(one.records.events(since=since, limit=1000)) for one in curated.sides.values())
+    for each in curated.sides.values():
+        each.records.queue.count()
     dreaming = [gates_of(curated, one, call.now) for one in curated.sides.values()]
     dreamt = max((one.last.started_at for one in dreaming if one.last is not None), default=None)
     return {

@@ -70,7 +70,7 @@ OPERATIONS: tuple[Operation, ...] = (
                already_surfaced=texts("The id of a memory that was shown already."),
                include_already_surfaced=flag("Show those again."),
                skip_trivial=flag("Skip a query of fewer than two meaningful words."), session_id=_SESSION,
-               turn_seq=_TURN),
+               turn_seq=_TURN, include_system=SYSTEM),
         giving("results", "recall", rows="results"), "agh__memory_search", "POST /api/memory/search", ("query_text",),
         example="memdeck curated search 'what did we decide about the deploy window?'",
     ),

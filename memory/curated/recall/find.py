@@ -161,7 +161,7 @@ def _scored(
     """Return the candidates with the terms of their score, the best first, each with its type and slug."""
     signals: dict[tuple[str, str], float] = {}
     for side in {one.side.name: one.side for one in found}.values():
-        mine = side.records.signals([one.memory.id for one in found if one.side is side])
+        mine = side.records.signals([one.memory.id for one in found if one.side is side], light=True)
         signals |= {(side.name, key): score for key, (_, score, _) in mine.items()}
     weights = [settings[f"recall.weights.{name}"] for name in _TERMS]
     half = settings["recall.freshness.half_life_days"]

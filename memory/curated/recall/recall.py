@@ -6,9 +6,12 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
+from memory.curated.index.records import add_event, put_trace
+from memory.curated.index.signals import limits_of
 from memory.curated.index.words import is_trivial
 from memory.curated.model import Json, Memory, Root
 from memory.curated.providers.calls import recalled
@@ -16,7 +19,10 @@ from memory.curated.providers.calls import recalled
 from .find import Found, Scored, find
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from memory.curated.curated import Curated
+    from memory.curated.index.records import Records
 
 MOST = 20
 """How many memories a recall returns at most."""
@@ -38,7 +44,8 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What a recall returned: `skipped` says why nothing was looked for, `provided` what a provider added."""
+    """What a recall returned: `top` is the most that it may return, `skipped` says why
+    nothing was looked for, `provided` what a provider added."""
 
     query: str
     found: Found | None
@@ -46,6 +53,7 @@ class Recall:
     skipped: str | None
     now: datetime
     banner_after: int
+    top: int
     provided: tuple[Json, ...] = ()
 
     @property
@@ -107,7 +115,7 @@ def recall(curated: Curated, query: str, roots: Sequence[Root], options: Options
     after = settings["recall.freshness.banner_after_days"]
     top = min(options.top_k or settings["recall.top_k"], MOST)
     if not query.strip() or (is_trivial(query) and not options.allow_trivial):
-        skipped = Recall(query, None, (), "trivial_query", now, after)
+        skipped = Recall(query, None, (), "trivial_query", now, after, top)
         _note(curated, roots, skipped, options, now)
         return skipped
     again = options.include_already_surfaced
@@ -116,35 +124,41 @@ def recall(curated: Curated, query: str, roots: Sequence[Root], options: Options
     raw = None if options.raw_candidates is None else min(max(options.raw_candidates, top), 200)
     found = find(curated, query, roots, now=now, raw=raw, skip=skip)
     provided = tuple(recalled(curated, query, top, now))
-    done = Recall(query, found, found.ranked[:top], None, now, after, provided)
+    done = Recall(query, found, found.ranked[:top], None, now, after, top, provided)
     _note(curated, roots, done, options, now)
     return done
 
 
 def _note(curated: Curated, roots: Sequence[Root], done: Recall, options: Options, now: datetime) -> None:
-    """Write down a recall: an event, the signals of what it returned, those that were shadowed, and its trace."""
+    """Write down a recall, without waiting: an event, what it returned, what was shadowed, and its trace."""
     names = {root.side for root in roots}
     home = curated.sides.get("global")
     if home is None or ("workspace" in names and curated.workspace_id()):
         home = curated.sides["workspace"]
-    records = home.records
+    limits = limits_of(curated.settings)
+    for side in curated.sides.values():
+        scores = {one.memory.id: one.score for one in done.entries if one.memory.root.side == side.name}
+        write = partial(_rows, curated, side.records, done, options, now) if side is home else None
+        if write is not None or scores:
+            side.records.note_recall(now, limits, write=write, scores=scores, session=options.session)
+
+
+def _rows(
+    curated: Curated, records: Records, done: Recall, options: Options, now: datetime, db: sqlite3.Connection
+) -> None:
+    """Insert the events of a recall, and its trace where it has a session and a turn."""
     facts: Json = {"session_id": options.session, "summary": f"results={len(done.entries)}"}
+    add = partial(add_event, db, records.workspace_id)
     if done.skipped is not None:
-        records.event("memory.recall.skipped", now, **facts, reason=done.skipped)
+        add("memory.recall.skipped", now, None, {**facts, "reason": done.skipped})
     else:
-        records.event("memory.recall.executed", now, **facts, result_count=len(done.entries))
-        for name, side in curated.sides.items():
-            scores = {one.memory.id: one.score for one in done.entries if one.memory.root.side == name}
-            counted = not scores or side.records.recalled(scores, now, options.session)
-            if not counted and curated.settings["recall.signals.metrics_enabled"]:
-                side.records.event("memory.recall.signal_dropped", now, dropped=len(scores))
+        add("memory.recall.executed", now, None, {**facts, "result_count": len(done.entries)})
         for loser, winner in () if done.found is None else done.found.hidden:
-            records.event(
-                "memory.write.shadowed", now, root=loser.memory.root, target_id=loser.memory.id,
-                winner_chunk_id=winner.memory.id, type=loser.memory.header.type, slug=loser.memory.slug,
-            )  # fmt: skip
+            memory = loser.memory
+            shadowed = {"target_id": memory.id, "winner_chunk_id": winner.memory.id, "type": memory.header.type}
+            add("memory.write.shadowed", now, memory.root, {**shadowed, "slug": memory.slug})
     if options.session is not None and options.turn is not None:
-        records.put_trace(options.session, options.turn, trace_of(curated, done, options), now)
+        put_trace(db, options.session, options.turn, trace_of(curated, done, options), now)
 
 
 def trace_of(curated: Curated, done: Recall, options: Options) -> Json:

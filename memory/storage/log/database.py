@@ -6,7 +6,8 @@ A record that cannot be kept is never a reason to fail a change: what went wrong
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
@@ -46,6 +47,8 @@ class Kind(NamedTuple):
 
 CHANGES = Kind(NAME, DAMAGED, "the change log", TABLES, VERSION, upgrades=UPGRADES)
 """The change log."""
+_MOMENT = 50
+"""Milliseconds for which light work waits for other processes."""
 _DAMAGE = frozenset({11, 26})  # SQLITE_CORRUPT, SQLITE_NOTADB
 
 
@@ -72,16 +75,18 @@ class LogFile:
         self._identity: tuple[int, int] | None = None
         self._mutex = RLock()
 
-    def run(self, work: Callable[[sqlite3.Connection], T], default: T, *, make: bool = True) -> T:
+    def run(self, work: Callable[[sqlite3.Connection], T], default: T, *, make: bool = True, light: bool = False) -> T:
         """Return `work(connection)`, done in one transaction; `default`, with a warning, where it cannot be done.
 
         A damaged database is moved aside, and work begins with an empty one. Without `make` a database that is not
-        there is not made, and `default` returned. RefusedError `state.*` for a folder that must not be relied on.
+        there is not made, and `default` returned. RefusedError `state.*` for a folder
+        that must not be relied on. `light` is for what may be tried again: it does not wait for the disk, for other
+        processes a moment only, and gives no warning where these are at work.
         """
         with self._mutex:
-            return self._run(work, default, make)
+            return self._run(work, default, make, light)
 
-    def _run(self, work: Callable[[sqlite3.Connection], T], default: T, make: bool) -> T:
+    def _run(self, work: Callable[[sqlite3.Connection], T], default: T, make: bool, light: bool) -> T:
         import sqlite3
 
         for attempt in range(2):
@@ -89,20 +94,15 @@ class LogFile:
                 connection = self._open(make)
                 if connection is None:
                     return default
-                connection.execute("BEGIN IMMEDIATE")
-                try:
-                    result = work(connection)
-                    connection.execute("COMMIT")
-                except BaseException:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                    raise
-                return result
+                with _lightly(connection, self._timeout) if light else nullcontext():
+                    return _in_transaction(connection, work)
             except _Foreign as error:
                 self._warn(str(error))
                 return default
             except sqlite3.Error as error:
                 code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+                if light and code == sqlite3.SQLITE_BUSY:
+                    return default
                 self.close()
                 damaged = code in _DAMAGE or str(error).startswith("no such ")
                 if damaged and attempt == 0 and self.folder is not None:
@@ -234,3 +234,28 @@ class LogFile:
     def _warn(self, text: str) -> None:
         if text not in self.warnings:
             self.warnings.append(text)
+
+
+def _in_transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        result = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return result
+
+
+@contextmanager
+def _lightly(connection: sqlite3.Connection, timeout: float) -> Iterator[None]:
+    """Let transactions wait neither for the disk nor long for other processes; before and after they do."""
+    (level,) = connection.execute("PRAGMA synchronous").fetchone()
+    connection.execute(f"PRAGMA busy_timeout = {_MOMENT}")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA synchronous = {level}")
+        connection.execute(f"PRAGMA busy_timeout = {round(timeout * 1000)}")

@@ -13,7 +13,10 @@ from memory.curated.control.apply import Proposed, propose
 from memory.curated.control.candidate import Candidate
 from memory.curated.control.tiebreak import Tiebreaker
 from memory.curated.curated import Curated
+from memory.curated.index.records import Records
+from memory.curated.index.signals import limits_of
 from memory.curated.model import Header, Provenance
+from memory.curated.places.settings import DEFAULTS
 from memory.curated.recall.recall import Options, Recall, recall
 from memory.storage import State, Store
 
@@ -100,6 +103,12 @@ def forget(den: Den, curated: Curated, name: str, scope: str = "global") -> Prop
 def ask(den: Den, curated: Curated, query: str, *, agent: str | None = None, **options: Any) -> Recall:
     """Recall what one sees."""
     return recall(curated, query, curated.visible(agent), Options(**options), now=den.now())
+
+
+def count_recall(records: Records, scores: dict[str, float], now: datetime = NOW) -> None:
+    """Count a recall of some memories at once."""
+    records.note_recall(now, limits_of(DEFAULTS), scores=scores)
+    assert records.queue.count()
 
 
 def rules(proposed: Proposed) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 from memory.curated.control.scan import scan
 from memory.curated.control.tiebreak import TiebreakError, read_answer
 from memory.errors import ConflictError, RefusedError, UsageError
-from tests.memory.curated.conftest import NOW, Den, forget, rules, tree, write
+from tests.memory.curated.conftest import NOW, Den, count_recall, forget, rules, tree, write
 
 
 def test_a_new_memory_is_added_with_everything_around_it(den: Den) -> None:
@@ -66,7 +66,7 @@ def test_another_type_moves_the_file_with_its_signals_and_history(den: Den) -> N
     curated = den.open()
     write(den, curated, "project", "Coffee break", "a break at ten in the morning")
     records = curated.sides["global"].records
-    records.recalled({"global/project_coffee-break.md": 0.5}, NOW, None)
+    count_recall(records, {"global/project_coffee-break.md": 0.5})
     done = write(den, curated, "user", "Coffee break", "a break at ten in the morning")
     assert (done.decision.op, done.decision.targets, done.decision.target_filename) == (
         "update", ("project_coffee-break.md",), "user_coffee-break.md",

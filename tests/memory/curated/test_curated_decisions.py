@@ -18,7 +18,7 @@ from memory.curated.curated import Curated
 from memory.curated.interrupted import finish_interrupted
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage.log.damaged import move_aside
-from tests.memory.curated.conftest import NOW, Den, forget, tree, write
+from tests.memory.curated.conftest import NOW, Den, count_recall, forget, tree, write
 from tests.patience import join
 
 
@@ -257,7 +257,7 @@ def test_a_catalogue_that_is_gone_or_damaged_is_made_anew(den: Den, damage: str)
     """Nothing is lost with it: memories and signals are as before."""
     curated = den.open()
     write(den, curated, "user", "Coffee", "likes oat milk")
-    curated.sides["global"].records.recalled({"global/user_coffee.md": 0.5}, NOW, None)
+    count_recall(curated.sides["global"].records, {"global/user_coffee.md": 0.5})
     curated.close()
     for path in den.state.rglob("catalog.sqlite*"):
         if damage == "removed":

@@ -1,0 +1,184 @@
+"""Signals of recall: how often and how well each memory was recalled, counted from a bounded queue.
+
+A recall is put into the queue and never waits: not for the disk, and for another process only a moment. What the queue
+holds is in the records, so a process that is killed loses none of it. It is counted once the oldest entry has waited
+for the flush interval, when the queue is full, when somebody asks for the counts, and when the records are closed.
+While the records cannot be written to recalls wait in memory; the oldest are dropped where these become too many.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from memory.curated.places.settings import Settings
+    from memory.storage.log.database import LogFile
+
+EMA_OLD, EMA_NEW = 0.8, 0.2
+"""The weights of the old and the new score of a signal."""
+_BATCH = 500
+
+
+class Limits(NamedTuple):
+    """The settings of the queue: recalls, tries after the first one, milliseconds, whether drops are noted."""
+
+    capacity: int
+    retries: int
+    interval: int
+    metrics: bool
+
+
+class Recalled(NamedTuple):
+    """What one recall returned of a side: scores by the id of the memory, and the session."""
+
+    scores: Mapping[str, float]
+    session: str | None
+
+
+class Note(NamedTuple):
+    """What a recall leaves behind: its time in milliseconds, rows that `write` inserts, and what is to be counted."""
+
+    at: int
+    write: Callable[[sqlite3.Connection], None] | None
+    recalled: Recalled | None
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return what the settings say of the queue."""
+    table = "recall.signals"
+    return Limits(
+        settings[f"{table}.queue_capacity"],
+        settings[f"{table}.worker_retry_max"],
+        round(settings.seconds(f"{table}.flush_interval") * 1000),
+        settings[f"{table}.metrics_enabled"],
+    )
+
+
+class SignalQueue:
+    """The queue of one side; `dropped` gets the number of recalls that were lost and why, in a transaction."""
+
+    def __init__(self, file: LogFile, dropped: Callable[[sqlite3.Connection, int, int, str], None]) -> None:
+        """Keep where it is; nothing is opened yet."""
+        self._file = file
+        self._note_dropped = dropped
+        self._waiting: deque[Note] = deque()
+        self._failures = 0
+        self._lost: dict[str, int] = {}
+        self._limits: Limits | None = None
+        self._uncounted = False
+
+    def put(self, note: Note, limits: Limits) -> None:
+        """Take what a recall leaves behind."""
+        self._limits = limits
+        self._waiting.append(note)
+        while len(self._waiting) > limits.capacity:
+            self._drop(self._waiting.popleft(), "queue_full")
+        self._pour(limits)
+
+    def count(self) -> bool:
+        """Count all that waits; return False where the records cannot be written to just now."""
+        limits = self._limits
+        if self._waiting and limits is not None and not self._pour(limits):
+            return False
+        done = self._file.run(_counted, False, make=False, light=True) or not self._file.exists()
+        self._uncounted = self._uncounted and not done
+        return done
+
+    def finish(self) -> None:
+        """Count what this process put in, with all tries that are left; what cannot be counted waits in the records."""
+        limits = self._limits
+        while self._waiting and limits is not None:
+            self._pour(limits)
+        if self._uncounted:
+            self.count()
+
+    def _pour(self, limits: Limits) -> bool:
+        """Write what waits in memory, and count where it is time to; return whether that could be done."""
+        at = self._waiting[-1].at
+
+        def write(db: sqlite3.Connection) -> bool:
+            for why, lost in self._lost.items() if limits.metrics else ():
+                self._note_dropped(db, at, lost, why)
+            for note in self._waiting:
+                if note.write is not None:
+                    note.write(db)
+                if note.recalled is not None:
+                    scores = json.dumps(dict(note.recalled.scores))
+                    row = (note.at, note.recalled.session, scores)
+                    db.execute("INSERT INTO memory_recall_queue (at, session_id, scores) VALUES (?, ?, ?)", row)
+            (count,) = db.execute("SELECT count(*) FROM memory_recall_queue").fetchone()
+            first = db.execute("SELECT at FROM memory_recall_queue ORDER BY id LIMIT 1").fetchone()
+            if first is not None and (count >= limits.capacity or not 0 <= at - first[0] < limits.interval):
+                _counted(db)
+            return True
+
+        if self._file.run(write, False, light=True):
+            self._uncounted |= any(note.recalled is not None for note in self._waiting)
+            self._waiting.clear()
+            self._lost.clear()
+            self._failures = 0
+            return True
+        self._failures += 1
+        if self._failures > limits.retries:
+            while self._waiting:
+                self._drop(self._waiting.popleft(), "update_failed")
+            self._failures = 0
+        return False
+
+    def _drop(self, note: Note, why: str) -> None:
+        if note.recalled is not None:
+            self._lost[why] = self._lost.get(why, 0) + 1
+
+
+def count_waiting(db: sqlite3.Connection) -> None:
+    """Count all recalls of the queue, in the transaction of the caller."""
+    rows = db.execute("SELECT id, at, session_id, scores FROM memory_recall_queue ORDER BY id").fetchall()
+    for _, at, session, scores in rows:
+        for chunk, score in json.loads(scores).items():
+            _count(db, chunk, min(max(score, 0.0), 1.0), at, session)
+    if rows:
+        db.execute("DELETE FROM memory_recall_queue WHERE id <= ?", (rows[-1][0],))
+
+
+def _counted(db: sqlite3.Connection) -> bool:
+    count_waiting(db)
+    return True
+
+
+def _count(db: sqlite3.Connection, chunk: str, score: float, at: int, session: str | None) -> None:
+    row = db.execute(
+        "SELECT recall_count, recall_score, session_count, last_session_id FROM memory_recall_signals"
+        " WHERE chunk_id = ?",
+        (chunk,),
+    ).fetchone()
+    if row is None:
+        db.execute(
+            "INSERT INTO memory_recall_signals VALUES (?, 1, ?, ?, ?, ?, ?, NULL, NULL)",
+            (chunk, score, at, at, 1 if session else 0, session),
+        )
+        return
+    more = 1 if session and session != row[3] else 0
+    db.execute(
+        "UPDATE memory_recall_signals SET recall_count = ?, recall_score = ?, last_recalled_at = ?,"
+        " session_count = ?, last_session_id = ? WHERE chunk_id = ?",
+        (row[0] + 1, EMA_OLD * row[1] + EMA_NEW * score, at, row[2] + more, session or row[3], chunk),
+    )
+
+
+def read_signals(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, tuple[int, float, int]]:
+    """Return count, score and time of the last recall (milliseconds) of some memories that were recalled before."""
+    found = {}
+    for at in range(0, len(ids), _BATCH):
+        some = ids[at : at + _BATCH]
+        for row in db.execute(
+            "SELECT chunk_id, recall_count, recall_score, last_recalled_at FROM memory_recall_signals"
+            f" WHERE chunk_id IN ({','.join('?' * len(some))})",
+            some,
+        ):
+            found[row[0]] = (row[1], row[2], row[3])
+    return found
