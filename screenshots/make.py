@@ -67,6 +67,7 @@ PICTURES = (
     Picture("state-recall", "state", keys=("n",), beside=True),
     Picture("inbox", "tasks", keys=("@propose", "g", "i")),
     Picture("prompt", "prompt", keys=("j", "j"), beside=True),
+    Picture("fleet", "tasks", keys=("@neighbours", "g", "w", "j", "j", "j")),
     Picture("changes", "tasks", keys=("0", "j"), story=True),
     Picture("take-back", "tasks", keys=("0", "j", "j", "X"), story=True),
     Picture("history", "tasks", keys=("H",), story=True),
@@ -216,7 +217,38 @@ def _propose(workspace: Workspace) -> None:
         )
 
 
-EVENTS: dict[str, Callable[[Workspace], None]] = {"@agent": _agent, "@remove": _remove, "@propose": _propose}
+def _neighbours(workspace: Workspace) -> None:
+    """List some other workspaces of the person, one of which was deleted by hand."""
+    from app.demo.workspace import demo_files
+    from memory.storage.private.workspaces import WorkspaceList
+    from memory.systems import maintain_all
+    from memory.workspace import Workspace
+
+    assert workspace.state is not None
+    home, top = workspace.state.folder.home, workspace.root.parent
+    files = demo_files(NOW, UTC)
+    held = {"blog": ("knowledge.md",), "garden": ("journal.md",), "infra": tuple(files), "reports": ("tasks.md",)}
+    for days, (name, kept) in enumerate(held.items()):
+        made = Workspace.init(
+            top / name,
+            NOW - timedelta(days=9),
+            actor="cli",
+            state_home=home,
+            machine_zone=UTC,
+            files={file: files[file] for file in kept},
+        )[0]
+        if days:
+            maintain_all(made, NOW - timedelta(days=days, hours=3), actor="maintain")
+        made.close()
+    WorkspaceList(home).add_all([workspace.root, top / "attic", *(top / name for name in held)], NOW)
+
+
+EVENTS: dict[str, Callable[[Workspace], None]] = {
+    "@agent": _agent,
+    "@remove": _remove,
+    "@propose": _propose,
+    "@neighbours": _neighbours,
+}
 """What somebody else does while a person is at work."""
 
 

@@ -32,6 +32,8 @@ from .keys.registry import BY_ID, PARTS, Action, command_of
 from .keys.type_ahead import TypeAhead
 from .live.away_summary import Morning
 from .live.changing import Changing
+from .live.fleet import PANE as FLEET
+from .live.fleet import AllWorkspaces
 from .live.jobs import Jobs
 from .live.outside_changes import LogSource, Noticing
 from .live.overview import Overview
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from widgets.list.board import Board
     from widgets.panes import PaneName
     from widgets.panes.brief.pane import BriefPane
+    from widgets.panes.fleet import FleetPane
 
     from .commands.context import JobView
     from .commands.perform import Performer
@@ -150,6 +153,8 @@ class MemdeckApp(Shell):
             self.make_pane,
         )
         self.searching = Searching(self, self.navigation, self.remembering)
+        self.fleet = AllWorkspaces(self, self.looking, self.jobs, self.navigation)
+        self.searching.instead[FLEET] = self.fleet.search
         self.typing_ahead = TypeAhead(self, self.changing, self.consent, self._pass_on)
         self._connect(overview)
         first = None
@@ -162,7 +167,13 @@ class MemdeckApp(Shell):
         """Say what follows from a look at the files."""
         hooks = self.looking.hooks
         hooks.before.append(self.noticing.look_first)
-        hooks.behind += [self.noticing.look_behind, overview.count, overview.brief, self._look_for_drafts]
+        hooks.behind += [
+            self.noticing.look_behind,
+            self.fleet.look_once,
+            overview.count,
+            overview.brief,
+            self._look_for_drafts,
+        ]
         hooks.shown += [self._say_what_changed, overview.shown, self.navigation.shown]
         hooks.rested += [self.changing.seen, self.watching.begin]
         hooks.failed.append(overview.say_not_read)
@@ -281,10 +292,12 @@ class MemdeckApp(Shell):
         self.set_interval(TICK_SECONDS, self._tick)
         if self.setup.watches:
             self.proposing.begin()
+            self.fleet.begin()
 
     def on_unmount(self) -> None:
         """It ended, whatever ended it."""
         self.looking.end()
+        self.fleet.stop()
 
     def _desk_ready(self) -> None:
         """Open the workspace, or offer to make one."""
@@ -293,6 +306,8 @@ class MemdeckApp(Shell):
         if self.navigation.pane is not None:
             self.looking.first(self.navigation.pane)
             self.navigation.wait_for(self.navigation.pane)
+            if self.setup.entry is not None:
+                self.navigation.jump(*self.setup.entry)
             return
         from .welcome import StartScreen
 
@@ -318,6 +333,7 @@ class MemdeckApp(Shell):
         self.looking.stop()
         self.searching.stop()
         self.watching.leave()
+        self.fleet.stop()
 
     def _keep_typed(self) -> None:
         """Write what stands in a form; where no form was opened there is nothing to write."""
@@ -347,6 +363,8 @@ class MemdeckApp(Shell):
             return pane_type(self.proposing.source)  # type: ignore[call-arg]
         if name.id == PROMPT:
             return pane_type(PromptSource(self))  # type: ignore[call-arg]
+        if name.id == FLEET:
+            return pane_type(self.fleet.source)  # type: ignore[call-arg]
         if name.id == "changes":
             return pane_type(LogSource(self))  # type: ignore[call-arg]
         if name.id == "monitors":
@@ -439,6 +457,10 @@ class MemdeckApp(Shell):
     def on_brief_pane_more(self, message: BriefPane.More) -> None:
         """All of a group of the brief is wanted."""
         self.navigation.more(message.group)
+
+    def on_fleet_pane_chosen(self, message: FleetPane.Chosen) -> None:
+        """Another workspace was chosen."""
+        self.fleet.open(message.item)
 
     def on_pane_jump(self, message: Pane.Jump) -> None:
         """A link was followed."""

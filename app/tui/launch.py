@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from memory.errors import MemdeckError, UsageError
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from memory.workspace import Workspace
 
     from .app import MemdeckApp
+    from .live.fleet import Destination
 
 
 def run(
@@ -35,11 +37,9 @@ def run(
     application offers to make one. An error that nobody expected ends it with a line on stderr. Raises UsageError
     `usage.now`, `usage.pane`, `workspace.no_folder`.
     """
-    from app.places import home, short_path, state_home
+    from app.places import home, state_home
     from memory.workspace import Workspace
-    from widgets.panes import all_panes, panes_for
-
-    from .start_screen import FirstWords
+    from widgets.panes import all_panes
 
     environ = os.environ if environ is None else environ
     workspace: Workspace | None
@@ -53,11 +53,48 @@ def run(
     if pane is not None and pane not in {name.id for name in all_panes()}:
         raise UsageError("usage.pane", f"there is no pane {pane!r}", ", ".join(name.id for name in all_panes()))
 
+    first, path = pane or ("brief" if demo else None), path or "."
+    going: Destination | None = None
+    while True:
+        app, code = _show(workspace, start, first if going is None else going.pane, path, environ, safe, going)
+        if workspace is not None and not demo:
+            _list_workspace(workspace, state_home(environ))
+        if app.jobs.left_behind:
+            _leave_at_once(code)
+        if app.workspace is not None:
+            with suppress(Exception):
+                app.workspace.close()
+        going = app.fleet.destination
+        if going is None or app.failure is not None:
+            return code
+        # What is not referred to any more is a whole application: it goes before the next one begins.
+        del app
+        gc.collect()
+        workspace, demo = Workspace.open(going.root, state_home=state_home(environ), home=home(environ)), False
+
+
+def _show(
+    workspace: Workspace | None,
+    start: datetime | None,
+    pane: str | None,
+    path: str,
+    environ: Mapping[str, str],
+    safe: bool,
+    going: Destination | None,
+) -> tuple[MemdeckApp, int]:
+    """Show one workspace until it is left, and return the application and the exit code."""
+    from app.places import short_path
+    from widgets.panes import panes_for
+
+    from .start_screen import FirstWords
+
     words = FirstWords()
     try:
         if workspace is not None:
             words.say(short_path(str(workspace.root), environ), panes_for(workspace.system_names()), environ)
-        app = _make_app(workspace, start, pane or ("brief" if demo else None), path or ".", environ, safe=safe)
+        app = _make_app(workspace, start, pane, path, environ, safe=safe)
+        if going is not None:
+            app.setup = app.setup._replace(way=going.way, entry=going.entry)
         app.driver_class = words.driver() or app.driver_class
         code = app.run() or app.return_code or 0
     finally:
@@ -66,21 +103,20 @@ def run(
         from app.cli.output.failures import say
 
         code = say(app.failure, choices=False).exit_code
-    if workspace is not None and not demo:
-        _list_workspace(workspace, state_home(environ))
-    if app.workspace is not None and not app.jobs.left_behind:
-        with suppress(Exception):
-            app.workspace.close()
-    if app.jobs.left_behind:
-        # What does not end at once, such as a command that ignores it, must not keep the terminal: its supervisor ends
-        # it. Everything else that wants to know of the end is told.
-        import atexit
+    return app, code
 
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    return code
+
+def _leave_at_once(code: int) -> NoReturn:
+    """End the process where something does not end at once, such as a command that ignores it.
+
+    It must not keep the terminal: its supervisor ends it. Everything else that wants to know of the end is told.
+    """
+    import atexit
+
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _list_workspace(workspace: Workspace, state: Path) -> None:
@@ -100,7 +136,6 @@ def _make_app(
     *,
     safe: bool,
 ) -> MemdeckApp:
-    import gc
     import locale
 
     # Nothing that is made until the first frame is thrown away soon; looking for garbage in it would cost a tenth of

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, tzinfo
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from textual.app import App
@@ -48,7 +49,8 @@ class Setup(NamedTuple):
     `path`: where a workspace would be made; `depth`: how many colours the terminal shows; `watches`: whether changes
     from outside are looked for; `keeps_watch`: whether monitors, heartbeat and maintenance run while it is open;
     `remembers`: whether anything of what a person looks at is kept; `hand_over`: gives the terminal to an editor;
-    `safe`: nothing that stands in memory files may run.
+    `safe`: nothing that stands in memory files may run; `way`: the workspaces that lead back to where this one was
+    opened from; `entry`: the file and the ref of the entry to begin at.
     """
 
     path: str
@@ -58,6 +60,8 @@ class Setup(NamedTuple):
     remembers: bool
     hand_over: Callable[[], AbstractContextManager[None]]
     safe: bool
+    way: tuple[Path, ...] = ()
+    entry: tuple[str, str] | None = None
 
 
 def internal(error: Exception) -> MemdeckError:
@@ -126,6 +130,11 @@ class Shell(App[int]):
         for theme in OWN[depth]:
             self.register_theme(theme)
         self.theme = OWN[depth][0].name
+
+    @property
+    def way(self) -> tuple[Path, ...]:
+        """The workspaces that lead back to where this one was opened from, the last one nearest."""
+        return self.setup.way
 
     @property
     def depth(self) -> Depth:

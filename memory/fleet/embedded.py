@@ -12,15 +12,20 @@ from memory.errors import UsageError
 from memory.registry import holds_memory, workspace_of
 from memory.storage.private.workspaces import WorkspaceList
 
-from .index import FleetIndex
+from .index import FleetIndex, Look, digest_of
 from .local import Failure, Local, best_hits, query_of
 from .model import FleetHit, Kept, Listed, Overview, Progress
+from .watch import watched_of
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
 
 MOST_FOLDERS = 200_000
 """How many folders a scan looks at."""
+LOOK_SECONDS = 300
+"""After how long `refresh` looks at a workspace that did not change: tasks become overdue by themselves. Of many
+workspaces each waits a second for each of them."""
+_KEPT_AT_ONCE = 100
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "build", "site-packages", "lost+found"})
 
 
@@ -119,6 +124,48 @@ class EmbeddedFleet:
             for path, done in self.local.each(self.paths(), lambda one: self.local.look(one, now), progress)
         )
 
+    def known(self, now: datetime) -> tuple[Overview, ...]:  # noqa: ARG002
+        """Return at once how all workspaces stood when somebody looked last; nothing of them is opened."""
+        looks = self._index.looks()
+        unknown = [Overview(path, self.host, looked=False) for path in self.paths()]
+        return tuple(looks[one.path].overview if one.path in looks else one for one in unknown)
+
+    def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[Overview]:
+        """Look again at workspaces whose files changed since the last look, or where that is long ago."""
+        paths = self.paths()
+        looks = self._index.looks()
+        again = max(LOOK_SECONDS, len(paths))
+        done: list[Look] = []
+        try:
+            for path in paths:
+                if not go_on():
+                    return
+                held = looks.get(path)
+                if held is not None and held.holds(now, again):
+                    continue
+                done.append(self._look(path, now))
+                yield done[-1].overview
+                if len(done) >= _KEPT_AT_ONCE:
+                    self._index.keep_looks(done)
+                    done = []
+        finally:
+            self._index.keep_looks(done)
+
+    def _look(self, path: Path, now: datetime) -> Look:
+        watched: tuple[str, ...] = ()
+        stamp = 0
+
+        def work(workspace: Workspace) -> Overview:
+            nonlocal watched, stamp
+            watched = watched_of(workspace)
+            # Before the files are read: what changes meanwhile is seen at the next look.
+            stamp = digest_of(watched)
+            return self.local.look(workspace, now)
+
+        found = self.local.one(path, work)
+        made = found if isinstance(found, Overview) else Overview(path, self.host, error=found)
+        return Look(made, now, watched, stamp)
+
     def search(
         self,
         query: str,
@@ -159,6 +206,10 @@ class EmbeddedFleet:
         asked = query_of(query, now, kinds)
         found = None if asked.empty else self._index.ask(asked, limit)
         return best_hits(list(found or ()), limit)
+
+    def keep_up(self, go_on: Callable[[], bool] = lambda: True) -> None:
+        """Index what changed, for `glance`."""
+        self._index.update(self.paths(), go_on=go_on)
 
     def check(self, progress: Progress | None = None) -> Iterator[Kept]:
         """Yield what is wrong in each workspace."""

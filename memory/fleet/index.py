@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,7 +33,7 @@ CREATE TABLE room (
     path BLOB NOT NULL UNIQUE,
     watched BLOB NOT NULL DEFAULT x'',
     stamp INTEGER,
-    overview TEXT NOT NULL DEFAULT ''
+    look TEXT NOT NULL DEFAULT ''
 )
 """
 _PAGES = 1_000
@@ -49,6 +50,43 @@ class _Room(NamedTuple):
     stamp: int | None
 
 
+class Look(NamedTuple):
+    """How a workspace stood, at which time and with which files."""
+
+    overview: Overview
+    time: datetime
+    watched: tuple[str, ...]
+    stamp: int
+
+    def holds(self, now: datetime, seconds: float) -> bool:
+        """Tell whether it still stands so, as far as stamps tell; not for longer than some seconds."""
+        young = 0 <= (now - self.time).total_seconds() < seconds
+        return young and self.overview.error is None and digest_of(self.watched) == self.stamp
+
+    def json(self) -> dict[str, Any]:
+        """Return it as `read` takes it."""
+        return {**self._asdict(), "overview": self.overview.json(), "time": self.time.isoformat()}
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any], host: str) -> Look:
+        """Return a look that was written."""
+        held = found["overview"]
+        last = held["last_maintenance"]
+        made = Overview(
+            Path(held["path"]),
+            host,
+            tuple(held["systems"]),
+            held["overdue"],
+            held["alerts"],
+            held["waiting"],
+            held["problems"],
+            None if last is None else datetime.fromisoformat(last),
+            held["size"],
+            held["error"],
+        )
+        return cls(made, datetime.fromisoformat(found["time"]), tuple(found["watched"]), found["stamp"])
+
+
 class FleetIndex:
     """Finds entries of many workspaces at once; safe to share between threads.
 
@@ -63,11 +101,12 @@ class FleetIndex:
         self._local = local
         self._loaded: tuple[object, int] | None = None
         self._rooms: dict[Path, _Room] = {}
+        self._looked: tuple[object, int, dict[Path, Look]] | None = None
 
     def close(self) -> None:
         """Close what is open; the next question opens it again."""
         self._index.close()
-        self._loaded = None
+        self._loaded = self._looked = None
 
     # -- asking -----------------------------------------------------------------------------------------------
 
@@ -98,12 +137,17 @@ class FleetIndex:
         rooms = self._index.read(self._load) or {}
         return [path for path in paths if (room := rooms.get(path)) is None or room.stamp != digest_of(room.watched)]
 
-    def known(self) -> dict[Path, Mapping[str, Any]]:
-        """Return how workspaces stood when `remember` was called last, as `Overview.json` says it."""
-        rows = self._index.read(
-            lambda lookup: lookup.connection.execute("SELECT path, overview FROM room WHERE overview <> ''").fetchall()
-        )
-        return {Path(os.fsdecode(path)): json.loads(words) for path, words in rows or ()}
+    def looks(self) -> dict[Path, Look]:
+        """Return the looks that `keep_looks` was given."""
+        return self._index.read(self._load_looks) or {}
+
+    def _load_looks(self, lookup: Lookup) -> dict[Path, Look]:
+        (version,) = lookup.connection.execute("PRAGMA data_version").fetchone()
+        if self._looked is None or self._looked[0] is not lookup or self._looked[1] != version:
+            rows = lookup.connection.execute("SELECT look FROM room WHERE look <> ''")
+            looks = (Look.read(json.loads(words), self._local.host) for (words,) in rows)
+            self._looked = lookup, version, {one.overview.path: one for one in looks}
+        return self._looked[2]
 
     # -- keeping up -------------------------------------------------------------------------------------------
 
@@ -140,17 +184,18 @@ class FleetIndex:
             )
         return left
 
-    def remember(self, overviews: Sequence[Overview]) -> None:
-        """Keep how workspaces stand, for `known`."""
-        rows = [(json.dumps(one.json()), os.fsencode(one.path)) for one in overviews]
+    def keep_looks(self, looks: Sequence[Look]) -> None:
+        """Keep how workspaces stood, for all processes."""
+        rows = [(json.dumps(one.json()), os.fsencode(one.overview.path)) for one in looks]
 
         def work(writer: Writer) -> None:
             writer.connection.execute("BEGIN IMMEDIATE")
             writer.connection.executemany("INSERT OR IGNORE INTO room (path) VALUES (?)", [row[1:] for row in rows])
-            writer.connection.executemany("UPDATE room SET overview = ? WHERE path = ?", rows)
+            writer.connection.executemany("UPDATE room SET look = ? WHERE path = ?", rows)
             writer.connection.execute("COMMIT")
 
-        self._index.write(work)
+        if rows:
+            self._index.write(work)
 
     def _update(self, workspace: Workspace, go_on: Callable[[], bool]) -> int | None:
         """Index a workspace, and return how many entries were new; None: the index cannot be written."""

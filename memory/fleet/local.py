@@ -59,7 +59,7 @@ class Local:
 
         try:
             if not holds_memory(str(path)):
-                raise UsageError("fleet.gone", f"there is no memory in {path} any more", "take it off the list")
+                raise UsageError("fleet.gone", "there is no memory in this folder any more", "take it off the list")
             workspace = Workspace.open(path, state_home=self.state_home, home=self.home)
             try:
                 return work(workspace)

@@ -33,7 +33,8 @@ class Overview:
 
     `overdue`, `alerts`, `waiting` (for approval) and `problems` count; `size` is in bytes. `age` is for how many
     seconds nothing was heard of its host, None for this machine; `stale` says that this is too long. `alike` names
-    workspaces that hold much of the same (`host:path`): copies and clones of it.
+    workspaces that hold much of the same (`host:path`): copies and clones of it. One that was not `looked` at yet says
+    nothing but where it is.
     """
 
     path: Path
@@ -49,6 +50,7 @@ class Overview:
     age: int | None = None
     stale: bool = False
     alike: tuple[str, ...] = ()
+    looked: bool = True
 
     def json(self) -> dict[str, Any]:
         """Return it for programs."""
@@ -123,6 +125,18 @@ class Fleet(Protocol):
 
     def overview(self, now: datetime, progress: Progress | None = None) -> tuple[Overview, ...]:
         """Return how all workspaces stand, by host and path."""
+
+    def known(self, now: datetime) -> tuple[Overview, ...]:
+        """Return at once how all workspaces stood when somebody looked last, by host and path."""
+
+    def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[Overview]:
+        """Look again at the workspaces that `known` may be wrong about, and yield how each stands."""
+
+    def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
+        """Return at once the best finds of what is indexed; `search` tells what is true now."""
+
+    def keep_up(self, go_on: Callable[[], bool] = lambda: True) -> None:
+        """Index what changed, for `glance`."""
 
     def search(
         self,

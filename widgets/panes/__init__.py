@@ -55,6 +55,7 @@ def all_panes() -> tuple[PaneName, ...]:
         FIXED["changes"],
         FIXED["inbox"],
         FIXED["prompt"],
+        FIXED["fleet"],
         *(one if one.own else one._replace(key="") for one in rest),
     )
 
@@ -64,6 +65,7 @@ FIXED = {
     "changes": PaneName("changes", "0", "Changes", "widgets.panes.changes.pane:ChangesPane"),
     "inbox": PaneName("inbox", "", "Inbox", "widgets.panes.inbox:InboxPane", system="review"),
     "prompt": PaneName("prompt", "", "Prompt", "widgets.panes.prompt:PromptPane", letter="r", system="prompt"),
+    "fleet": PaneName("fleet", "", "Fleet", "widgets.panes.fleet:FleetPane", letter="w", system="fleet"),
 }
 """The panes that show all systems."""
 

@@ -322,6 +322,12 @@ DRAFT = Condition(
     everywhere=True,
     named=_drafts_here,
 )
+WAY = Condition(
+    lambda now: now.context.way,
+    "This workspace was not opened from another one: {pane.fleet|palette} shows them all.",
+    everywhere=True,
+    about_entries=False,
+)
 JOBS = Condition(
     lambda now: now.context.has_jobs,
     "No check and no action runs now, so there is none to stop.",

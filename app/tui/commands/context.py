@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
+    from pathlib import Path
 
     from textual.geometry import Size
 
@@ -68,6 +69,10 @@ class Context(Protocol):
     @property
     def size(self) -> Size:
         """The columns and lines of the terminal."""
+
+    @property
+    def way(self) -> Sequence[Path]:
+        """The workspaces that lead back to where this one was opened from."""
 
     @property
     def undone(self) -> Sequence[Undone]:

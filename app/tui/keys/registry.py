@@ -54,7 +54,7 @@ class Action(NamedTuple):
         return next((sentence for name, _, sentence in self.said if name == pane), self.description)
 
 
-PARTS = frozenset({"navigation", "consent", "searching", "drafting", "filling", "overlays", "jobs", "looking"})
+PARTS = frozenset({"navigation", "consent", "searching", "drafting", "filling", "overlays", "jobs", "looking", "fleet"})
 """The targets that are parts of the application."""
 
 
@@ -300,6 +300,9 @@ ACTIONS: tuple[Action, ...] = (
         "search",
         "Search everything: all files and the archive",
         _LIST,
+        shown=True,
+        panes=("fleet",),
+        said=(("fleet", "search all", "Search all workspaces"),),
     ),
     Action(
         "view.board",
@@ -883,6 +886,17 @@ ACTIONS: tuple[Action, ...] = (
         "forward",
         "Go forward again; at the end of the way, open the next pane",
         _PANE,
+    ),
+    Action(
+        "fleet.back",
+        ("tilde",),
+        "fleet",
+        "back",
+        "fleet",
+        "Go back to the workspace that you came from, and its fleet",
+        _PANE,
+        needs=conditions.WAY,
+        shown=True,
     ),
     Action(
         "view.zoom",

@@ -10,6 +10,8 @@ from app.tui.part import Part
 from widgets.panes import pane_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.tui.navigation import Navigation
     from app.tui.pane_state import Remembering
     from app.tui.shell import Shell
@@ -40,6 +42,8 @@ class Searching(Part):
         self._again = False
         self._behind = False
         self._history: list[str] | None = None
+        self.instead: dict[str, Callable[[], None]] = {}
+        """What searches where another pane is open: by its id."""
 
     @property
     def history(self) -> list[str]:
@@ -52,6 +56,10 @@ class Searching(Part):
         """Open the search screen; what is new since the last time is indexed meanwhile."""
         from .screen import SearchScreen
 
+        pane = self.app.pane
+        if pane is not None and pane.pane_id in self.instead:
+            self.instead[pane.pane_id]()
+            return
         if self._screen is not None:
             return
         self._newest = 0

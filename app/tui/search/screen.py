@@ -90,12 +90,25 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
         Binding("ctrl+r", "earlier", "earlier", id="search.earlier", tooltip="The query before this one"),
     ]
 
-    def __init__(self, ask: Callable[[str, int], None], history: Sequence[str] = (), text: str = "") -> None:
-        """`ask` is called with each query and its number; `history` are earlier queries, the newest first."""
+    def __init__(
+        self,
+        ask: Callable[[str, int], None],
+        history: Sequence[str] = (),
+        text: str = "",
+        *,
+        place: Callable[[Entry], str] | None = None,
+        over: str = "in everything",
+    ) -> None:
+        """`ask` is called with each query and its number; `history` are earlier queries, the newest first.
+
+        `place` gives the words beside a find (default: its kind), `over` says what is searched.
+        """
         super().__init__()
+        self._place = place or _kind
+        self._over = over
         self._ask = ask
         self._history = tuple(history)
-        self._place = -1
+        self._at = -1
         self._text = text
         self._number = 0
         self._answered = 0
@@ -109,7 +122,7 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
         """What is typed, notes, finds, keys."""
         with Horizontal(id="search-line"):
             yield SafeText("search", id="search-sign")
-            yield SafeInput(self._text, placeholder="words in everything", id="search-input")
+            yield SafeInput(self._text, placeholder=f"words {self._over}", id="search-input")
         yield SafeText(id="search-note")
         with Frame(name="Search"):
             finds = LineList(self._draw)
@@ -179,7 +192,7 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
         self._answered = number
         self.answer = answer
         self._hits = dict(enumerate(answer.every))
-        self._column = max((len(_place(hit.entry)) for hit in answer.every), default=0)
+        self._column = max((len(self._place(hit.entry)) for hit in answer.every), default=0)
         self._arrange()
         if not same:
             self._listed.action_first()
@@ -258,7 +271,7 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
             return line("  ", *_marked(hit.snippet, hit.marks, "muted"))
         hit = self._hits[key]
         entry = hit.entry
-        place = line(pad_line(line(Piece(_place(entry), "muted")), self._column))
+        place = line(pad_line(line(Piece(self._place(entry), "muted")), self._column))
         right = line(Piece(f"{entry.date[:10]:<12}", "muted"), place) if width >= NARROW else place
         left = clip_line(_marked(entry.title or "(no title)", hit.title_marks), max(0, width - line_width(right) - 2))
         return line(pad_line(left, max(0, width - line_width(right) - 1)), " ", right)
@@ -274,8 +287,8 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
     def action_earlier(self) -> None:
         """Put a query of before into the line; behind the oldest one the line is empty, then the newest comes."""
         if self._history:
-            self._place = -1 if self._place == len(self._history) - 1 else self._place + 1
-            self._put("" if self._place < 0 else self._history[self._place])
+            self._at = -1 if self._at == len(self._history) - 1 else self._at + 1
+            self._put("" if self._at < 0 else self._history[self._at])
 
     def _put(self, text: str) -> None:
         editor = self.query_one(SafeInput)
@@ -320,7 +333,7 @@ def _nothing(answer: Answer) -> str:
     return "nothing holds all words" if answer.partial else "nothing found"
 
 
-def _place(entry: Entry) -> str:
+def _kind(entry: Entry) -> str:
     """What the column at the right says: the kind, and whether it is archived."""
     return f"{entry.kind}, archived" if entry.file.startswith("archive/") else entry.kind
 

@@ -68,6 +68,21 @@ class CentralFleet:
             for number, host, path, found, _, age in rows
         )
 
+    def known(self, now: datetime) -> tuple[Overview, ...]:
+        """Return what `overview` does: the catalogue is what is known."""
+        return self.overview(now)
+
+    def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[Overview]:  # noqa: ARG002
+        """Yield nothing: the agents look."""
+        return iter(())
+
+    def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
+        """Return what `search` finds in the catalogue."""
+        return self.search(query, now, limit, kinds)[0]
+
+    def keep_up(self, go_on: Callable[[], bool] = lambda: True) -> None:
+        """Nothing: the agents publish."""
+
     def search(
         self,
         query: str,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 from typing import TYPE_CHECKING
 
 from app.cli.declared import group, option
 from app.cli.session import Session
+from app.places import DATABASE
 from memory.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from memory.fleet.model import Progress
 
 FAILED, FOUND = 1, 4
-DATABASE = "MEMDECK_DATABASE"
 
 fleet = group(
     "fleet",
@@ -35,7 +34,9 @@ on_database = option(
 
 def host_name() -> str:
     """Return the name of this machine, which `MEMDECK_HOST` may give."""
-    return os.environ.get("MEMDECK_HOST") or socket.gethostname()
+    from app import places
+
+    return places.host_name(os.environ)
 
 
 def database_of(given: str | None) -> str | None:

@@ -1,0 +1,310 @@
+"""All workspaces: reads them for the fleet pane, searches over them, opens another one in place and leads back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from app.tui.messages import Report
+from app.tui.part import Part
+from memory.errors import MemdeckError
+
+if TYPE_CHECKING:
+    from app.tui.navigation import Navigation
+    from app.tui.search.screen import SearchScreen
+    from app.tui.shell import Shell
+    from memory.fleet.local import Failure
+    from memory.fleet.model import Fleet, FleetHit, Overview
+    from memory.search import Answer, Entry
+    from memory.workspace import Workspace
+
+    from .jobs import Jobs
+    from .refresh import Looking
+
+PANE = "fleet"
+SYSTEM = "fleet"
+"""What stands for the fleet among the systems of a workspace: its pane is there where another workspace is listed."""
+LOOK_SECONDS = 2.0
+"""How often the stamps of all workspaces are looked at while the pane is seen."""
+SHOW_SECONDS = 0.5
+"""How often what a look found is shown while it goes on."""
+
+
+class Destination(NamedTuple):
+    """What is opened instead of this workspace: a pane of it, and an entry (its file and ref).
+
+    `way` are the workspaces that lead back, the last one first opened.
+    """
+
+    root: Path
+    way: tuple[Path, ...]
+    pane: str | None = None
+    entry: tuple[str, str] | None = None
+
+
+def _state_home(workspace: Workspace, environ: Mapping[str, str]) -> Path:
+    from app.places import state_home
+
+    return state_home(environ) if workspace.state is None else workspace.state.folder.home
+
+
+class FleetSource:
+    """The workspaces as the pane asks for them; called in threads."""
+
+    def __init__(self, app: Shell) -> None:
+        """Nothing is opened yet."""
+        self._app = app
+        self._made: Fleet | None = None
+        self._mutex = threading.Lock()
+        self.stopped = threading.Event()
+        """Set once nothing more is to be looked at."""
+
+    @property
+    def fleet(self) -> Fleet:
+        """The fleet of the database that the environment names, else that of this machine."""
+        from app.places import DATABASE, config_home, home, host_name
+
+        environ, workspace = self._app.environ, self._app.workspace
+        assert workspace is not None
+        with self._mutex:
+            if self._made is None and environ.get(DATABASE):
+                from memory.fleet.catalogue.central import CentralFleet
+
+                self._made = CentralFleet(environ[DATABASE])
+            elif self._made is None:
+                from memory.fleet import EmbeddedFleet
+
+                self._made = EmbeddedFleet(
+                    _state_home(workspace, environ),
+                    host=host_name(environ),
+                    home=home(environ),
+                    config_home=config_home(environ),
+                    environ=environ,
+                )
+            return self._made
+
+    def is_wanted(self) -> bool:
+        """Whether there is a workspace beside this one."""
+        from app.places import DATABASE
+        from memory.storage.private.workspaces import WorkspaceList
+
+        workspace = self._app.workspace
+        if workspace is None:
+            return False
+        with suppress(MemdeckError):
+            return bool(self._app.environ.get(DATABASE)) or any(
+                one.path != workspace.root for one in WorkspaceList(_state_home(workspace, self._app.environ)).all()
+            )
+        return False
+
+    def rows(self, now: datetime) -> Sequence[Overview] | str:
+        """How each stood at the last look; where nothing follows the files they are looked at first."""
+        if not self._app.setup.watches:
+            for _ in self.fleet.refresh(now, self.goes_on):
+                pass
+        try:
+            return self.fleet.known(now)
+        except MemdeckError as error:
+            return f"{error.message[:1].upper()}{error.message[1:]}"
+
+    def goes_on(self) -> bool:
+        """Whether the application still wants to know."""
+        return not self.stopped.is_set()
+
+    def close(self) -> None:
+        """Stop what looks, and close what is open."""
+        self.stopped.set()
+        if self._made is not None:
+            self._made.close()
+
+
+class AllWorkspaces(Part):
+    """Nothing is opened before the pane is; what is looked at then goes on in one worker."""
+
+    def __init__(self, app: Shell, looking: Looking, jobs: Jobs, navigation: Navigation) -> None:
+        """Nothing is known yet."""
+        super().__init__(app)
+        self._looking, self._jobs, self._navigation = looking, jobs, navigation
+        self.source = FleetSource(app)
+        self._busy = False
+        self._asked = False
+        self._screen: SearchScreen | None = None
+        self._newest = 0
+        self._found: list[tuple[str, Path]] = []
+        self.destination: Destination | None = None
+        """What is opened once this application ended."""
+
+    def look_once(self, *_: object) -> None:
+        """Find out in the thread that reads whether there are other workspaces; the pane comes with the first."""
+        if not self._asked:
+            self._asked = True
+            if self.source.is_wanted():
+                self.app.panes.more.add(SYSTEM)
+
+    def begin(self) -> None:
+        """Follow the files of all workspaces while the pane is seen."""
+        self.app.set_interval(LOOK_SECONDS, self.refresh)
+
+    def refresh(self) -> None:
+        """Look at what changed, in a worker."""
+        pane = self.app.pane
+        if self._busy or pane is None or pane.pane_id != PANE or pane.contents is None:
+            return
+        self._busy = True
+        self.app.work(self._refresh, self._refreshed, self._not_refreshed, group="fleet")
+
+    def _refresh(self) -> bool:
+        from memory.fleet.catalogue.central import CentralFleet
+
+        shown = monotonic()
+        fleet = self.source.fleet
+        found = isinstance(fleet, CentralFleet)
+        for _ in fleet.refresh(self.app.clock(), self.source.goes_on):
+            found = True
+            if monotonic() - shown > SHOW_SECONDS:
+                shown = monotonic()
+                self.app.post_message(Report(partial(self._looking.request)))
+        return found
+
+    def _refreshed(self, found: bool) -> None:
+        self._busy = False
+        if found:
+            self._looking.request()
+
+    def _not_refreshed(self, error: MemdeckError) -> None:
+        self._busy = False
+        self.app.say_error(error)
+
+    def stop(self) -> None:
+        """Stop looking, and close what is open."""
+        self.source.close()
+
+    # Opening another workspace
+
+    def open(self, item: Overview, pane: str | None = None, entry: tuple[str, str] | None = None) -> None:
+        """Open a workspace in place of this one, once it is known that it can be opened."""
+        from app.places import host_name
+
+        workspace = self.app.workspace
+        if workspace is None:
+            return
+        if item.host != host_name(self.app.environ):
+            self.app.say(f"It is on {item.host}: open it there.", severity="warning")
+        elif item.path == workspace.root:
+            self._open_here(pane, entry)
+        elif self._may_leave():
+            destination = Destination(item.path, (*self.app.way, workspace.root), pane, entry)
+            self.app.work(lambda: self._try(item.path), partial(self._tried, destination), group="open", exclusive=True)
+
+    def back(self) -> None:
+        """Open the workspace again that this one was opened from, with its fleet."""
+        if self.app.way and self._may_leave():
+            *way, root = self.app.way
+            destination = Destination(root, tuple(way), PANE)
+            self.app.work(lambda: self._try(root), partial(self._tried, destination), group="open", exclusive=True)
+
+    def _open_here(self, pane: str | None, entry: tuple[str, str] | None) -> None:
+        if entry is not None:
+            self._navigation.jump(*entry)
+        else:
+            self._navigation.open_pane(pane or self._navigation.first())
+
+    def _may_leave(self) -> bool:
+        from app.places import is_served
+
+        if is_served(self.app.environ):
+            self.app.say("The browser shows one workspace: serve the other one, too.", severity="warning")
+            return False
+        if self._jobs.running:
+            self.app.say("A job still runs here; another workspace opens when it has ended.", severity="warning")
+            return False
+        return True
+
+    def _try(self, root: Path) -> Failure | None:
+        """Return why a workspace cannot be opened."""
+        from memory.fleet.local import Failure, Local
+
+        assert self.app.workspace is not None
+        found = Local(_state_home(self.app.workspace, self.app.environ), host="").one(root, lambda _: None)
+        return found if isinstance(found, Failure) else None
+
+    def _tried(self, destination: Destination, failure: Failure | None) -> None:
+        if failure is not None:
+            self.app.say(failure["message"], title=destination.root.name, severity="error")
+        elif self._may_leave():
+            self.destination = destination
+            self.app.exit(0)
+
+    # Searching over all
+
+    def search(self) -> None:
+        """Open the search screen over all workspaces; what is new is indexed meanwhile."""
+        from app.tui.search.screen import SearchScreen
+
+        if self._screen is None:
+            self._newest = 0
+            self._screen = SearchScreen(self._ask, place=self._place_of, over="in all workspaces")
+            self.app.push_screen(self._screen, self._chosen)
+            self.app.work(self._keep_up, self._kept_up, group="fleet-index")
+
+    def _keep_up(self) -> None:
+        self.source.fleet.keep_up(self.source.goes_on)
+
+    def _kept_up(self, _: None) -> None:
+        if self._screen is not None:
+            self._screen.ask_again()
+
+    def _ask(self, text: str, number: int) -> None:
+        self._newest = number
+        self.app.work(
+            lambda: self._answer(text, number),
+            lambda answer: self._answered(answer, number),
+            group="search",
+            exclusive=True,
+        )
+
+    def _answer(self, text: str, number: int) -> Answer | None:
+        from app.tui.search.screen import SHOWN
+        from memory.fleet.local import query_of
+        from memory.search import Answer, Hit
+        from memory.search.hits import marks_in
+
+        if number != self._newest:
+            return None
+        now = self.app.clock()
+        query = query_of(text, now, ())
+
+        def hit_of(one: FleetHit) -> Hit:
+            where = (one.host, one.workspace)
+            if where not in self._found:
+                self._found.append(where)
+            entry = one.entry._replace(room=self._found.index(where))
+            marks = marks_in(one.snippet, query.terms), marks_in(entry.title, query.terms)
+            return Hit(entry, one.score, one.snippet, *marks, fits_all=one.fits_all)
+
+        hits = [hit_of(one) for one in self.source.fleet.glance(text, now, SHOWN)]
+        fitting = tuple(hit for hit in hits if hit.fits_all)
+        return Answer(query, fitting, len(fitting), len(fitting) == SHOWN, partial=tuple(hits[len(fitting) :]))
+
+    def _answered(self, answer: Answer | None, number: int) -> None:
+        if answer is not None and self._screen is not None:
+            self._screen.show(answer, number)
+
+    def _place_of(self, entry: Entry) -> str:
+        host, path = self._found[entry.room]
+        return path.name if len({host for host, _ in self._found}) == 1 else f"{host}:{path.name}"
+
+    def _chosen(self, entry: Entry | None) -> None:
+        from memory.fleet.model import Overview
+
+        self._screen = None
+        if entry is not None:
+            host, path = self._found[entry.room]
+            ref = entry.title if entry.kind == "config" else entry.ref
+            self.open(Overview(path, host), entry=(entry.file, ref or f"line:{entry.line}"))

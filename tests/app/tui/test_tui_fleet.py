@@ -1,0 +1,246 @@
+"""The fleet pane: one row a workspace, another one opened in place, a key that comes back, and a search over all."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from app.tui import launch
+from app.tui.app import MemdeckApp
+from memory.fleet import EmbeddedFleet
+from memory.storage.private.workspaces import WorkspaceList
+from memory.workspace import Workspace
+from screenshots.make import rest
+from tests.postgres import cluster, database
+from tests.widgets.harness import screen_text
+from widgets.panes.fleet import FleetPane
+
+from .tui_helpers import NOW, make_app, press, running, settle, type_text
+
+__all__ = ["cluster", "database"]
+
+TASKS = """## Pending
+
+### [HIGH] Renew {name}
+- due: 2024-01-10
+- created: 2024-01-01 09:00
+
+### [LOW] Water the plants of {name}
+- created: 2024-01-01 09:00
+"""
+
+
+@pytest.fixture
+def shops(tmp_path: Path) -> list[Workspace]:
+    """Return three workspaces that are listed, and one that is broken."""
+    found = []
+    for name in ("atelier", "bakery", "chandler"):
+        found.append(
+            Workspace.init(
+                tmp_path / "src" / name,
+                NOW,
+                actor="test",
+                state_home=tmp_path / "state",
+                machine_zone=UTC,
+                files={"tasks.md": TASKS.format(name=name)},
+            )[0]
+        )
+    gone = tmp_path / "src/derelict"
+    WorkspaceList(tmp_path / "state").add_all([*(one.root for one in found), gone], NOW)
+    for one in found:
+        one.close()
+    return found
+
+
+@pytest.fixture
+def here(shops: list[Workspace]) -> Workspace:
+    """Return the workspace that is open."""
+    return shops[0]
+
+
+def names(app: MemdeckApp) -> list[str]:
+    """Return the workspaces in the order of the rows."""
+    pane = app.navigation.pane
+    assert isinstance(pane, FleetPane)
+    return [pane.find(str(row.item.host) + ":" + str(row.item.path)).path.name for row in pane.line_list.rows]  # type: ignore[attr-defined, union-attr]
+
+
+async def test_one_row_a_workspace(here: Workspace) -> None:
+    """Each says what a person has to look at, and one that is broken says why; the others are not stopped by it."""
+    app = make_app(here, pane="fleet")
+    async with running(app):
+        assert names(app) == ["atelier", "bakery", "chandler", "derelict"]
+        lines = screen_text(app).splitlines()
+        assert any("bakery" in one and "1 overdue" in one and "never" in one for one in lines)
+        assert any("derelict" in one and "there is no memory" in one for one in lines)
+
+
+async def test_rows_are_sorted_and_filtered(here: Workspace) -> None:
+    """S sorts by what needs a person, / filters by words and by what is wrong."""
+    path = here.root.parent / "bakery/.aiter/memory/tasks.md"
+    path.write_text(path.read_text() + "\n### [HIGH] Pay\n- due: 2024-01-02\n- created: 2024-01-01 09:00\n")
+    app = make_app(here, pane="fleet")
+    async with running(app) as pilot:
+        pane = app.navigation.pane
+        assert pane is not None
+        pane.set_sort("overdue")
+        await settle(pilot)
+        assert names(app)[0] == "bakery"
+        await press(pilot, "slash")
+        await type_text(pilot, "is:broken")
+        assert names(app) == ["derelict"]
+
+
+async def test_the_pane_comes_with_another_workspace(here: Workspace, tmp_path: Path) -> None:
+    """It is in the sidebar where another workspace is listed, and not where this is the only one."""
+    app = make_app(here)
+    async with running(app) as pilot:
+        assert "fleet" in [name.id for name in app.navigation.panes]
+        await press(pilot, "g", "w")
+        assert isinstance(app.navigation.pane, FleetPane)
+    listed = WorkspaceList(tmp_path / "state")
+    for one in listed.all():
+        if one.path != here.root:
+            listed.remove(one.path)
+    app = make_app(here)
+    async with running(app):
+        assert "fleet" not in [name.id for name in app.navigation.panes]
+
+
+async def test_enter_leaves_for_the_workspace(here: Workspace) -> None:
+    """Enter ends the application with where to go; a broken one is told and nothing is left."""
+    app = make_app(here, pane="fleet")
+    async with running(app, says=True) as pilot:
+        await press(pilot, "G", "enter")
+        assert app.fleet.destination is None
+        assert "there is no memory" in screen_text(app)
+        await press(pilot, "home", "j", "enter")
+    assert app.fleet.destination is not None
+    assert (app.fleet.destination.root.name, app.fleet.destination.way) == ("bakery", (here.root,))
+
+
+async def test_enter_on_the_open_one_goes_to_its_panes(here: Workspace) -> None:
+    """The workspace that is open already is not opened once more."""
+    app = make_app(here, pane="fleet")
+    async with running(app) as pilot:
+        await press(pilot, "home", "enter")
+        assert app.navigation.pane is not None
+        assert app.navigation.pane.pane_id == "tasks"
+        assert app.fleet.destination is None
+
+
+async def test_a_search_over_all(here: Workspace) -> None:
+    """ctrl+f in the pane finds entries of all workspaces, and Enter goes to the one in its workspace."""
+    with EmbeddedFleet(here.state.folder.home, host="x") as fleet:  # type: ignore[union-attr]
+        fleet.search("renew", NOW)
+    app = make_app(here, pane="fleet")
+    async with running(app) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "renew chandler")
+        await settle(pilot)
+        assert "chandler" in screen_text(app)
+        await press(pilot, "enter")
+    assert app.fleet.destination is not None
+    assert app.fleet.destination.root.name == "chandler"
+    assert app.fleet.destination.entry is not None
+    assert app.fleet.destination.entry[0] == "tasks.md"
+
+
+async def test_the_entry_that_was_chosen_is_under_the_cursor(here: Workspace) -> None:
+    """The application that opens for a find begins at it, and a key leads back."""
+    app = make_app(here, pane="fleet")
+    app.setup = app.setup._replace(way=(here.root.parent / "bakery",), entry=("tasks.md", "line:6"))
+    async with running(app) as pilot:
+        pane = app.navigation.pane
+        assert pane is not None
+        assert pane.pane_id == "tasks"
+        assert "Water the plants" in str(pane.current())
+        await press(pilot, "tilde")
+    assert app.fleet.destination is not None
+    assert (app.fleet.destination.root.name, app.fleet.destination.pane) == ("bakery", "fleet")
+
+
+def test_there_and_back_leaves_nothing_open(here: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Going to another workspace and back again, ten times, ends every thread and closes every file of the old one."""
+    walked: list[str] = []
+    counts: list[tuple[int, int]] = []
+
+    def run(self: MemdeckApp, **_: object) -> int:
+
+        async def go() -> None:
+            async with running(self) as pilot:
+                assert self.workspace is not None
+                walked.append(self.workspace.root.name)
+                if len(walked) >= 20:
+                    self.exit(0)
+                elif self.way:
+                    await press(pilot, "tilde")
+                else:
+                    await press(pilot, "g", "w", "home", "j", "enter")
+
+        asyncio.run(go())
+        counts.append((threading.active_count(), len(os.listdir("/proc/self/fd"))))
+        return 0
+
+    monkeypatch.setattr(MemdeckApp, "run", run)
+    environ = {"XDG_STATE_HOME": str(here.state.folder.home), "HOME": str(here.root.parent)}  # type: ignore[union-attr]
+    assert launch.run(str(here.root), NOW.isoformat(), environ=environ) == 0
+    assert walked == ["atelier", "bakery"] * 10
+    assert counts[-1][0] <= counts[3][0]
+    assert counts[-1][1] <= counts[3][1]
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10)], ids=["usual", "small", "tiny"])
+def test_look(here: Workspace, size: tuple[int, int], snap_compare: Callable[..., bool]) -> None:
+    """The rows in every terminal."""
+    environ = {"MEMDECK_HOST": "laptop", "HOME": str(here.root.parents[1]), "LANG": "C.UTF-8"}
+    app = make_app(here, pane="fleet", environ=environ)
+    app.animation_level = "none"
+
+    async def before(pilot: Pilot[MemdeckApp]) -> None:
+        await settle(pilot)
+        await press(pilot, "j")
+        await rest(pilot.app, pilot)
+
+    assert snap_compare(app, terminal_size=size, run_before=before)
+
+
+async def test_the_catalogue_where_a_database_is_configured(here: Workspace, database: str) -> None:
+    """Its workspaces stand there with their hosts; one of another host is not opened here."""
+    from memory.fleet.catalogue.migrate import initialise
+    from memory.fleet.jobs.agent import Agent, Settings
+    from memory.fleet.local import Local
+
+    initialise(database)
+    paths = {here.root: "full", here.root.parent / "bakery": "full"}
+    local = Local(here.state.folder.home, host="server")  # type: ignore[union-attr]
+    agent = Agent(local, Settings(database, lambda: paths), lambda: NOW, lambda _: None)
+    await asyncio.to_thread(agent.run, once=True)
+    app = make_app(here, pane="fleet", environ={"MEMDECK_DATABASE": database, "MEMDECK_HOST": "laptop"})
+    async with running(app, says=True) as pilot:
+        assert names(app) == ["atelier", "bakery"]
+        assert "server" in screen_text(app)
+        await press(pilot, "j", "enter")
+        assert "It is on server" in screen_text(app)
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "renew bakery")
+        await settle(pilot)
+        assert "Renew bakery" in screen_text(app)
+        await press(pilot, "escape")
+    assert app.fleet.destination is None
+
+
+async def test_a_database_that_is_down_is_told(here: Workspace, tmp_path: Path) -> None:
+    """The pane says so, and the application goes on."""
+    app = make_app(here, pane="fleet", environ={"MEMDECK_DATABASE": f"postgresql://nobody@/none?host={tmp_path}"})
+    async with running(app) as pilot:
+        assert "cannot be reached" in screen_text(app)
+        await press(pilot, "2")
+        assert "Renew atelier" in screen_text(app)

@@ -1,0 +1,250 @@
+"""The fleet pane: the workspaces of a person, or of many hosts, one row each with what a person has to look at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from textual.message import Message
+
+from memory.base.clock import say_span
+from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer, Title
+from widgets.list.columns import Column, Columns
+from widgets.list.line_list import LineList
+from widgets.list.rows import Note
+from widgets.pane.base import Badge, Pane
+from widgets.text.styled_text import Line, Piece, Tone
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+    from memory.fleet.model import Overview
+
+_NAME = Column("name", minimum=12)
+_COUNTS = (
+    Column("overdue", 10, importance=6),
+    Column("alerts", 9, importance=5),
+    Column("waiting", 9, importance=4),
+    Column("kept", 8, align="right", importance=2),
+    Column("size", 7, align="right", importance=1),
+)
+_HERE = Columns(_NAME, *_COUNTS)
+_HOSTS = Columns(_NAME, Column("host", 10, importance=7), Column("heard", 9, importance=3), *_COUNTS)
+_BROKEN = Columns(Column("name", 22, importance=1), Column("why", minimum=10))
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+_THOUSAND = 1000
+
+
+class Source(Protocol):
+    """Where the workspaces come from; called in threads."""
+
+    def rows(self, now: datetime) -> Sequence[Overview] | str:
+        """How each stood when somebody looked last; a sentence where that cannot be known."""
+
+
+class FleetPane(Pane):
+    """All workspaces: Enter opens one in place of this one."""
+
+    pane_id: ClassVar[str] = "fleet"
+    title: ClassVar[str] = "Fleet"
+    empty: ClassVar[str] = (
+        "All your workspaces stand here, with what is overdue, what alerts and what waits for you.\n\n"
+        "None is listed. `memdeck fleet scan ~/src` lists all beneath a folder; one that you open is listed by itself."
+    )
+    sorts: ClassVar[tuple[str, ...]] = ("place", "name", "overdue", "alerts", "waiting", "maintained", "size")
+    filter_fields: ClassVar[tuple[str, ...]] = ("host", "path", "system", "is")
+    filter_words: ClassVar[tuple[str, ...]] = ("is:broken", "is:overdue", "is:alert", "is:waiting", "is:stale")
+    filter_values: ClassVar = {"is": ("broken", "overdue", "alert", "waiting", "stale")}
+    item_name: ClassVar[str] = "workspace"
+
+    @dataclass
+    class Chosen(Message):
+        """A workspace is to be opened."""
+
+        item: Overview
+
+    def __init__(self, source: Source | None = None) -> None:
+        """`source` gives the workspaces; without one there are none."""
+        super().__init__()
+        self.source = source
+        self._hosts = False
+        self._said = ""
+
+    # What is shown
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
+        """One row a workspace, by host and path."""
+        found = () if self.source is None else self.source.rows(now)
+        self._said = ""
+        if isinstance(found, str):
+            self._said = "cannot be read"
+            return [Note(found)]
+        left = sum(not one.looked for one in found)
+        if left:
+            self._said = f"{left:,} not looked at yet"
+        self._hosts = any(one.age is not None for one in found) or len({one.host for one in found}) > 1
+        return found
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """How far the look at them is."""
+        return self._said
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """None: it would mean to look at all workspaces."""
+        return Badge()
+
+    def mark(self, item: Overview) -> Hashable:
+        """How long a host is silent changes all the time, and flashes nothing."""
+        shown = (item.systems, item.overdue, item.alerts, item.waiting, item.problems, item.last_maintenance, item.size)
+        error = None if item.error is None else tuple(item.error.items())
+        return (*shown, error, item.stale, item.alike, item.looked)
+
+    def ref(self, item: Overview) -> str:
+        """Its host and path."""
+        return f"{item.host}:{item.path}"
+
+    def place(self, item: Overview) -> str:
+        """Its host, where there are several."""
+        return item.host if self._hosts else ""
+
+    def copied_ref(self, item: Overview) -> str:
+        """Its path."""
+        return str(item.path)
+
+    def text(self, item: Overview) -> str:
+        """A workspace is found by its path, its host, its systems and its error."""
+        return " ".join((str(item.path), item.host, *item.systems, *(item.error or {}).values()))
+
+    def field_text(self, item: Overview, name: str) -> str:
+        """The values that `name:value` looks at."""
+        if name == "system":
+            return " ".join(item.systems)
+        if name == "is":
+            found = {
+                "broken": item.error is not None or bool(item.problems),
+                "overdue": bool(item.overdue),
+                "alert": bool(item.alerts),
+                "waiting": bool(item.waiting),
+                "stale": item.stale,
+            }
+            return " ".join(word for word, holds in found.items() if holds)
+        return str(getattr(item, name, ""))
+
+    def sort_key(self, item: Overview, name: str) -> Any:
+        """What needs a person first, and the names by their letters."""
+        if name == "name":
+            return item.path.name.casefold()
+        if name == "maintained":
+            return 0.0 if item.last_maintenance is None else item.last_maintenance.timestamp()
+        return -int(getattr(item, name, 0))
+
+    def source_text(self, item: Overview) -> str | None:  # noqa: ARG002
+        """A workspace has no source of its own."""
+        return None
+
+    def links(self, item: Overview) -> Sequence[Link]:  # noqa: ARG002
+        """None: what it holds is opened with it."""
+        return ()
+
+    # How it is drawn
+
+    def draw_row(self, item: Overview, width: int) -> Line:
+        """Name, what is to be looked at in words, when it was maintained, how large it is; or what is wrong with it."""
+        name = item.path.name or str(item.path)
+        if item.error is not None:
+            why = f"{self.glyphs.alert} {item.error.get('message', '')}"
+            return _BROKEN.line(width, {"name": Piece(name, "muted"), "why": Piece(why, "alert")})
+        columns = _HOSTS if self._hosts else _HERE
+        cells: dict[str, Piece] = {
+            "name": Piece(name, "plain" if item.looked else "muted"),
+            "host": Piece(item.host, "muted"),
+            "heard": Piece(*self._heard(item)),
+        }
+        if item.looked:
+            cells |= {
+                "overdue": _count(item.overdue, "overdue", "alert"),
+                "alerts": _count(item.alerts, "alert" if item.alerts == 1 else "alerts", "alert"),
+                "waiting": _count(item.waiting, "waiting", "accent"),
+                "kept": Piece(self._kept(item), "muted"),
+                "size": Piece(_size(item.size), "muted"),
+            }
+        return columns.line(width, cells)
+
+    def _heard(self, item: Overview) -> tuple[str, Tone]:
+        if item.age is None:
+            return ("never" if item.stale else "here", "muted")
+        return (f"{self.glyphs.alert} {say_span(item.age)}", "alert") if item.stale else ("now", "muted")
+
+    def _kept(self, item: Overview) -> str:
+        if item.last_maintenance is None:
+            return "never"
+        return say_span(max(0, int((self.now - item.last_maintenance).total_seconds())))
+
+    # The detail
+
+    def detail_title(self, item: Overview) -> str:
+        """The name of its folder."""
+        return item.path.name or str(item.path)
+
+    def detail(self, item: Overview) -> Sequence[DetailLine]:
+        """Where it is, what is wrong, what is to be looked at, and how it is kept."""
+        parts: list[DetailLine] = [Title(self.detail_title(item)), Spacer(), Labelled("path", self._written(item.path))]
+        if self._hosts:
+            parts.append(Labelled("host", item.host))
+            heard = "never heard of" if item.age is None else f"heard {say_span(item.age)} ago"
+            if item.age is not None or item.stale:
+                parts.append(Labelled("heard", heard, "alert" if item.stale else "plain"))
+        if item.error is not None:
+            message = item.error.get("message", "")
+            return [*parts, Labelled("error", item.error.get("code", ""), "alert"), Spacer(), Prose(message)]
+        if not item.looked:
+            return [*parts, Spacer(), Prose("It was not looked at yet.", tone="muted")]
+        parts += [
+            Labelled("systems", ", ".join(item.systems) or "none"),
+            Spacer(),
+            Labelled("overdue", f"{item.overdue:,}", "alert" if item.overdue else "muted"),
+            Labelled("alerts", f"{item.alerts:,}", "alert" if item.alerts else "muted"),
+            Labelled("waiting", f"{item.waiting:,}", "accent" if item.waiting else "muted"),
+            Labelled("problems", f"{item.problems:,}", "alert" if item.problems else "muted"),
+            Spacer(),
+            Labelled("maintained", self._maintained(item)),
+            Labelled("size", _size(item.size)),
+        ]
+        if item.alike:
+            parts += [Spacer(), Prose(f"Holds much of the same as {', '.join(item.alike)}.", tone="muted")]
+        return parts
+
+    def _written(self, path: os.PathLike[str]) -> str:
+        """A folder as a person writes it."""
+        text, home = str(path), getattr(self.app, "environ", {}).get("HOME", "").rstrip("/")
+        return f"~{text[len(home) :]}" if home and text.startswith(f"{home}/") else text
+
+    def _maintained(self, item: Overview) -> str:
+        if item.last_maintenance is None:
+            return "never"
+        return f"{item.last_maintenance.astimezone(self.zone):%Y-%m-%d %H:%M}, {self._kept(item)} ago"
+
+    # What happens in it
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """Enter opens the workspace."""
+        event.stop()
+        event.prevent_default()
+        item = self.current()
+        if item is not None:
+            self.post_message(self.Chosen(item))
+
+
+def _count(number: int, word: str, tone: Tone) -> Piece:
+    """Nothing where nothing is to be looked at: what stands there is what counts."""
+    return Piece(f"{number:,} {word}" if number < _THOUSAND else f"{number:,}", tone) if number else Piece("")
+
+
+def _size(size: int) -> str:
+    value, unit = float(size), 0
+    while value >= _THOUSAND and unit < len(_UNITS) - 1:
+        value, unit = value / _THOUSAND, unit + 1
+    return f"{value:.1f} {_UNITS[unit]}" if 0 < value < 10 and unit else f"{value:.0f} {_UNITS[unit]}"
