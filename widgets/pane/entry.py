@@ -126,7 +126,8 @@ class PaneEntry(PaneSays):
             self.detail_view.show(self.overview() if self.contents else ())
             return
         title = self.detail_title(item)
-        frame.say(title, self.place(item))
+        where = self.place(item)
+        frame.say(title, "" if where == title else where)
         lines = [*self.detail(item)]
         # The frame says the title; where it has to cut it, the text says it as well.
         fits = frame.has_room_for(title)

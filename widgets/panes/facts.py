@@ -6,12 +6,14 @@ from collections.abc import Hashable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.files.tasks.values import moment_or_none
 from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer
 from widgets.input.date_fields import by_use
 from widgets.input.fields import FieldSpec
 from widgets.list.columns import Column, Columns
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
 from widgets.text.styled_text import Line, Piece, line
+from widgets.text.task_words import short_moment
 
 from .time_words import dated
 
@@ -25,7 +27,7 @@ ROW = Columns(
     Column("text", minimum=20),
     Column("tags", 18, importance=1),
     Column("scope", 9, importance=0),
-    Column("day", 10, importance=2),
+    Column("day", 10, "right", importance=2),
 )
 """Its id, what it says, and what it is filed under."""
 
@@ -90,6 +92,10 @@ class FactsPane(Pane):
         """The id."""
         return item.id
 
+    def detail_title(self, item: Fact) -> str:
+        """The id: the text is the detail itself."""
+        return item.id
+
     def text(self, item: Fact) -> str:
         """A fact is found by its id, its tags and its text."""
         return " ".join((item.id, *item.tags, item.text))
@@ -113,9 +119,14 @@ class FactsPane(Pane):
                 "text": item.title,
                 "tags": Piece(", ".join(item.tags), "accent"),
                 "scope": Piece(item.scope, "muted"),
-                "day": Piece(item.ts[:10], "muted"),
+                "day": Piece(self._day(item), "muted"),
             },
         )
+
+    def _day(self, item: Fact) -> str:
+        """When it was stored, as other lists say it; what is no time as it stands."""
+        moment = moment_or_none(item.ts, self.zone)
+        return item.ts[:10] if moment is None else short_moment(moment, self.now, self.zone)
 
     def detail(self, item: Fact) -> Sequence[DetailLine]:
         """The text in full, then what it is filed under."""

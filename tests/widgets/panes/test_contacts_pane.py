@@ -35,13 +35,13 @@ def rows(pane: ContactsPane, width: int = 70) -> list[str]:
 
 
 async def test_three_tables_stand_on_one_grid() -> None:
-    """Columns begin in the same cells in all groups, also beside wide characters; state is sign and word."""
+    """Columns begin in the same cells in all groups, also beside wide characters; a sign says what is gone."""
     pane = ContactsPane()
     async with showing(pane, {"contacts.md": CONTACTS}) as (_, app):
         assert rows(pane) == [
             "▾ Channels        id          type      status",
             "  Dev Team Bot    channel-1   telegram  ✓ connected",
-            "  通知机器人      channel-22  webhook   ▲ disconnected",
+            "▲ 通知机器人      channel-22  webhook   disconnected",
             "▾ Message Routes  project     prefix  terminal",
             "  Dev Team Bot    project-1   /ask    auto",
             "▾ People          role        how to reach",
@@ -158,7 +158,7 @@ async def test_groups_fold_and_filter() -> None:
         assert len(rows(pane)) == 4
         pane.set_filter("status:disc")
         await pilot.pause()
-        assert [row.split()[0] for row in rows(pane)] == ["▾", "通知机器人"]
+        assert [row.split()[:2] for row in rows(pane)] == [["▾", "Channels"], ["▲", "通知机器人"]]
         assert "1 of 3" in shown(app)
 
 

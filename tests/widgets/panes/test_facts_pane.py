@@ -55,6 +55,17 @@ async def test_g_and_f_open_the_facts(place: Workspace) -> None:
             assert words in text
 
 
+async def test_a_fact_stands_in_its_detail_once(place: Workspace) -> None:
+    """The frame has the id and the text stands below it; its day is told in the list as in other lists."""
+    app = make_app(place, pane="facts")
+    async with running(app):
+        pane = app.navigation.pane
+        assert screen_text(app).count("Deploy target is") == 2, "in its row and in the detail"
+        row = line_text(pane.draw_row(pane.current(), 90))
+        assert row.rstrip().endswith(" 03:30")
+        assert "2024-" not in row
+
+
 async def test_facts_are_there_with_their_file_only(tmp_path: Path) -> None:
     """Without the system the sidebar names no facts, their pane says what they are; alone it opens first."""
     workspace = make_workspace(tmp_path, {"tasks.md": ""})

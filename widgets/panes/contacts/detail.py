@@ -41,15 +41,15 @@ def row_mark(contact: Contact, contacts: Contacts, reach: Reach, glyphs: Glyphs)
     """What stands before a row.
 
     Of a channel that notifications are meant for: 1 for the one that would be used, 2 and so on for what they fall
-    back to; of what nothing can be sent to the sign of an alert: a channel, or a person or route whose channels are all
-    gone.
+    back to; of what nothing can be sent to the sign of an alert: a channel that is gone or has no address, or a person
+    or route whose channels are all gone.
     """
     if isinstance(contact, Channel):
         step = reach.step(contact)
+        if is_gone(contact) or (step is not None and step.why):
+            return Piece(f"{glyphs.alert} ", "alert")
         if step is None:
             return Piece(" " * GUTTER)
-        if step.why:
-            return Piece(f"{glyphs.alert} ", "alert")
         number = reach.usable.index(step) + 1
         return Piece(f"{number if number < 10 else '+'} ", "accent" if number == 1 else "muted")
     if unreachable(contact, contacts):

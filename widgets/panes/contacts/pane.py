@@ -179,10 +179,9 @@ class ContactsPane(OutlinePane):
         return line(indent, self._layouts[kind].line(max(0, width - left), cells))
 
     def _status_line(self, item: Any) -> tuple[Piece, ...]:
-        """A channel's state; without the check mark where a sign before the row says that nothing can be sent."""
-        step = self._reach.step(item)
-        if step is not None and step.why and item.status and not is_gone(item):
-            return (Piece(item.status),)
+        """A channel's state; without a sign of its own where one before the row says that nothing can be sent."""
+        if item.status and self._row_mark(item).tone == "alert":
+            return (Piece(item.status, "alert" if is_gone(item) else "plain"),)
         return status_line(item.status, self.glyphs, gone=is_gone(item))
 
     def _row_mark(self, item: Any) -> Piece:
