@@ -1,0 +1,27 @@
+"""What is said in the corner is drawn each time it is said, by a real terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.test_a_day import open_in, shop
+from tests.terminal.tmux import needs_tmux
+
+__all__ = ["shop"]
+pytestmark = [pytest.mark.terminal, needs_tmux]
+SAID = "Copied"
+
+
+def test_words_are_seen_again_after_they_went(shop: Path) -> None:
+    """The same words come a second and a third time, each after those before went by themselves."""
+    with open_in(shop, (120, 36)) as terminal:
+        terminal.wait_for("PENDING")
+        terminal.press("0")
+        terminal.wait_for("by  ")
+        for _ in range(3):
+            terminal.press("y")
+            terminal.wait_for(SAID)
+            terminal.wait_for(lambda screen: SAID not in screen)
+        terminal.press("q")
