@@ -124,7 +124,8 @@ def _by_name(items: Sequence[Any]) -> dict[str, Any]:
 def name_of(item: Any) -> str:
     """Return the title, path or label of an entry, a line itself."""
     if isinstance(item, dict):
-        return next((str(item[key]) for key in _NAMES if key in item), canonical(item))
+        key = next((key for key in _NAMES if key in item), None)
+        return canonical(item) if key is None else str(item[key])
     return str(item)
 
 

@@ -114,6 +114,8 @@ def many(rule: Rule, most: int = 0, least: int = 0) -> Rule:
             faults.append(Fault(where, f"has {len(value)} entries, at most {most} are allowed"))
         if len(value) < least:
             faults.append(Fault(where, "is empty"))
+        if rule is text and all(type(one) is str and one.isascii() and one.strip() for one in value):
+            return
         for index, one in enumerate(value):
             rule(one, f"{where}[{index}]", faults)
 

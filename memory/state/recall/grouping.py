@@ -44,7 +44,8 @@ class Group:
     @property
     def texts(self) -> dict[str, tuple[str, ...]]:
         """The lists of `SIGNALS` as the events have them."""
-        return {kind: tuple(text for event in self.events for text in _signal(event, kind)) for kind in SIGNALS}
+        said = [_signals(event) for event in self.events]
+        return {kind: tuple(text for signals in said for text in signals.get(kind, ())) for kind in SIGNALS}
 
     @property
     def signals(self) -> dict[str, tuple[str, ...]]:
@@ -75,11 +76,12 @@ def group_events(events: Sequence[Event]) -> list[Group]:
             place = leader[place]
         return place
 
-    noted = [{(kind, normalise(text)) for kind in _NOTES for text in _signal(event, kind)} for event in events]
+    said = [_signals(event) for event in events]
+    noted = [{(kind, normalise(text)) for kind in _NOTES for text in signals.get(kind, ())} for signals in said]
     times_noted = Counter(note for notes in noted for note in notes)
     seen: dict[object, int] = {}
-    for place, event in enumerate(events):
-        for key in _links(event, (note for note in noted[place] if note[1] and times_noted[note] > 1)):
+    for place, signals in enumerate(said):
+        for key in _links(signals, (note for note in noted[place] if note[1] and times_noted[note] > 1)):
             first = seen.setdefault(key, place)
             one, other = find(first), find(place)
             leader[max(one, other)] = min(one, other)
@@ -92,19 +94,23 @@ def group_events(events: Sequence[Event]) -> list[Group]:
     return [_group(number, group, times) for number, group in enumerate(ordered, 1)]
 
 
-def _links(event: Event, notes: Iterable[tuple[str, str]]) -> Iterable[object]:
+def _links(signals: Mapping[str, list[str]], notes: Iterable[tuple[str, str]]) -> Iterable[object]:
     """Yield what two events must share to be about the same; `notes` are those that another event has as well."""
     for kind in ("gotchas", "nextStepHints"):
-        for text in _signal(event, kind):
+        for text in signals.get(kind, ()):
             if about := topic(text):
                 yield kind, about
-    yield from product(notes, dict.fromkeys(_signal(event, "keyPaths")))
+    if paths := signals.get("keyPaths"):
+        yield from product(notes, dict.fromkeys(paths))
 
 
-def _signal(event: Event, kind: str) -> list[str]:
+def _signals(event: Event) -> dict[str, list[str]]:
+    """Return the signals of an event that say something, by their kind."""
     signals = event.get("signals")
-    found = signals.get(kind) if isinstance(signals, Mapping) else None
-    return [text for text in found if type(text) is str] if isinstance(found, (list, tuple)) else []
+    if not isinstance(signals, (dict, Mapping)):
+        return {}
+    lists = ((kind, found) for kind, found in signals.items() if found and isinstance(found, (list, tuple)))
+    return {kind: [text for text in found if type(text) is str] for kind, found in lists}
 
 
 def _when(event: Event) -> tuple[datetime, int, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, product, starmap
+from itertools import combinations, pairwise, product
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ ALIKE = 0.8
 
 Entry = Mapping[str, Any]
 
-_PAIR = "{} {}".format
+_SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
 _BETWEEN = re.compile(r"[\W_]+")
 
 
@@ -46,6 +46,8 @@ class MergedLines(NamedTuple):
 
 def normalise(text: str) -> str:
     """Return a text in lower case, with one space for each run of other than letters and digits, none at the ends."""
+    if text.isascii():
+        return " ".join(text.lower().translate(_SPACES).split())
     return _BETWEEN.sub(" ", text.lower()).strip()
 
 
@@ -145,7 +147,7 @@ class _Text:
     `runs` are the pairs of words that follow each other, with a space between; of one word, that word.
     """
 
-    __slots__ = ("equal", "ordered", "row", "run", "words")
+    __slots__ = ("_runs", "equal", "ordered", "row", "run", "words")
 
     def __init__(self, text: str) -> None:
         """Split a text; `ordered` waits for the counts of all texts."""
@@ -155,11 +157,14 @@ class _Text:
         self.run = f" {normal} "
         self.words = frozenset(self.row)
         self.ordered: list[str] = []
+        self._runs: list[str] | None = None
 
     @property
     def runs(self) -> list[str]:
-        row = self.row
-        return list(map(_PAIR, row, row[1:])) if len(row) > 1 else row
+        if self._runs is None:
+            row = self.row
+            self._runs = [f"{one} {other}" for one, other in pairwise(row)] if len(row) > 1 else row
+        return self._runs
 
 
 class _Texts:
@@ -170,7 +175,7 @@ class _Texts:
         self._texts = {text: _Text(text) for text in texts}
         counts = Counter(word for one in self._texts.values() for word in one.words)
         for one in self._texts.values():
-            one.ordered = sorted(one.words, key=lambda word: (counts[word], word))
+            one.ordered = sorted(sorted(one.words), key=counts.__getitem__)
 
     def of(self, text: str) -> _Text:
         """Return a text as it is compared."""
@@ -185,7 +190,7 @@ def _prefix(text: _Text, shared: int = 1) -> list[str]:
 
 def _pairs(text: _Text) -> Iterator[object]:
     """Yield the pairs of rare words of which a text that overlaps by `ALIKE` has one too; of one word, that word."""
-    return starmap(_PAIR, combinations(_prefix(text, 2), 2)) if len(text.ordered) > 1 else iter(text.ordered)
+    return combinations(_prefix(text, 2), 2) if len(text.ordered) > 1 else iter(text.ordered)
 
 
 class _LineIndex:
@@ -226,14 +231,21 @@ class _LineIndex:
         """Return the first place of a kept line that says the same as `line`."""
         text = self._texts.of(line)
         # A line that holds another has that one's rarest pair of words.
-        keys = [(self._alike, key) for key in _pairs(text)]
+        near = set(self._equal.get(text.equal, ()))
+        alike, whole = self._alike, self._whole
+        for key in _pairs(text):
+            if key in alike:
+                near.update(alike[key])
         if text.row:
-            keys.append((self._inner, self._rarest(text)))
-            keys += [(self._whole, run) for run in text.runs]
+            near.update(self._inner.get(self._rarest(text), ()))
+            for run in text.runs:
+                if run in whole:
+                    near.update(whole[run])
             if self._words and len(text.row) > 1:
-                keys += [(self._whole, word) for word in text.words]
-        near = {place for places, key in keys for place in places.get(key, ())}
-        near.update(self._equal.get(text.equal, ()))
+                for word in text.words:
+                    near.update(whole.get(word, ()))
+        if not near:
+            return None
         texts = self._texts
         return next((place for place in sorted(near) if place in kept and _same(text, texts.of(kept[place]))), None)
 
