@@ -48,20 +48,26 @@ def mend_state(
     except MemdeckError as error:
         why = error.message
     if state is None:
-        bundle = _rescued(stored.data) or (checkpoints[-1]["bundle"] if checkpoints else None)
+        bundle, whose = _rescued(stored.data, "bundle", schema.BUNDLE), "its own bundle"
+        if bundle is None and checkpoints:
+            bundle, whose = checkpoints[-1]["bundle"], f"the bundle of {checkpoints[-1]['id']}"
         if bundle is None:
             return
+        # What is sound of it stays: without its cursors every event would wait for a recall again.
+        provider = _rescued(stored.data, "provider", schema.PROVIDER)
+        maintenance = _rescued(stored.data, "maintenance", schema.MAINTENANCE)
         keep_aside(plan, STATE, stored.data)
         new: Json = {
             "schemaVersion": SCHEMA_VERSION,
             "generatorVersion": GENERATOR,
-            "provider": {"name": PROVIDERS[1], "binary": PROVIDERS[1], "model": None, "sessionId": None},
+            "provider": provider or {"name": PROVIDERS[1], "binary": PROVIDERS[1], "model": None, "sessionId": None},
             "generatedAt": stamp(now),
             "bundleHash": digest(bundle),
             "bundle": bundle,
-            "maintenance": fresh_maintenance(),
+            "maintenance": maintenance or fresh_maintenance(),
         }
-        action = "write a state anew, from its own bundle or the latest sound checkpoint"
+        cursors = "" if maintenance else "; every event counts as not recalled"
+        action = f"write a state anew, with {whose}{cursors}"
     else:
         new = {**state, "bundleHash": digest(state["bundle"])}
         action = "write the counts, pointers and the hash that fit what is there"
@@ -73,14 +79,14 @@ def mend_state(
     _views(memory, plan, new)
 
 
-def _rescued(data: bytes) -> Json | None:
-    """Return the bundle of a state that is wrong elsewhere, None where there is none that is sound."""
+def _rescued(data: bytes, key: str, rule: schema.Rule) -> Json | None:
+    """Return a part of a state that is wrong elsewhere, None where it has none that is sound."""
     try:
         state = load(data, STATE, "state.json", twice=False)
     except MemdeckError:
         return None
-    bundle = state.get("bundle") if isinstance(state, dict) else None
-    return None if bundle is None or faults_of(schema.BUNDLE, bundle) else bundle
+    part: Json | None = state.get(key) if isinstance(state, dict) else None
+    return None if part is None or faults_of(rule, part) else part
 
 
 def _differs(state: Json | None, new: Json) -> str:

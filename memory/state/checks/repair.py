@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memory.storage import Change
 
 _MOST_LOST = 1000
+_MOST_TOLD = 8
 MOST_FILES = 200
 """How many files one repair changes; a store with more damage is mended in several."""
 
@@ -75,7 +76,9 @@ def _config(memory: Memory, plan: Plan) -> None:
     if isinstance(written, dict):
         kept = _without(written, {fault.where for fault in faults})
         mended = DEFAULT_BYTES if config_faults(kept) else ordered_bytes(kept)
-    write(plan, CONFIG, mended, "let the settings go that are wrong, so that the defaults count", str(faults[0]))
+    more = f", and {len(faults) - _MOST_TOLD} more" if len(faults) > _MOST_TOLD else ""
+    why = "; ".join(map(str, faults[:_MOST_TOLD])) + more
+    write(plan, CONFIG, mended, "let the settings go that are wrong, so that the defaults count", why)
 
 
 def _without(written: Json, places: set[str], where: str = "") -> Json:

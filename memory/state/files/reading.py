@@ -133,7 +133,8 @@ class Memory:
         """The state, its hash not compared."""
         stored = self.read(STATE)
         if not stored.exists:
-            raise NotFoundError("state.missing", f"there is no {STATE}", "`memdeck state init` makes it")
+            way = "`memdeck state validate --repair` shows what can be done" if self.checkpoint_ids else ""
+            raise NotFoundError("state.missing", f"there is no {STATE}", way or "`memdeck state init` makes it")
         state: Json = self._parsed.of(STATE, stored, _state)
         return state
 

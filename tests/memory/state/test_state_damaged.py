@@ -12,6 +12,7 @@ import pytest
 from memory.errors import MemdeckError
 from memory.state.checks.check import validate
 from memory.state.checks.repair import plan_repair, repair
+from memory.state.files.model import CONFIG, STATE
 from memory.state.recall.recall import preview, scope_of_recall
 from memory.state.retention import prune
 from memory.state.status import status_of
@@ -101,6 +102,39 @@ def _files(repository: Repository) -> dict[str, bytes]:
     """Return every regular file of the workspace but memdeck's own."""
     found = (path for path in repository.root.rglob("*") if ".memdeck" not in path.parts)
     return {str(path): path.read_bytes() for path in found if path.is_file() and not path.is_symlink()}
+
+
+def test_a_repair_keeps_what_is_sound_of_a_state(repository: Repository) -> None:
+    """A bundle that cannot be kept takes neither the cursors nor the provider with it, and the plan says what comes."""
+    state = repository.json()
+    repository.put(STATE, {**state, "bundle": {}})
+    plan = plan_repair(repository.memory, repository.at)
+    assert "write a state anew, with the bundle of chk-000003" in [step.action for step in plan.steps]
+    repair(repository.store, plan, actor=ACTOR, now=repository.at)
+    assert repository.json()["maintenance"]["recallCursors"] == state["maintenance"]["recallCursors"]
+    assert repository.memory.unrecalled("all") == []
+    repository.put(STATE, {**state, "maintenance": {}})
+    (step, *_) = plan_repair(repository.memory, repository.at).steps
+    assert step.action == "write a state anew, with its own bundle; every event counts as not recalled"
+
+
+def test_a_state_that_is_gone_is_repaired_not_made_anew(repository: Repository) -> None:
+    """Where checkpoints are left, the error names the repair."""
+    repository.path(STATE).unlink()
+    with pytest.raises(MemdeckError) as caught:
+        _ = repository.memory.state
+    assert caught.value.hint == "`memdeck state validate --repair` shows what can be done"
+
+
+def test_the_plan_names_each_setting_that_goes(repository: Repository) -> None:
+    """With two wrong settings, both are named."""
+    settings = repository.json(CONFIG)
+    settings["recall"]["policy"] = "wild"
+    settings["retention"]["history"]["maxAgeDays"] = -4
+    repository.put(CONFIG, settings)
+    (step,) = plan_repair(repository.memory, repository.at).steps
+    assert "recall.policy" in step.why
+    assert "retention.history.maxAgeDays" in step.why
 
 
 def test_there_are_at_least_fifty() -> None:

@@ -141,12 +141,12 @@ def test_update_sees_the_repository_as_it_is(repository: Repository) -> None:
     """A module that came is in the new bundle, one that went is not."""
     (repository.root / "shop" / "orders").mkdir()
     (repository.root / "shop" / "orders" / "__init__.py").write_text("x = 1\n")
-    repository.path("CHANGELOG.md").write_text("# Changes\n")
+    repository.path("CONTRIBUTING.md").write_text("# Contributing\n")
     repository.update()
-    assert "CHANGELOG.md" in json.dumps(repository.memory.bundle)
-    repository.path("CHANGELOG.md").unlink()
+    assert "CONTRIBUTING.md" in json.dumps(repository.memory.bundle)
+    repository.path("CONTRIBUTING.md").unlink()
     repository.update()
-    assert "CHANGELOG.md" not in json.dumps(repository.memory.bundle)
+    assert "CONTRIBUTING.md" not in json.dumps(repository.memory.bundle)
 
 
 def test_update_keeps_what_people_and_recalls_put_there(repository: Repository) -> None:
