@@ -22,7 +22,8 @@ WORDS = (
     "",
     "The memory of this project (tasks, journal, knowledge, contacts, plans) is kept with memdeck. Read and change it",
     "with the tools of the MCP server `memdeck`, or with the command `memdeck` in a shell; do not edit `.aiter/memory`",
-    "by hand while others work there. Note what you did in the journal before you finish.",
+    "by hand while others work there. Where nothing told you of it when the session began, call the tool `brief`.",
+    "Note what you did in the journal before you finish.",
 )
 
 
@@ -58,12 +59,16 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client: what people call it, what is written for it, and what a person has to do themselves."""
+    """One client: what people call it, what is written for it, and what a person has to do themselves.
+
+    `events` are those for which it runs a hook of memdeck.
+    """
 
     title: str
     parts: Callable[[Setting], Sequence[Part]]
     notes: Callable[[Setting], Sequence[str]]
     scopes: tuple[Scope, ...] = SCOPES
+    events: tuple[str, ...] = ()
 
 
 def _entry(setting: Setting, **more: Any) -> dict[str, Any]:
@@ -247,15 +252,29 @@ def _codex_notes(setting: Setting) -> Sequence[str]:
     return notes
 
 
+_ALL_EVENTS = tuple(_CLAUDE_EVENTS.values())
 CLIENTS: dict[str, Client] = {
-    "claude-code": Client("Claude Code", _claude, _claude_notes),
-    "codex": Client("Codex", _codex, _codex_notes),
+    "claude-code": Client("Claude Code", _claude, _claude_notes, events=_ALL_EVENTS),
+    "codex": Client("Codex", _codex, _codex_notes, events=_ALL_EVENTS),
     "gemini": Client(
-        "Gemini CLI", _gemini, lambda _: ("Gemini starts servers and hooks only in folders that you trusted there.",)
+        "Gemini CLI",
+        _gemini,
+        lambda _: ("Gemini starts servers and hooks only in folders that you trusted there.",),
+        events=_ALL_EVENTS,
     ),
-    "cursor": Client("Cursor", _cursor, lambda _: ("Cursor asks once whether it may start the server.",)),
-    "opencode": Client("OpenCode", _opencode, _nothing),
-    "vscode": Client("VS Code", _vscode, lambda _: ("VS Code asks once whether it may start the server.",)),
+    "cursor": Client(
+        "Cursor",
+        _cursor,
+        lambda _: ("Cursor asks once whether it may start the server.",),
+        events=("session-start", "stop"),
+    ),
+    "opencode": Client("OpenCode", _opencode, _nothing, events=("session-start",)),
+    "vscode": Client(
+        "VS Code",
+        _vscode,
+        lambda _: ("VS Code asks once whether it may start the server.",),
+        events=("session-start",),
+    ),
     "zed": Client("Zed", _zed, lambda _: ("Zed reads a project's settings once you trusted its worktree.",)),
     "windsurf": Client("Windsurf", _windsurf, _nothing, ("user",)),
 }
@@ -275,6 +294,20 @@ def client_of(name: str, scope: Scope) -> Client:
             "connect.scope", f"{client.title} reads no file of a project", f"use --scope {client.scopes[0]}"
         )
     return client
+
+
+def gains(client: Client, setting: Setting) -> str:
+    """Return in a sentence what a connected client has: the server, hooks, words for the agent; and what is missing."""
+    words = next((part.path.name for part in client.parts(setting) if isinstance(part, Block)), "")
+    has = ["the server", *(["hooks"] if client.events else []), *([f"words for the agent in {words}"] if words else [])]
+    sentence = f"{client.title} gets {' and '.join(filter(None, (', '.join(has[:-1]), has[-1])))}"
+    if not client.events:
+        return (
+            f"{sentence}, but has no hooks: the agent is told nothing by itself, only when it calls the tool `brief`."
+        )
+    if "prompt" not in client.events:
+        return f"{sentence}; hooks tell the agent what it should know when a session begins, none for each message."
+    return f"{sentence}; hooks tell the agent what it should know when a session begins and for each message."
 
 
 def for_any(setting: Setting) -> dict[str, Any]:

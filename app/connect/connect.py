@@ -24,7 +24,7 @@ from memory.storage.files.replace import (
 )
 from memory.storage.fsio import remove_empty
 
-from .clients import CLIENTS, SCOPES, Client, Setting, client_of
+from .clients import CLIENTS, SCOPES, Client, Setting, client_of, gains
 from .parts import Block, Part
 
 Action = Literal["create", "change", "remove", "none"]
@@ -104,10 +104,17 @@ class State:
     scope: str
     state: Literal["working", "partly", "no"]
     problems: tuple[str, ...] = ()
+    gains: str = ""
 
     def json(self) -> dict[str, Any]:
         """Return it for programs."""
-        return {"client": self.client, "scope": self.scope, "state": self.state, "problems": list(self.problems)}
+        return {
+            "client": self.client,
+            "scope": self.scope,
+            "state": self.state,
+            "problems": list(self.problems),
+            "gains": self.gains,
+        }
 
 
 def plan_connect(setting: Setting, state: Path) -> Connection:
@@ -125,7 +132,7 @@ def plan_connect(setting: Setting, state: Path) -> Connection:
         if before is not None and after != before and _left(before, parts):
             original = _original(before, parts, _recorded(path, state))
         files.append(FilePlan(path, before, after, original))
-    return Connection(setting, tuple(files), tuple(client.notes(setting)))
+    return Connection(setting, tuple(files), (gains(client, setting), *client.notes(setting)))
 
 
 def plan_disconnect(setting: Setting, state: Path) -> Connection:
@@ -210,7 +217,13 @@ def _state(client: Client, setting: Setting) -> State:
         return State(setting.client, setting.scope, "no")
     if shutil.which(setting.command[0]) is None:
         problems.append(f"{setting.command[0]} cannot be run")
-    return State(setting.client, setting.scope, "partly" if problems else "working", tuple(dict.fromkeys(problems)))
+    return State(
+        setting.client,
+        setting.scope,
+        "partly" if problems else "working",
+        tuple(dict.fromkeys(problems)),
+        gains(client, setting),
+    )
 
 
 def _by_file(parts: Sequence[Part]) -> dict[Path, list[Part]]:

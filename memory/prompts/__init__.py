@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from .brief import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message, is_searched
-from .choices import Choices, change_choices, choice_of, read_choices
-from .model import Block, Prompt, framed, tokens_of
+from .choices import EVERY, Choices, change_choices, choice_of, read_choices
+from .model import Block, Prompt, Told, framed, tokens_of
 
 __all__ = [
     "DEFAULT_BUDGET",
+    "EVERY",
     "MESSAGE_TOKENS",
     "START_TOKENS",
     "Block",
     "Choices",
     "Prompt",
+    "Told",
     "brief",
     "change_choices",
     "choice_of",

@@ -99,6 +99,13 @@ class Prompt(NamedTuple):
         }
 
 
+class Told(NamedTuple):
+    """What an agent is told; `why` says why nothing sends it by itself, and is empty where a hook does."""
+
+    prompt: Prompt
+    why: str = ""
+
+
 def safe_line(text: str) -> str:
     """Return a text on one line, with all that hides shown, cut where it is very long; it cannot close the frame."""
     line = visible(" ".join(text.split()) if "\n" in text else text)

@@ -14,7 +14,7 @@ from widgets.text.styled_text import Line, Piece, Tone
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
-    from memory.prompts import Block, Prompt
+    from memory.prompts import Block, Told
 
 _COLUMNS = Columns(
     Column("system", 7, importance=1),
@@ -30,13 +30,14 @@ class Source(Protocol):
     """Where the prompt comes from; called in threads."""
 
     message: str
+    agent: str
 
-    def look(self, now: datetime) -> Prompt | str:
-        """What is sent now; a sentence where it cannot be known."""
+    def look(self, now: datetime) -> Told | str:
+        """What an agent is told now; a sentence where it cannot be known."""
 
 
 class PromptPane(Pane):
-    """What hooks send, at the start of a session or for a message: pinned and muted by keys."""
+    """What hooks send to all agents or to one, at the start of a session or for a message; pinned and muted by keys."""
 
     pane_id: ClassVar[str] = "prompt"
     title: ClassVar[str] = "Prompt"
@@ -61,12 +62,13 @@ class PromptPane(Pane):
         if isinstance(found, str):
             self._said = found and "cannot be read"
             return [Note(found)] if found else []
-        self._said = f"{found.used:,} of {found.budget:,} tokens"
-        rows: list[Any] = []
+        prompt = found.prompt
+        self._said = f"{prompt.used:,} of {prompt.budget:,} tokens"
+        rows: list[Any] = [Note(f"{found.why}.".replace("`", "")), Note(number=1)] if found.why else []
         for title, note, blocks in (
-            ("Sent", self._for(), tuple(one for one in found.blocks if one.included)),
-            ("Not sent", "the budget ends here", found.below),
-            ("Muted", "", found.muted),
+            ("Answered" if found.why else "Sent", self._for(), tuple(one for one in prompt.blocks if one.included)),
+            ("Left out" if found.why else "Not sent", "the budget ends here", prompt.below),
+            ("Muted", "", prompt.muted),
         ):
             if blocks:
                 rows += [Note(number=len(rows))] if rows else []
@@ -74,8 +76,10 @@ class PromptPane(Pane):
         return rows
 
     def _for(self) -> str:
-        message = "" if self.source is None else self.source.message
-        return f"for: {message}" if message else "at the start of a session"
+        if self.source is None:
+            return ""
+        when = f"for: {self.source.message}" if self.source.message else "at the start of a session"
+        return f"{self.source.agent}, {when}" if self.source.agent else when
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How much of the budget is used."""

@@ -99,18 +99,23 @@ def _do(session: Session, connection: Connection, *, dry_run: bool, undo: bool) 
 
     asks = session.output == "human" and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
     if connection.changes and asks and not dry_run:
-        session.writer.lines([*_plan_lines(session, connection), "", "Write this? [y/N]"])
+        lines = [*_plan_lines(session, connection), "", *_note_lines(session, connection), "", "Write this? [y/N]"]
+        session.writer.lines(lines)
         session.writer.flush()
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             session.writer.lines(["nothing was changed"])
             return
         done = carry_out(connection, _state(), undo=undo)
-        session.writer.lines([*_done_lines(session, done, undo)])
+        session.writer.lines([*_done_lines(done, undo)])
         return
     done = connection if dry_run else carry_out(connection, _state(), undo=undo)
     session.answer(
         done.json,
-        lambda: [*_plan_lines(session, done), *([] if dry_run else _done_lines(session, done, undo))],
+        lambda: [
+            *_plan_lines(session, done),
+            *([] if dry_run else _done_lines(done, undo)),
+            *_note_lines(session, done),
+        ],
     )
 
 
@@ -120,12 +125,16 @@ def _plan_lines(session: Session, connection: Connection) -> Iterator[str]:
             yield from (session.paint.line(one) for one in file.diff().splitlines())
 
 
-def _done_lines(session: Session, connection: Connection, undo: bool) -> Iterator[str]:
+def _done_lines(connection: Connection, undo: bool) -> Iterator[str]:
     client = connection.setting.client
     if not connection.changes:
         yield f"{client} is {'not connected' if undo else 'connected already'}: nothing to do"
     else:
         yield f"{client} is {'disconnected' if undo else 'connected'} ({connection.setting.scope})"
+
+
+def _note_lines(session: Session, connection: Connection) -> Iterator[str]:
+    """Yield what the client gets, and what the person still has to do."""
     for note in connection.notes:
         yield session.paint.line(f"  {note}")
 
@@ -139,6 +148,7 @@ def _list(session: Session, setting: Setting) -> None:
         for one in found:
             if one.state != "no":
                 yield f"{one.client:<12} {one.scope:<8} {one.state}"
+                yield session.paint.line(one.gains, "  ")
                 yield from (session.paint.line(f"  {problem}") for problem in one.problems)
         if all(one.state == "no" for one in found):
             yield "no client is connected; see memdeck connect --help"

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, Whole, argument, option, verb
 from app.cli.session import Session
-from app.hooks.run import EVENTS, told_apart
+from app.hooks.run import EVENTS
 from memory.errors import UsageError
 
 if TYPE_CHECKING:
     from memory.prompts import Block, Prompt
+    from memory.search.searcher import Searcher
 
 
 _CHOICES = (("pin", "pin", True), ("unpin", "pin", False), ("mute", "mute", True), ("unmute", "mute", False))
@@ -34,7 +35,11 @@ _CHOICES = (("pin", "pin", True), ("unpin", "pin", False), ("mute", "mute", True
 @option("--agent", metavar="NAME", default="", help="Which agent; pins and mutes can hold for one only.")
 @option("--message", metavar="TEXT", default="", help="What the agent is asked; what fits it is added.")
 @option("--budget", type=Whole(100, 20_000), metavar="TOKENS", help="What it may cost (default: 1000).")
-@option("--client", metavar="NAME", help="What the hooks of a client send: at the start, or for --message.")
+@option(
+    "--client",
+    metavar="NAME",
+    help="What a client sends at the start or for --message; else what it gets by the tool brief.",
+)
 @option("--pin", multiple=True, metavar="REF", help="Put an entry on top from now on.")
 @option("--unpin", multiple=True, metavar="REF", help="Take a pin back.")
 @option("--mute", multiple=True, metavar="REF", help="Tell agents nothing of an entry from now on.")
@@ -48,7 +53,7 @@ def prompt(
     byte. --pin, --unpin, --mute and --unmute change it first, for all agents or for that of --agent; they are kept in
     the private state folder, not in the workspace.
     """
-    from memory.prompts import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message
+    from memory.prompts import DEFAULT_BUDGET, brief
     from memory.systems import searcher_of
 
     if client is not None:
@@ -61,18 +66,20 @@ def prompt(
                 f"write {', '.join(CLIENTS)}",
             )
     _choose(session, agent, chosen)
-    name = agent or client or ""
     workspace, now = session.workspace, session.now
-    if client is not None and not message:
-        found = brief(workspace, now, budget=budget or START_TOKENS, agent=name)
-    else:
-        searcher = session.opened(searcher_of(workspace))
-        if client is not None:
-            apart = told_apart(workspace)
-            found = for_message(workspace, now, message, budget or MESSAGE_TOKENS, searcher, apart, name)
-        else:
-            found = brief(workspace, now, message, budget or DEFAULT_BUDGET, searcher, name)
-    session.answer(found.json, lambda: _lines(session, found))
+
+    def searcher() -> Searcher:
+        return session.opened(searcher_of(workspace))
+
+    if client is None:
+        found = brief(workspace, now, message, budget or DEFAULT_BUDGET, searcher(), agent)
+        session.answer(found.json, lambda: _lines(session, found))
+        return
+    from app.hooks.preview import told
+
+    shown = told(workspace, now, client, message, agent=agent, budget=budget, searcher=searcher)
+    by = "tool" if shown.why else "hook"
+    session.answer(lambda: {**shown.prompt.json(), "by": by}, lambda: _lines(session, shown.prompt, shown.why))
 
 
 def _choose(session: Session, agent: str, chosen: Mapping[str, Sequence[str]]) -> None:
@@ -91,7 +98,7 @@ def _choose(session: Session, agent: str, chosen: Mapping[str, Sequence[str]]) -
     change_choices(session.workspace.state, change, actor=session.actor, now=session.now)
 
 
-def _lines(session: Session, found: Prompt) -> Iterator[str]:
+def _lines(session: Session, found: Prompt, why: str = "") -> Iterator[str]:
     from memory.base.safe_text import visible
 
     def rows(blocks: Iterable[Block]) -> Iterator[str]:
@@ -99,6 +106,7 @@ def _lines(session: Session, found: Prompt) -> Iterator[str]:
             (one.system, f"{one.tokens}", f"{one.score:.2f}", visible(one.reason), one.text) for one in blocks
         )
 
+    yield from [why] if why else []
     yield f"{found.used:,} of {found.budget:,} tokens"
     yield from rows(one for one in found.blocks if one.included)
     for words, ones in (

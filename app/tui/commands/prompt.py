@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
+
+from memory.errors import UsageError
+from memory.storage.review import AGENT
 
 from .context import ACTOR
 from .steps import Ask, Find, Look, Say, Step, Steps
@@ -11,6 +15,9 @@ if TYPE_CHECKING:
     from memory.prompts import Choices
 
     from .context import Context
+
+_ALL = "all agents"
+_WORDS = {"pin": "pinned", "mute": "muted"}
 
 
 def message(context: Context) -> Step:
@@ -32,6 +39,41 @@ def message(context: Context) -> Step:
     return Ask(Prompt("What is the agent asked?", source.message, placeholder="nothing: a session starts"), answered)
 
 
+def agent(context: Context) -> Step:
+    """Ask whose prompt is shown: that of all agents, or of one with its own pins and mutes."""
+    from app.connect.clients import CLIENTS
+    from memory.prompts import EVERY, read_choices
+    from widgets.dialogs.choose import Choose
+    from widgets.panes.prompt import PromptPane
+
+    pane, workspace = context.pane, context.workspace
+    if not isinstance(pane, PromptPane) or pane.source is None or workspace is None:
+        return None
+    source = pane.source
+
+    def chosen(words: str | None) -> Step:
+        if words is None:
+            return None
+        source.agent = "" if words == _ALL else words
+        return Look()
+
+    def ask(own: dict[str, int]) -> Step:
+        titles = {name: client.title for name, client in CLIENTS.items()}
+        names = [*titles, *sorted(set(own) - set(titles))]
+        keys = "123456789"
+        options = [("0", _ALL, "what counts for every agent")]
+        for at, name in enumerate(names):
+            said = f"{own[name]} of its own" if name in own else titles.get(name, "")
+            options.append((keys[at] if at < len(keys) else "", name, said))
+        return Ask(Choose("Whose prompt?", options), chosen)
+
+    def look() -> dict[str, int]:
+        every = read_choices(workspace.state).every
+        return Counter(one.agent.removeprefix(AGENT) for one in every if one.agent != EVERY)
+
+    return Find(look, ask)
+
+
 def pin(context: Context) -> Step:
     """Put what is selected on top of what agents are told, or take that back."""
     return _turn(context, "pin", "Pinned", "Not pinned any more")
@@ -44,6 +86,7 @@ def mute(context: Context) -> Step:
 
 def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
     from memory.prompts import change_choices, choice_of
+    from widgets.panes.prompt import PromptPane
 
     pane, workspace, now = context.pane, context.workspace, context.clock()
     if pane is None or workspace is None:
@@ -52,15 +95,20 @@ def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
     if not items:
         return Say("This has no ref, so it cannot be chosen.")
     takes_back = all(one.choice == kind for one in items)
-    chosen = [choice_of(one.ref, kind) for one in items]
+    whose = pane.source.agent if isinstance(pane, PromptPane) and pane.source is not None else ""
+    chosen = [choice_of(one.ref, kind, whose) for one in items]
 
     def change(old: Choices) -> Choices:
         for choice in chosen:
+            everybody = choice_of(choice.ref, kind)
+            if takes_back and choice not in old.every and everybody in old.every:
+                raise UsageError("prompt.for_all", f"it is {_WORDS[kind]} for all agents", "choose all agents first")
             old = old.without(choice) if takes_back else old.having(choice)
         return old
 
     def told(_: Choices) -> Step:
         what = items[0].title if len(items) == 1 else f"{len(items)} entries"
-        return Steps((Say(f"{undone if takes_back else done}: {what}"), Look()))
+        for_whom = f" (for {whose})" if whose else ""
+        return Steps((Say(f"{undone if takes_back else done}{for_whom}: {what}"), Look()))
 
     return Find(lambda: change_choices(workspace.state, change, actor=ACTOR, now=now), told)

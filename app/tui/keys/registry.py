@@ -834,6 +834,17 @@ ACTIONS: tuple[Action, ...] = (
         needs=conditions.PROMPT,
         shown=True,
     ),
+    Action(
+        "prompt.agent",
+        ("right_parenthesis",),
+        "prompt",
+        "agent",
+        "agent",
+        "Choose the agent whose prompt is shown, and for whom entries are pinned and muted",
+        _PROMPT,
+        needs=conditions.PROMPT,
+        shown=True,
+    ),
     *_pane_actions(),
     Action(
         "focus.next",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -10,32 +10,36 @@ from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
     from app.tui.shell import Shell
-    from memory.prompts import Prompt
+    from memory.prompts import Told
 
 PANE = "prompt"
 
 
 class PromptSource:
-    """The prompt at the start of a session, or the one for a message."""
+    """The prompt at the start of a session, or the one for a message; of all agents, or of one."""
 
     def __init__(self, app: Shell) -> None:
         """Nothing is read yet."""
         self._app = app
         self.message = ""
+        self.agent = ""
 
-    def look(self, now: datetime) -> Prompt | str:
-        """What the hook sends now, byte for byte; a sentence where it says nothing for an error."""
-        from app.hooks.run import told_apart
-        from memory.prompts import START_TOKENS, brief, for_message
+    def look(self, now: datetime) -> Told | str:
+        """What the hook sends now, byte for byte, or what the agent gets when it asks; a sentence for an error."""
+        from app.hooks.preview import told
         from memory.systems import searcher_of
 
-        workspace, message = self._app.workspace, self.message
+        workspace = self._app.workspace
         if workspace is None:
             return ""
         try:
-            if not message.strip():
-                return brief(workspace, now, budget=START_TOKENS)
-            with closing(searcher_of(workspace)) as searcher:
-                return for_message(workspace, now, message, searcher=searcher, without=told_apart(workspace))
+            with ExitStack() as opened:
+                return told(
+                    workspace,
+                    now,
+                    self.agent,
+                    self.message,
+                    searcher=lambda: opened.enter_context(closing(searcher_of(workspace))),
+                )
         except MemdeckError as error:
             return f"Agents are told nothing: {error.message}."

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from app.connect.clients import CLIENTS, Setting
+from app.connect.clients import CLIENTS, Setting, gains
 from app.connect.connect import carry_out, plan_connect, plan_disconnect, states
 from app.connect.jsonc import JsonFile
+from app.connect.parts import Block, JsonHook, OwnFile
 from memory.errors import MemdeckError
 
 PLAIN = [
@@ -320,3 +321,23 @@ def test_a_folder_that_is_read_only_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(MemdeckError):
         carry_out(plan_connect(setting, tmp_path / "state"), tmp_path / "state")
     (tmp_path / "project").chmod(0o755)
+
+
+@pytest.mark.parametrize("scope", ["project", "user"])
+@pytest.mark.parametrize("client", CLIENTS)
+def test_what_a_client_gets_is_said(client: str, scope: str, tmp_path: Path) -> None:
+    """The sentence names hooks and words where they are written, says where there are none, and the list has it too."""
+    setting = setting_of(tmp_path, client, scope)
+    parts = CLIENTS[client].parts(setting)
+    said = gains(CLIENTS[client], setting)
+    runs = any(isinstance(part, (JsonHook, OwnFile)) for part in parts)
+    assert runs == bool(CLIENTS[client].events)
+    assert runs == ("has no hooks" not in said)
+    assert any(isinstance(part, Block) for part in parts) == ("words for the agent" in said)
+    connection = plan_connect(setting, tmp_path / "state")
+    assert connection.notes[0] == said
+    carry_out(connection, tmp_path / "state")
+    (state,) = [one for one in states(setting) if (one.client, one.scope) == (client, setting.scope)]
+    assert (state.state, state.gains) == ("working", said)
+    for event in CLIENTS[client].events:
+        assert any(f"hook {event}" in str(part) or f'"{event}"' in str(part) for part in parts), event

@@ -30,7 +30,7 @@ def look(app: MemdeckApp) -> Prompt:
     assert pane.source is not None
     found = pane.source.look(NOW)
     assert not isinstance(found, str)
-    return found
+    return found.prompt
 
 
 async def test_blocks_are_pinned_and_muted_by_keys(workspace: Workspace) -> None:
@@ -100,6 +100,40 @@ async def test_a_message_is_asked_for_and_the_entry_is_gone_to(workspace: Worksp
         pane = app.navigation.pane
         assert pane is not None
         assert pane.pane_id == "tasks"
+
+
+async def test_the_prompt_of_one_agent_is_shown_and_chosen_for(workspace: Workspace) -> None:
+    """) asks whose prompt it is; a pin is for that agent then, and another one's prompt stays as it was."""
+    before = brief(workspace, NOW, budget=START_TOKENS)
+    app = make_app(workspace, pane="prompt")
+    async with running(app) as pilot:
+        await press(pilot, "right_parenthesis", "2")
+        await settle(pilot)
+        assert "codex, at the start of a session" in screen_text(app)
+        await press(pilot, "j", "number_sign")
+        pinned = look(app)
+        assert pinned == brief(workspace, NOW, budget=START_TOKENS, agent="codex") != before
+        verb = outside(workspace, "prompt", "--client", "codex", "-o", "json")
+        assert json.loads(verb) == {**pinned.json(), "by": "hook"}
+        await press(pilot, "right_parenthesis", "0")
+        await settle(pilot)
+        assert look(app) == before
+        await press(pilot, "k", "number_sign", "right_parenthesis", "2", "number_sign")
+        await settle(pilot)
+        assert any("pinned for all agents" in note.message for note in app._notifications)
+
+
+async def test_an_agent_without_hooks_is_said_to_have_none(workspace: Workspace) -> None:
+    """For Zed the pane says that nothing is sent, and shows what the tool answers."""
+    app = make_app(workspace, pane="prompt")
+    async with running(app) as pilot:
+        await press(pilot, "right_parenthesis", "7")
+        await settle(pilot)
+        assert "Zed has no hooks" in screen_text(app)
+        assert "Sent" not in screen_text(app)
+        assert look(app) == brief(workspace, NOW, agent="zed")
+        verb = json.loads(outside(workspace, "prompt", "--client", "zed", "-o", "json"))
+        assert (verb["by"], verb["text"]) == ("tool", look(app).text)
 
 
 async def test_choices_that_cannot_be_read_are_said(workspace: Workspace) -> None:
