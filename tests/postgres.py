@@ -26,6 +26,14 @@ _SETTINGS = {
 }
 
 
+_WATCH = """
+cat > /dev/null
+pid=$(head -n 1 "$1/data/postmaster.pid") && kill -QUIT "$pid"
+while [ -n "$pid" ] && kill -0 "$pid"; do sleep 0.1; done
+rm -rf "$1"
+"""
+
+
 def programs() -> Path | None:
     """Return the folder of the server's programs; None where they are not installed."""
     for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
@@ -90,6 +98,19 @@ class Cluster:
         if self._root:
             shutil.chown(path, self.owner)
 
+    def watch(self) -> subprocess.Popen[bytes]:
+        """Return a process that ends the server and removes the folder once its input ends, as it does when whoever
+        holds the other end is gone, however it went.
+        """
+        return subprocess.Popen(
+            ["sh", "-c", _WATCH, "sh", str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd="/",
+        )
+
     def _run(self, program: str, *arguments: str) -> None:
         words = [str(self._bin / program), *arguments]
         if self._root:
@@ -115,13 +136,16 @@ def running(port: int = 5432, prepare: Callable[[Cluster], None] = lambda made: 
     try:
         made = Cluster(folder, found, port)
         prepare(made)
-        made.start()
-        try:
-            yield made
-        finally:
-            made.stop("immediate")
+        with made.watch() as watcher:
+            made.start()
+            try:
+                yield made
+            finally:
+                made.stop("immediate")
+                assert watcher.stdin is not None
+                watcher.stdin.close()
     finally:
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
