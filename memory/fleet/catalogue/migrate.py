@@ -61,6 +61,8 @@ def initialise(
             if name.startswith(_ENGINE):
                 applied += _engine(connection, done)
         if rebuild:
+            # An agent that sends at this moment comes before, or learns that it has to begin anew.
+            connection.execute("LOCK TABLE file IN SHARE ROW EXCLUSIVE MODE")
             connection.execute("DELETE FROM entry")
             connection.execute("DELETE FROM file")
             connection.execute("UPDATE workspace SET overview = '{}', sketch = '{}'")

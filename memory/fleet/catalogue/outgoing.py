@@ -14,7 +14,11 @@ def plain(text: str) -> str:
     """Return a text as the database can hold it: bytes that are no UTF-8, and NUL, become a sign for them."""
     if text.isascii():
         return text.translate(_NO_TEXT) if "\0" in text else text
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").translate(_NO_TEXT)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return text.translate(_NO_TEXT) if "\0" in text else text
 
 
 def cleared(*texts: str) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memory.workspace import Workspace
 
 BATCH = 5_000
-"""Entries that are sent at once."""
+"""Entries after which what was read is sent: of many files, and of many small workspaces, in one transaction."""
 SKETCH = 32
 """The smallest digests of a workspace that are kept to tell copies of it."""
 LONGEST = 100_000
@@ -37,6 +37,18 @@ REFRESH_SECONDS = 300
 
 _COLUMNS = "id, host, file, kind, title, text, date, day, ref, tags, words"
 _STAGED = "CREATE TEMP TABLE IF NOT EXISTS staged (LIKE memdeck.entry) ON COMMIT DELETE ROWS"
+_INSERT = f"INSERT INTO entry ({_COLUMNS}) SELECT {_COLUMNS} FROM pg_temp.staged"
+_PUT_FILE = """
+INSERT INTO file (id, host, workspace, name, stamp, ids, digests, lines) OVERRIDING SYSTEM VALUE
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (id) DO UPDATE
+SET stamp = excluded.stamp, ids = excluded.ids, digests = excluded.digests, lines = excluded.lines
+"""
+_PUT_WORKSPACE = """
+INSERT INTO workspace (id, host, path, place, mode) OVERRIDING SYSTEM VALUE VALUES (%s, %s, %s, %s, %s)
+"""
+_STANDS = "UPDATE workspace SET overview = %s, sketch = %s, place = coalesce(nullif(%s, ''), place) WHERE id = %s"
+_BLOCK = {"entry_id": BATCH, "file_id_seq": 200, "workspace_id_seq": 50}
+"""How many numbers of each sequence are taken at once; those that are left over when it ends are not missed."""
 
 
 class Going(NamedTuple):
@@ -77,6 +89,23 @@ class _Workspace:
     looked: datetime | None = None
 
 
+class _Emptied(Exception):
+    """The catalogue was emptied since it was read."""
+
+
+@dataclass(slots=True)
+class _Parcel:
+    """What is sent in one transaction."""
+
+    workspaces: list[tuple[Any, ...]] = field(default_factory=list)
+    entries: list[tuple[Any, ...]] = field(default_factory=list)
+    files: list[tuple[Any, ...]] = field(default_factory=list)
+    gone_entries: list[int] = field(default_factory=list)
+    gone_files: list[int] = field(default_factory=list)
+    gone_workspaces: list[int] = field(default_factory=list)
+    standing: list[tuple[Any, ...]] = field(default_factory=list)
+
+
 class Published(NamedTuple):
     """What one round sent: workspaces that changed, entries that were new, and entries that were gone."""
 
@@ -97,6 +126,8 @@ class Publisher:
         self._local = local
         self._host = host
         self._known: dict[Path, _Workspace] | None = None
+        self._parcel = _Parcel()
+        self._free: dict[str, Iterator[int]] = {}
         self.generation = 0
 
     def round(self, wanted: Mapping[Path, str], now: datetime, go_on: Callable[[], bool] = lambda: True) -> Published:
@@ -104,6 +135,20 @@ class Publisher:
 
         psycopg.Error; what was sent before stays, and the next round goes on from there.
         """
+        while True:
+            self._parcel = _Parcel()
+            try:
+                done = self._round(wanted, now, go_on)
+                self._send()
+            except BaseException as error:
+                # What is known here may not have arrived.
+                self._known = None
+                if isinstance(error, _Emptied):
+                    continue
+                raise
+            return done
+
+    def _round(self, wanted: Mapping[Path, str], now: datetime, go_on: Callable[[], bool]) -> Published:
         generation = self._one("SELECT generation FROM catalogue")
         if self._known is None or generation != self.generation:
             self._known = self._cursor()
@@ -113,7 +158,7 @@ class Publisher:
         self._follow_moves(known, wanted)
         for path in [path for path in known if path not in wanted]:
             removed += sum(len(one.ids) for one in known[path].files.values())
-            self._connection.execute("DELETE FROM workspace WHERE id = %s", (known[path].id,))
+            self._parcel.gone_workspaces.append(known[path].id)
             del known[path]
         for path, mode in wanted.items():
             if not go_on():
@@ -129,6 +174,8 @@ class Publisher:
             changed += bool(new or gone)
             added += new
             removed += gone
+            if len(self._parcel.entries) >= BATCH:
+                self._send()
         return Published(changed, added, removed)
 
     # -- the cursor -------------------------------------------------------------------------------------------
@@ -149,11 +196,10 @@ class Publisher:
     def _register(self, path: Path, mode: str, held: _Workspace | None) -> _Workspace:
         if held is not None:
             # What is published now may say more than it may from now on.
-            self._connection.execute("DELETE FROM workspace WHERE id = %s", (held.id,))
-        number = self._one(
-            "INSERT INTO workspace (host, path, place, mode) VALUES (%s, %s, %s, %s) RETURNING id",
-            (self._host, os.fsencode(path), _place(path), mode),
-        )
+            self._parcel.gone_workspaces.append(held.id)
+            self._send()
+        number = self._number("workspace_id_seq")
+        self._parcel.workspaces.append((number, self._host, os.fsencode(path), _place(path), mode))
         return _Workspace(number, mode, {})
 
     def _follow_moves(self, known: dict[Path, _Workspace], wanted: Mapping[Path, str]) -> None:
@@ -178,40 +224,33 @@ class Publisher:
     # -- one workspace ----------------------------------------------------------------------------------------
 
     def _publish(self, path: Path, held: _Workspace, now: datetime, *, whole: bool) -> tuple[int, int]:
-        counts = [0, 0]
+        import psycopg
+        from psycopg.types.json import Jsonb
 
-        def send(workspace: Workspace) -> dict[str, Any]:
+        counts = [0, 0]
+        error: list[psycopg.Error] = []
+
+        def read(workspace: Workspace) -> dict[str, Any]:
             watched = watched_of(workspace)
             # Before the files are read: what changes meanwhile is seen in the next round.
             stamp = stamp_of(watched)
-            if whole:
-                counts[:] = self._send(workspace, held)
+            try:
+                if whole:
+                    counts[:] = self._read(workspace, held)
+            except psycopg.Error as raised:
+                error.append(raised)
+                raise
             overview = self._local.look(workspace, now).json()
             held.watched, held.stamp = watched, stamp
             return overview
 
-        import psycopg
-
-        error: list[psycopg.Error] = []
-
-        def guarded(workspace: Workspace) -> dict[str, Any]:
-            try:
-                return send(workspace)
-            except psycopg.Error as raised:
-                error.append(raised)
-                raise
-
-        done = self._local.one(path, guarded)
+        done = self._local.one(path, read)
         if error:
-            held.files = self._cursor().get(path, held).files
             raise error[0]
         overview = {"error": dict(done)} if isinstance(done, Failure) else done
         overview = {key: value for key, value in cleared_json(overview).items() if key not in ("path", "host")}
-        from psycopg.types.json import Jsonb
-
         digests = (one for name, file in held.files.items() if name != "config.md" for one in file.digests)
-        self._connection.execute(
-            "UPDATE workspace SET overview = %s, sketch = %s, place = %s WHERE id = %s",
+        self._parcel.standing.append(
             (Jsonb(overview), heapq.nsmallest(SKETCH, set(digests)), _place(path), held.id),
         )
         held.looked = now
@@ -219,42 +258,37 @@ class Publisher:
             held.watched, held.stamp = (str(path),), stamp_of((str(path),))
         return counts[0], counts[1]
 
-    def _send(self, workspace: Workspace, held: _Workspace) -> tuple[int, int]:
+    def _read(self, workspace: Workspace, held: _Workspace) -> tuple[int, int]:
+        """Put what is new in a workspace into the parcel."""
         from memory.systems import systems_of
 
         added = removed = 0
         refused: dict[str, MemdeckError] = {}
         names = set()
-        with self._connection.transaction():
-            self._connection.execute(_STAGED)
-            for system in systems_of(workspace):
-                for shelf in system.shelves(refused):
-                    names.add(shelf.file)
-                    known = held.files.get(shelf.file)
-                    if known is not None and shelf.stamp and shelf.stamp == known.stamp:
-                        continue
-                    try:
-                        records = [group.record(at) for group in shelf.groups() for at in range(group.size)]
-                    except MemdeckError:  # what is published of it stays; the overview names the problem
-                        continue
-                    new, gone = self._send_file(held, shelf, records)
-                    added += new
-                    removed += gone
-            if not refused:
-                for name in [name for name in held.files if name not in names]:
-                    removed += len(held.files[name].ids)
-                    self._connection.execute("DELETE FROM file WHERE id = %s", (held.files[name].id,))
-                    del held.files[name]
+        for system in systems_of(workspace):
+            for shelf in system.shelves(refused):
+                names.add(shelf.file)
+                known = held.files.get(shelf.file)
+                if known is not None and shelf.stamp and shelf.stamp == known.stamp:
+                    continue
+                try:
+                    records = [group.record(at) for group in shelf.groups() for at in range(group.size)]
+                except MemdeckError:  # what is published of it stays; the overview names the problem
+                    continue
+                new, gone = self._read_file(held, shelf, records)
+                added += new
+                removed += gone
+        if not refused:
+            for name in [name for name in held.files if name not in names]:
+                removed += len(held.files[name].ids)
+                self._parcel.gone_files.append(held.files[name].id)
+                del held.files[name]
         return added, removed
 
-    def _send_file(self, held: _Workspace, shelf: Shelf, records: Sequence[Record]) -> tuple[int, int]:
+    def _read_file(self, held: _Workspace, shelf: Shelf, records: Sequence[Record]) -> tuple[int, int]:
         known = held.files.get(shelf.file)
         if known is None:
-            number = self._one(
-                "INSERT INTO file (host, workspace, name, stamp) VALUES (%s, %s, %s, '') RETURNING id",
-                (self._host, held.id, plain(shelf.file)),
-            )
-            known = _File(number, "", [], [])
+            known = _File(self._number("file_id_seq"), "", [], [])
         before = dict(zip(known.raw, known.digests, strict=False))
         names_only = held.mode == "names"
         raw = [hash((one.kind, one.title, one.text, one.date, one.tags, one.ref)) for one in records]
@@ -272,50 +306,83 @@ class Publisher:
         ids = [found.pop() if (found := left.get(digest)) else 0 for digest in digests]
         new = [at for at, number in enumerate(ids) if not number]
         gone = [number for found in left.values() for number in found]
-        if gone:
-            self._connection.execute("DELETE FROM entry WHERE id = ANY (%s)", (gone,))
-        for at, number in zip(new, self._numbers(len(new)), strict=True):
-            ids[at] = number
-        for start in range(0, len(new), BATCH):
-            part = new[start : start + BATCH]
-            self._copy(known.id, [(ids[at], going.get(at) or _going(records[at], names_only)) for at in part])
-        self._connection.execute(
-            "UPDATE file SET stamp = %s, ids = %s, digests = %s, lines = %s WHERE id = %s",
-            (shelf.stamp, ids, digests, [one.line for one in records], known.id),
+        for at in new:
+            ids[at] = self._number("entry_id")
+            one = going.get(at) or _going(records[at], names_only)
+            self._parcel.entries.append(
+                (
+                    ids[at],
+                    self._host,
+                    known.id,
+                    one.kind,
+                    one.title,
+                    one.text,
+                    one.date,
+                    day_number(one.date),
+                    one.ref,
+                    list(one.tags),
+                    vector_of(one.title, one.text),
+                )
+            )
+        self._parcel.gone_entries += gone
+        lines = [one.line for one in records]
+        self._parcel.files.append(
+            (known.id, self._host, held.id, plain(shelf.file), shelf.stamp, ids, digests, lines),
         )
         held.files[shelf.file] = _File(known.id, shelf.stamp, ids, digests, raw)
         return len(new), len(gone)
 
-    def _copy(self, file: int, rows: Sequence[tuple[int, Going]]) -> None:
-        # COPY does not go into a table with policies, so the rows take a way around.
-        with (
-            self._connection.cursor() as cursor,
-            cursor.copy(f"COPY pg_temp.staged ({_COLUMNS}) FROM STDIN") as copy,
-        ):
-            for number, one in rows:
-                copy.write_row(
-                    (
-                        number,
-                        self._host,
-                        file,
-                        one.kind,
-                        one.title,
-                        one.text,
-                        one.date,
-                        day_number(one.date),
-                        one.ref,
-                        list(one.tags),
-                        vector_of(one.title, one.text),
-                    )
-                )
-        self._connection.execute(f"INSERT INTO entry ({_COLUMNS}) SELECT {_COLUMNS} FROM pg_temp.staged")
-        self._connection.execute("DELETE FROM pg_temp.staged")
+    # -- sending ----------------------------------------------------------------------------------------------
 
-    def _numbers(self, count: int) -> Iterator[int]:
-        if not count:
-            return iter(())
-        found = self._connection.execute("SELECT nextval('entry_id') FROM generate_series(1, %s)", (count,))
-        return (number for (number,) in found.fetchall())
+    def _send(self) -> None:
+        """Send what was read so far, all of it or nothing."""
+        parcel, self._parcel = self._parcel, _Parcel()
+        if parcel == _Parcel():
+            return
+        connection = self._connection
+        with connection.transaction():
+            # Whoever empties the catalogue waits for this, or was before it.
+            connection.execute("LOCK TABLE file IN ROW EXCLUSIVE MODE")
+            if self._one("SELECT generation FROM catalogue") != self.generation:
+                raise _Emptied
+            if parcel.entries:
+                connection.execute(_STAGED)
+                # COPY does not go into a table with policies, so the rows take a way around.
+                with (
+                    connection.cursor() as cursor,
+                    cursor.copy(f"COPY pg_temp.staged ({_COLUMNS}) FROM STDIN") as copy,
+                ):
+                    for row in parcel.entries:
+                        copy.write_row(row)
+            # One way there and back for all of it, however many files and workspaces it is about.
+            with connection.pipeline(), connection.cursor() as cursor:
+                for table, gone in (
+                    ("workspace", parcel.gone_workspaces),
+                    ("file", parcel.gone_files),
+                    ("entry", parcel.gone_entries),
+                ):
+                    if gone:
+                        cursor.execute(f"DELETE FROM {table} WHERE id = ANY (%s)".encode(), (gone,))
+                for words, rows in (
+                    (_PUT_WORKSPACE, parcel.workspaces),
+                    (_PUT_FILE, parcel.files),
+                    (_STANDS, parcel.standing),
+                ):
+                    if rows:
+                        cursor.executemany(words.encode(), rows)
+                if parcel.entries:
+                    cursor.execute(_INSERT.encode())
+
+    def _number(self, sequence: str) -> int:
+        """Return a number of a sequence that nobody else gets; they are taken in blocks."""
+        free = self._free.get(sequence)
+        number = None if free is None else next(free, None)
+        if number is None:
+            words = b"SELECT nextval(%s::regclass) FROM generate_series(1, %s)"
+            found = self._connection.execute(words, (sequence, _BLOCK[sequence])).fetchall()
+            free = self._free[sequence] = iter([one for (one,) in found])
+            number = next(free)
+        return number
 
     def _one(self, words: str, values: Sequence[Any] = ()) -> int:
         row = self._connection.execute(words.encode(), values).fetchone()
