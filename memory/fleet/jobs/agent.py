@@ -20,9 +20,10 @@ from memory.fleet.catalogue.connect import connect, told
 from memory.fleet.catalogue.publish import Publisher
 from memory.fleet.local import Local
 
+from .clear import KEEP_DAYS, clear
 from .engine import defer, engine, queue_of
 from .perform import note, perform
-from .verbs import TASK, TICK, Maintain, Work, read_work
+from .verbs import CLEAR, TASK, TICK, Maintain, Work, read_work
 
 if TYPE_CHECKING:
     import procrastinate
@@ -35,6 +36,8 @@ CONCURRENCY = 2
 """Jobs that one agent does at once."""
 _LONGEST_PAUSE = 30.0
 _AGAIN_SECONDS = 1
+_CLEARING = "23 * * * *"
+"""When an agent clears: each hour; once it was not there at that minute, soon after it is."""
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _LOCK_SPACE = 0x666C74  # "flt"
 
@@ -45,13 +48,15 @@ Told = Callable[[str], None]
 class Settings:
     """What an agent works by: the database, a cron line for maintenance (empty: none), and how much at once.
 
-    `wanted` gives the workspaces and how each is published (`full` or `names`), asked anew in each round.
+    `wanted` gives the workspaces and how each is published (`full` or `names`), asked anew in each round. `keep_days`:
+    how long finished jobs of the host stay.
     """
 
     url: str
     wanted: Callable[[], Mapping[Path, str]]
     maintain: str = ""
     concurrency: int = CONCURRENCY
+    keep_days: int = KEEP_DAYS
     each_seconds: float = EACH_SECONDS
 
 
@@ -265,6 +270,11 @@ class Agent:
         def do(context: JobContext, /, **given: Any) -> None:
             self._do(context.job.id or 0, given)
 
+        @app.periodic(cron=_CLEARING, periodic_id=queue)
+        @app.task(name=CLEAR, queue=queue, retry=later)
+        def clearing(timestamp: int) -> None:  # noqa: ARG001
+            self._clear()
+
         if self._settings.maintain:
 
             @app.periodic(cron=self._settings.maintain, periodic_id=queue)
@@ -285,6 +295,13 @@ class Agent:
             lock = self._locks.setdefault(work.workspace, threading.Lock())
         with lock, connect(self._settings.url) as database, told():
             perform(database, self._local, self._host, job, work)
+
+    def _clear(self) -> None:
+        """Clear what the jobs of this host left behind long ago."""
+        with connect(self._settings.url) as database, told():
+            done = clear(database, self._host, self._local.host, self._settings.keep_days)
+        if any(done):
+            self._tell(f"cleared {done.jobs:,} finished jobs, {done.results:,} results and {done.due:,} due times")
 
     def _tick(self, due: datetime) -> None:
         """Add a maintenance job for each workspace of the host, all or none."""

@@ -14,6 +14,8 @@ TASK = "memdeck.job"
 """The one task of the engine that does jobs."""
 TICK = "memdeck.tick"
 """The periodic task that adds a maintenance job for each workspace of a host."""
+CLEAR = "memdeck.clear"
+"""The periodic task that clears what finished jobs left behind."""
 MOST_HITS = 1_000
 
 

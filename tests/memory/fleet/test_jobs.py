@@ -15,6 +15,7 @@ from memory.errors import RefusedError
 from memory.fleet.catalogue.connect import connect
 from memory.fleet.catalogue.migrate import initialise
 from memory.fleet.jobs.agent import schedule
+from memory.fleet.jobs.clear import clear
 from memory.fleet.jobs.engine import defer
 from memory.fleet.jobs.verbs import Check, Maintain, Revert, Search, Work, arguments_of, read_work
 from memory.history.changes import list_changes
@@ -134,6 +135,37 @@ def test_each_due_time_once(host: tuple[str, Path, RunningAgent], tmp_path: Path
     agent.end()
     with Workspace.open(path, state_home=tmp_path / "state") as workspace:
         assert len(list_changes(workspace, actor="maintain")) == 1
+
+
+def test_what_finished_long_ago_is_cleared(host: tuple[str, Path, RunningAgent]) -> None:
+    """Jobs, results and due times go after so many days; what is younger or still waits stays, and what it is about."""
+    url, _, agent = host
+    ages = {"jobs": "UPDATE procrastinate_events SET at = at - interval '8 days' WHERE job_id = ANY (%s)"}
+    ages["results"] = "UPDATE result SET finished = finished - interval '8 days' WHERE job = ANY (%s)"
+    with connect(url) as database:
+        old = schedule(database, "here", NOW)
+        _outcomes(database, old)
+        young = defer(database, [("here", Work(1, Check()))])
+        _outcomes(database, young)
+        until(lambda: _finished(database, [*old, *young]))
+        agent.end()
+        waiting = schedule(database, "here", NOW)
+        for words in ages.values():
+            database.execute(words.encode(), ([*old, *waiting],))
+        assert clear(database, 1, "here", 9)[:2] == (0, 0)
+        done = clear(database, 1, "here", 7)
+        assert (done.jobs, done.results, done.due) == (1, 1, 0)
+        rows = database.execute("SELECT id FROM procrastinate_jobs WHERE task_name = 'memdeck.job' ORDER BY id")
+        assert [one for (one,) in rows.fetchall()] == [*young, *waiting]
+        # The due time stays while a job may still ask for it.
+        database.execute("UPDATE procrastinate_jobs SET status = 'cancelled' WHERE id = ANY (%s)", (waiting,))
+        assert clear(database, 1, "here", 7).due == 1
+
+
+def _finished(database: psycopg.Connection[tuple[Any, ...]], jobs: list[int]) -> bool:
+    """Tell whether the engine knows that jobs ended, which it notes behind their results."""
+    words = "SELECT count(*) FROM procrastinate_jobs WHERE id = ANY (%s) AND status = 'succeeded'"
+    return database.execute(words, (jobs,)).fetchone() == (len(jobs),)
 
 
 def test_a_run_that_was_broken_off_is_not_made_twice(host: tuple[str, Path, RunningAgent], tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from memory.errors import MemdeckError, UsageError
 from memory.fleet.catalogue.central import CentralFleet
 from memory.fleet.catalogue.connect import OPTIONS, connect
 from memory.fleet.catalogue.migrate import initialise
+from memory.fleet.jobs.clear import clear
 from memory.fleet.jobs.engine import defer
 from memory.fleet.jobs.verbs import Check, Work
 from tests.memory.fleet.fleets import NOW, RunningAgent, make_workspace
@@ -95,6 +96,9 @@ FOREIGN = (
     "DELETE FROM file WHERE host = {west}",
     "DELETE FROM entry WHERE host = {west}",
     "UPDATE entry SET title = 'mine' WHERE host = {west}",
+    "DELETE FROM result WHERE host = {west}",
+    "DELETE FROM due WHERE host = {west}",
+    "DELETE FROM procrastinate_jobs WHERE queue_name = 'host:west'",
     "UPDATE procrastinate_jobs SET status = 'todo' WHERE queue_name = 'host:west'",
     "UPDATE procrastinate_workers SET last_heartbeat = now() WHERE role <> current_user",
 )
@@ -162,6 +166,25 @@ def test_an_agent_writes_only_its_own_rows(hosts: Hosts) -> None:
         queues = thief.execute("SELECT DISTINCT queue_name FROM procrastinate_jobs").fetchall()
         assert queues == [("host:east",)]
     assert state() == before
+
+
+def test_an_agent_clears_only_its_own_jobs(hosts: Hosts) -> None:
+    """With the least rights a host clears what its own jobs left long ago, and nothing of another host."""
+    central = CentralFleet(hosts.olga)
+    assert [one.error for one in central.maintain(NOW, actor="olga")] == [None, None]
+    central.close()
+    for agent in hosts.agents:
+        agent.end()
+    with connect(hosts.owner) as database:
+        database.execute("UPDATE procrastinate_events SET at = at - interval '40 days'")
+        database.execute("UPDATE result SET finished = finished - interval '40 days'")
+    with connect(hosts.east) as database:
+        done = clear(database, hosts.number("east")[0], "east", 30)
+    assert (done.jobs >= 1, done.results) == (True, 1)
+    with connect(hosts.owner) as database:
+        words = "SELECT DISTINCT queue_name FROM procrastinate_jobs WHERE status = 'succeeded'"
+        assert database.execute(words.encode()).fetchall() == [("host:west",)]
+        assert database.execute("SELECT host FROM result").fetchall() == [(hosts.number("west")[0],)]
 
 
 def test_the_login_of_another_host_is_refused(hosts: Hosts, tmp_path: Path) -> None:

@@ -80,8 +80,11 @@ def init(
 @on_database
 @option("--maintain", metavar="CRON", default="", help="When all workspaces are maintained, in UTC (default: never).")
 @option("--jobs", type=Whole(1, 32), default=2, metavar="N", help="Jobs at once (default: 2).")
+@option(
+    "--keep-days", type=Whole(1, 3650), default=30, metavar="N", help="How long finished jobs stay (default: 30 days)."
+)
 @option("--once", is_flag=True, help="Publish, do the jobs that wait, and return.")
-def agent(session: Session, database: str | None, maintain: str, jobs: int, once: bool) -> None:
+def agent(session: Session, database: str | None, maintain: str, jobs: int, keep_days: int, once: bool) -> None:
     """Publish the workspaces of this host in the catalogue, and do the jobs that are given to it.
 
     It runs until it gets SIGTERM or SIGINT. MEMDECK_HOST names the host.
@@ -109,7 +112,7 @@ def agent(session: Session, database: str | None, maintain: str, jobs: int, once
     listing = embedded()
     runs = Agent(
         local,
-        Settings(url, listing.published, maintain, jobs),
+        Settings(url, listing.published, maintain, jobs, keep_days),
         lambda: datetime.now(UTC),
         lambda words: tell(f"memdeck: {words}"),
     )
