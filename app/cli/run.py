@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .arguments import MAINTAIN, form_of, read
@@ -35,7 +36,9 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
             return report_made(error, session.made, output, session.writer)
         return report(error, output, session.writer)
     finally:
-        session.close()
+        # The answer is told: memory that runs out before `close` can guard itself must not turn it into another one.
+        with suppress(Exception):
+            session.close()
 
 
 def _call(arguments: list[str], session: Session) -> int:

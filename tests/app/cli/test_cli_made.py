@@ -115,6 +115,18 @@ def test_what_cannot_be_shown_is_made_all_the_same(shop: Path, form: str) -> Non
     assert (shop / ".aiter/memory/tasks.md").read_text().count("] New\n") == 2
 
 
+def test_a_run_that_cannot_close_has_its_answer(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory that runs out where what was opened is closed, before anything there can guard itself, changes no code."""
+
+    def close(_: Session) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Session, "close", close)
+    assert run(["tasks", "add", "Quite new"], Session()) == 0
+    assert run(["tasks", "show", "Nowhere"], Session()) == 1
+    assert "] Quite new\n" in (shop / ".aiter/memory/tasks.md").read_text()
+
+
 @pytest.mark.parametrize("words", CHANGES, ids=" ".join)
 def test_no_memory_behind_a_commit_makes_no_failure(
     shop: Path, capsys: pytest.CaptureFixture[str], words: Sequence[str]

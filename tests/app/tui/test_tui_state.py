@@ -15,6 +15,7 @@ from memory.workspace import Workspace
 from tests.app.tui.projects import project
 from tests.app.tui.tui_helpers import jobs_done, make_app, press, running, settle, type_text
 from tests.memory.state.states import Repository
+from tests.patience import within
 from tests.widgets.harness import screen_text
 from tests.widgets.panes.looking import detail_words
 from widgets.dialogs.dialogs import Preview
@@ -411,8 +412,9 @@ async def test_the_watcher_sees_the_state(shop: Repository) -> None:
         Workspace(shop.root, state_home=shop.state_home, home=shop.home).system("state").edit(
             "gotchas", [], None, actor="script", now=shop.later()
         )
-        while "Payment retries storm" in screen_text(pilot.app):
-            await pilot.pause(0.02)
+        async with within(lambda: screen_text(pilot.app)):
+            while "Payment retries storm" in screen_text(pilot.app):
+                await pilot.pause(0.02)
 
 
 async def test_the_brief_and_maintenance_know_the_state(shop: Repository) -> None:

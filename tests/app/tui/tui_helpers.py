@@ -53,11 +53,9 @@ async def jobs_done(pilot: Pilot[int]) -> None:
     app = pilot.app
     assert isinstance(app, MemdeckApp)
     await pilot.pause()
-    for job in app.jobs.running:
-        assert job.thread is not None
-        await asyncio.to_thread(job.thread.join)
-    while app.jobs.running:
-        await pilot.pause()
+    async with within(lambda: f"jobs: {[*app.jobs.running]}, on the screen:\n{screen_text(app)}"):
+        while app.jobs.running:
+            await pilot.pause(0.005)
 
 
 @asynccontextmanager

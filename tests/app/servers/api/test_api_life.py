@@ -74,7 +74,9 @@ def _next(stream: Any) -> dict[str, Any]:
     """Return the next event as its lines."""
     found: dict[str, Any] = {}
     while True:
-        line = stream.readline().decode().rstrip("\n")
+        raw = stream.readline()
+        assert raw, f"the stream ended behind {found}"
+        line = raw.decode().rstrip("\n")
         if not line and found:
             return found
         name, _, value = line.partition(": ")

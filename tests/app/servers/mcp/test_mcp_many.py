@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
 from tests.memory.entries.desks import make_workspace
-from tests.patience import join
+from tests.patience import PATIENCE, join
 
 from .serving import Server, memdeck, serving
 
@@ -22,9 +23,11 @@ def test_ten_servers_at_once_lose_nothing(tmp_path: Path) -> None:
     def write(server: Server, number: int) -> None:
         for part in range(EACH):
             for kind in ("tasks", "journal", "facts"):
-                answer = server.call("add", kind=kind, title=f"Server {number} wrote {kind} number {part}")
-                while answer.get("error", {}).get("code") == "file.locked":
-                    answer = server.call("add", kind=kind, title=f"Server {number} wrote {kind} number {part}")
+                title = f"Server {number} wrote {kind} number {part}"
+                answer = server.call("add", kind=kind, title=title)
+                end = time.monotonic() + PATIENCE
+                while answer.get("error", {}).get("code") == "file.locked" and time.monotonic() < end:
+                    answer = server.call("add", kind=kind, title=title)
                 if "error" in answer:
                     wrong.append(answer)
 
