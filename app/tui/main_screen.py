@@ -14,6 +14,7 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
+from widgets.chrome.compositor import SparseCompositor
 from widgets.chrome.covered import Covered
 from widgets.chrome.footer import UNBOUND, KeyHints, active_binding
 from widgets.chrome.frame import Frame
@@ -96,6 +97,7 @@ class Desk(Screen[None]):
         `pane` the one that is there from the first frame on, `names` those of the sidebar.
         """
         super().__init__()
+        self._compositor = SparseCompositor()
         self._ready = ready
         self._path = path
         self._pane = pane

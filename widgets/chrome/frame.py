@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from textual.containers import Vertical
 from textual.content import Content
@@ -23,6 +23,9 @@ class Frame(Vertical):
     """Holds the list or the detail of a pane; its border says which of them has the focus."""
 
     ALLOW_SELECT = False
+
+    _only_top = False
+    """Whether what is drawn anew is the top line alone."""
 
     DEFAULT_CSS: ClassVar[str] = """
     Frame {
@@ -88,21 +91,37 @@ class Frame(Vertical):
             del notes[-1]
             remark = REMARKS.join(notes)
         if not remark or left < 1:
-            self.border_title = Content(label) if label else None
+            self._entitle(Content(label) if label else None)
             return
         rule = self.app.glyphs.rule if hasattr(self.app, "glyphs") else "─"
         if self.app.no_color and self.has_class("-within"):
             rule = "━"
         colour = "$border" if self.has_class("-within") else "$border-blurred"
-        self.border_title = Content.assemble(label, " ", (rule * left, colour), " ", remark)
+        self._entitle(Content.assemble(label, " ", (rule * left, colour), " ", remark))
+
+    def _entitle(self, title: Content | None) -> None:
+        """Set the title: the top line is drawn anew, and nothing that stands in the frame."""
+        self._only_top = True
+        try:
+            self.border_title = title
+        finally:
+            self._only_top = False
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Draw regions anew, all of it without any; for another title the top line."""
+        if self._only_top:
+            x, y = self.content_offset
+            regions = (Region(-x, -y, self.outer_size.width, 1),)
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw the border; between its first and its last line all look alike, and one is drawn for them."""
         width, height = self.outer_size
         if height < 4 or crop.column_span != (0, width):
             return super().render_lines(crop)
-        top, middle, bottom = (super(Frame, self).render_lines(Region(0, y, width, 1))[0] for y in (0, 1, height - 1))
-        return [top if y == 0 else bottom if y == height - 1 else middle for y in crop.line_range]
+        alike = [min(y, 1) if y < height - 1 else y for y in crop.line_range]
+        drawn = {y: super(Frame, self).render_lines(Region(0, y, width, 1))[0] for y in dict.fromkeys(alike)}
+        return [drawn[y] for y in alike]
 
     def on_descendant_focus(self) -> None:
         """The border, and the rule between name and note, take the colour of what has the focus."""
