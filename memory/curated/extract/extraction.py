@@ -66,6 +66,7 @@ def _asked(curated: Curated, session: str, turns: Sequence[Json], now: datetime)
         return [], []
     question: Json = {
         "version": 1,
+        "model": curated.settings["extractor.model"] or None,
         "task": _TASK,
         "turns": [{key: one[key] for key in ("seq", "role", "content")} for one in turns],
         "answer": {"candidates": [{"type": "|".join(TYPES), "name": "a title", "description": "one sentence",

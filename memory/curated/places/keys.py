@@ -62,7 +62,7 @@ KEYS: tuple[Key, ...] = (
     Key("extractor.inbox_path", "_inbox", "path", "the folder of candidates"),
     Key("extractor.dlq_path", "_system/extractor/failures", "path", "the folder of candidates that failed"),
     Key("extractor.command", "", "text", "the command that names candidates; it needs an approval (empty: none)"),
-    Key("extractor.model", "", "text", "the model of the extractor"),
+    Key("extractor.model", "", "text", "the model that the question to the command names (empty: none)"),
     Key("extractor.queue.capacity", 1, "positive", "sessions at a time"),
     Key("extractor.queue.coalesce_max", 16, "positive", "turns that are joined at most"),
     Key("dream.enabled", True, "bool", "whether dreaming runs"),

@@ -1,0 +1,449 @@
+"""Every key of `[memory]` has an effect: each is set to another value here or in the test that `EFFECTS` names."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.curated.control.decision import select
+from memory.curated.control.retention import prune
+from memory.curated.curated import Curated
+from memory.curated.dreaming.run import failed_lately, is_looked_at
+from memory.curated.dreaming.score import weighed
+from memory.curated.model import Json
+from memory.curated.operations.memories import Call
+from memory.curated.operations.registry import BY_NAME
+from memory.curated.places.keys import KEYS
+from memory.curated.recall.snapshot import capture
+from memory.curated.sessions.upkeep import sweep
+from memory.errors import ConfigError, MemdeckError
+from tests.memory.curated.conftest import NOW, Den, ask, write
+
+EFFECTS = {
+    "enabled": "test_memory_that_is_switched_off_is_not_written",
+    "global_dir": "test_the_global_folder_can_be_another_one",
+    "controller.mode": "test_no_answer_in_time_is_a_noop_or_a_reject",
+    "controller.max_latency": "test_the_tiebreaker_is_asked_as_the_settings_say",
+    "controller.default_op_on_fail": "test_no_answer_in_time_is_a_noop_or_a_reject",
+    "controller.scan_profile": "test_what_is_no_memory_is_annotated_or_rejected_by_profile",
+    "controller.llm.enabled": "test_the_model_may_be_switched_off",
+    "controller.llm.command": "test_an_approved_command_decides",
+    "controller.llm.model": "test_the_tiebreaker_is_asked_as_the_settings_say",
+    "controller.llm.top_k": "test_the_tiebreaker_is_asked_as_the_settings_say",
+    "controller.llm.prompt_version": "test_the_tiebreaker_is_asked_as_the_settings_say",
+    "controller.llm.timeout": "test_the_tiebreaker_is_asked_as_the_settings_say",
+    "controller.llm.max_tokens_out": "test_the_tiebreaker_is_asked_as_the_settings_say",
+    "controller.policy.max_content_chars": "test_limits_are_those_of_the_settings",
+    "controller.policy.max_writes_per_min": "test_limits_are_those_of_the_settings",
+    "controller.policy.allow_origins": "test_limits_are_those_of_the_settings",
+    "recall.top_k": "test_weights_and_number_are_settings",
+    "recall.raw_candidates": "test_so_many_candidates_are_weighed",
+    "recall.fusion": "test_weights_and_number_are_settings",
+    "recall.include_already_surfaced": "test_what_was_shown_is_shown_again",
+    "recall.include_system": "test_files_of_the_system_are_found",
+    "recall.weights.bm25_unicode": "test_weights_of_a_recall",
+    "recall.weights.bm25_trigram": "test_weights_of_a_recall",
+    "recall.weights.recency": "test_weights_of_a_recall",
+    "recall.weights.recall_signal": "test_weights_of_a_recall",
+    "recall.freshness.banner_after_days": "test_freshness_of_a_recall",
+    "recall.freshness.half_life_days": "test_freshness_of_a_recall",
+    "recall.signals.queue_capacity": "test_a_full_queue_is_counted_at_once",
+    "recall.signals.flush_interval": "test_a_recall_waits_until_the_flush_interval_is_over",
+    "recall.signals.worker_retry_max": "test_counting_is_tried_again_so_often",
+    "recall.signals.metrics_enabled": "test_drops_are_not_noted_where_metrics_are_off",
+    "decisions.prune_after_applied_days": "test_decisions_are_kept_so_long",
+    "decisions.keep_audit_summary": "test_decisions_are_kept_so_long",
+    "decisions.max_post_content_bytes": "test_a_file_may_have_so_many_bytes",
+    "extractor.enabled": "test_an_extractor_that_is_off_does_nothing",
+    "extractor.mode": "test_a_key_of_one_value_takes_no_other",
+    "extractor.throttle_turns": "test_turns_coalesce_and_the_oldest_are_dropped",
+    "extractor.deadline": "test_the_extractor_is_told_its_model_and_deadline",
+    "extractor.sandbox_inbox_only": "test_the_extractor_may_go_on_at_once",
+    "extractor.inbox_path": "test_inbox_and_failures_have_their_folders",
+    "extractor.dlq_path": "test_inbox_and_failures_have_their_folders",
+    "extractor.command": "test_a_model_of_the_settings_asks_the_person_first",
+    "extractor.model": "test_the_extractor_is_told_its_model_and_deadline",
+    "extractor.queue.capacity": "test_so_many_sessions_are_asked_about",
+    "extractor.queue.coalesce_max": "test_turns_coalesce_and_the_oldest_are_dropped",
+    "dream.enabled": "test_each_gate_says_how_far_it_is",
+    "dream.agent": "test_a_dream_is_made_as_the_settings_say",
+    "dream.min_hours": "test_a_dream_waits_so_long",
+    "dream.min_sessions": "test_each_gate_says_how_far_it_is",
+    "dream.debounce": "test_maintenance_waits_after_a_failure",
+    "dream.command": "test_a_model_of_the_settings_asks_the_person_first",
+    "dream.timeout": "test_a_dream_is_made_as_the_settings_say",
+    "dream.prompt_version": "test_a_dream_is_made_as_the_settings_say",
+    "dream.check_interval": "test_maintenance_looks_at_the_gates_so_often",
+    "dream.gates.min_unpromoted": "test_what_the_scan_rejects_is_left_out",
+    "dream.gates.min_recall_count": "test_each_gate_says_how_far_it_is",
+    "dream.gates.min_score": "test_each_gate_says_how_far_it_is",
+    "dream.scoring.recency_half_life_days": "test_the_score_of_a_dream",
+    "dream.scoring.weights.frequency": "test_the_score_of_a_dream",
+    "dream.scoring.weights.relevance": "test_the_score_of_a_dream",
+    "dream.scoring.weights.recency": "test_the_score_of_a_dream",
+    "dream.scoring.weights.freshness": "test_the_score_of_a_dream",
+    "session.ledger_format": "test_a_key_of_one_value_takes_no_other",
+    "session.ledger_root": "test_ledgers_are_kept_as_the_settings_say",
+    "session.events_purge_grace": "test_ledgers_are_kept_as_the_settings_say",
+    "session.cold_archive_days": "test_ledgers_are_kept_as_the_settings_say",
+    "session.hard_delete_days": "test_maintenance_puts_ledgers_away",
+    "session.max_archive_bytes": "test_the_archive_has_a_size",
+    "session.unbound_partition": "test_ledgers_are_kept_as_the_settings_say",
+    "daily.max_bytes": "test_a_full_log_rotates",
+    "daily.max_lines": "test_a_full_log_rotates",
+    "daily.rotate_format": "test_a_full_log_rotates",
+    "daily.dreaming_window": "test_a_dream_is_made_as_the_settings_say",
+    "daily.cold_archive_days": "test_daily_logs_are_archived_as_the_settings_say",
+    "daily.hard_delete_days": "test_old_logs_are_archived_restored_and_purged",
+    "daily.max_archive_bytes": "test_the_archive_has_a_size",
+    "daily.sweep_hour": "test_maintenance_sweeps_once_a_day",
+    "daily.archive_path": "test_daily_logs_are_archived_as_the_settings_say",
+    "file.max_lines": "test_a_prompt_gets_so_much_of_an_index",
+    "file.max_bytes": "test_a_prompt_gets_so_much_of_an_index",
+    "provider.name": "test_a_provider_that_does_not_answer_is_left",
+    "provider.timeout": "test_a_provider_that_does_not_answer_is_left",
+    "provider.failure_threshold": "test_a_breaker_opens_and_closes_as_the_settings_say",
+    "provider.cooldown": "test_a_breaker_opens_and_closes_as_the_settings_say",
+    "workspace.toml_path": "test_a_key_of_one_value_takes_no_other",
+    "workspace.auto_create": "test_an_identity_is_made_only_where_that_is_allowed",
+}
+"""Which test shows what a key does."""
+
+
+def test_every_key_has_a_test_that_shows_its_effect() -> None:
+    """The table names each key once, and each test that it names is one."""
+    assert EFFECTS.keys() == {key.name for key in KEYS}
+    written = {
+        name
+        for path in Path(__file__).parents[2].rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text("utf-8"), re.MULTILINE)
+    }
+    assert sorted(set(EFFECTS.values()) - written) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "value"),
+    [("extractor", 'mode = "never"'), ("session", 'ledger_format = "csv"'), ("workspace", 'toml_path = "x.toml"')],
+)
+def test_a_key_of_one_value_takes_no_other(den: Den, table: str, value: str) -> None:
+    """What memdeck has one form of says so, rather than ignore another one."""
+    den.settings(f"[memory.{table}]\n{value}\n")
+    with pytest.raises(ConfigError) as error:
+        _ = den.open().settings
+    assert error.value.details["line"] == 2
+
+
+class Model:
+    """A model with one answer that keeps its questions, each with the seconds and bytes that it has."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+        self.questions: list[tuple[Json, float, int]] = []
+
+    def ask(self, question: Json, *, seconds: float, limit: int, now: Any) -> str:
+        """Return the answer."""
+        self.questions.append((question, seconds, limit))
+        return self.answer
+
+
+def run(curated: Curated, name: str, /, now: Any = NOW, **values: Any) -> Json:
+    """Call an operation of the registry."""
+    return BY_NAME[name].call(curated, values, Call(now))
+
+
+@pytest.mark.parametrize(("latency", "timeout", "seconds"), [("100ms", "1s", 0.1), ("2s", "400ms", 0.4)])
+def test_the_tiebreaker_is_asked_as_the_settings_say(den: Den, latency: str, timeout: str, seconds: float) -> None:
+    """Name and version of the trace, the number of targets, the shorter time and the bytes of the answer."""
+    den.settings(
+        f'[memory.controller]\nmax_latency = "{latency}"\n[memory.controller.llm]\ntimeout = "{timeout}"\n'
+        'model = "mine"\nprompt_version = "v7"\ntop_k = 2\nmax_tokens_out = 9\n'
+    )
+    curated = den.open(tiebreaker=(asked := Model("no JSON")))
+    for number in range(4):
+        write(den, curated, "project", f"Deploy {number}", f"the deploy runs on tuesday, number {number}")
+    done = write(den, curated, "project", "Deploy day", "the deploy on tuesday night", origin="extractor").decision
+    ((question, had, limit),) = asked.questions
+    assert (had, limit, len(question["targets"])) == (seconds, 36, 2)
+    assert done.llm_trace is not None
+    assert (done.llm_trace["model"], done.llm_trace["prompt_version"], done.prompt_version) == ("mine", "v7", "v7")
+
+
+def test_the_model_may_be_switched_off(den: Den) -> None:
+    """`controller.llm.enabled` = false: the rules decide alone."""
+    den.settings("[memory.controller.llm]\nenabled = false\n")
+    curated = den.open(tiebreaker=(asked := Model("no JSON")))
+    for number in range(3):
+        write(den, curated, "project", f"Deploy {number}", f"the deploy runs on tuesday, number {number}")
+    done = write(den, curated, "project", "Deploy day", "the deploy on tuesday night", origin="extractor").decision
+    assert (done.source, done.op, asked.questions) == ("rule", "noop", [])
+
+
+def test_a_file_may_have_so_many_bytes(den: Den) -> None:
+    """`decisions.max_post_content_bytes`: a larger file is rejected, for its decision could not keep it."""
+    den.settings("[memory.decisions]\nmax_post_content_bytes = 300\n")
+    curated = den.open()
+    assert write(den, curated, "user", "Coffee", "likes oat milk").decision.op == "add"
+    assert write(den, curated, "user", "Tea", "tea " * 60).decision.op == "reject"
+
+
+@pytest.mark.parametrize(("days", "summary"), [(3, True), (3, False), (0, True)])
+def test_decisions_are_kept_so_long(den: Den, days: int, summary: bool) -> None:
+    """After so many days the older ones go, 0 keeps all; the summary is one event."""
+    den.settings(
+        f"[memory.decisions]\nprune_after_applied_days = {days}\nkeep_audit_summary = {str(summary).lower()}\n"
+    )
+    curated = den.open()
+    for number in range(3):
+        write(den, curated, "user", "Coffee", f"likes milk of kind {number}")
+    side = curated.sides["global"]
+    prune(side, curated.settings, NOW + timedelta(days=2), dry_run=False)
+    assert len(side.records.look(lambda db: select(db, "1", []), [])) == 3
+    prune(side, curated.settings, NOW + timedelta(days=4), dry_run=False)
+    assert len(side.records.look(lambda db: select(db, "1", []), [])) == (1 if days else 3)
+    noted = side.records.events(ops=["memory.decisions.audit_summarized"])
+    assert bool(noted) == (summary and days > 0)
+
+
+def _drinks(den: Den, settings: str, count: int = 6) -> Curated:
+    den.settings(settings)
+    curated = den.open()
+    for number in range(count):
+        write(den, curated, "user", f"Drink {number}", f"likes the drink of oats, number {number}")
+    return curated
+
+
+def test_so_many_candidates_are_weighed(den: Den) -> None:
+    """`recall.raw_candidates`: no more than each index gives are looked at."""
+    found = ask(den, _drinks(den, "[memory.recall]\ntop_k = 2\nraw_candidates = 3\n"), "drink of oats").found
+    assert found is not None
+    assert found.candidates <= 6
+    assert len(found.ranked) == 3
+
+
+def test_what_was_shown_is_shown_again(den: Den) -> None:
+    """`recall.include_already_surfaced` = true: what the caller has shown is returned nevertheless."""
+    curated = _drinks(den, "[memory.recall]\ninclude_already_surfaced = true\n", 1)
+    assert len(ask(den, curated, "drink of oats", already_surfaced=["global/user_drink-0.md"]).entries) == 1
+
+
+def test_files_of_the_system_are_found(den: Den) -> None:
+    """`recall.include_system`, or the option, finds notes; without both they are not found, and never in a prompt."""
+    curated = _drinks(den, "", 1)
+    run(curated, "note", content="the deploy window is on tuesday", scope="global")
+    ask_for = {"query_text": "when is the deploy window"}
+    assert run(curated, "search", **ask_for)["results"] == []
+    (found,) = run(curated, "search", **ask_for, include_system=True)["results"]
+    assert found["memory"]["filename"].startswith("_system/ad_hoc/")
+    assert (found["score"], found["memory"]["injection"]) == (1.0, False)
+    den.settings("[memory.recall]\ninclude_system = true\n")
+    again = den.open()
+    assert len(run(again, "search", **ask_for)["results"]) == 1
+    assert run(again, "search", **ask_for, include_system=False)["results"] == []
+    assert run(again, "recall block", **ask_for)["text"] == ""
+    assert "tuesday" not in capture(again, "s1", now=NOW, query=ask_for["query_text"]).text
+
+
+@pytest.mark.parametrize(
+    ("weights", "terms"),
+    [
+        ("bm25_unicode = 1.0\nbm25_trigram = 0.0\nrecency = 0.0\nrecall_signal = 0.0", (1.0, 0.0, 0.0, 0.0)),
+        ("bm25_unicode = 0.0\nbm25_trigram = 1.0\nrecency = 0.0\nrecall_signal = 0.0", (0.0, 1.0, 0.0, 0.0)),
+        ("bm25_unicode = 0.0\nbm25_trigram = 0.0\nrecency = 1.0\nrecall_signal = 0.0", (0.0, 0.0, 1.0, 0.0)),
+        ("bm25_unicode = 0.5\nbm25_trigram = 0.0\nrecency = 0.0\nrecall_signal = 0.5", (0.5, 0.0, 0.0, 0.25)),
+    ],
+)
+def test_weights_of_a_recall(den: Den, weights: str, terms: tuple[float, ...]) -> None:
+    """Each weight is the most that its term adds."""
+    curated = _drinks(den, f"[memory.recall.weights]\n{weights}\n", 1)
+    ask(den, curated, "drink of oats")
+    assert curated.sides["global"].records.queue.count()
+    (one,) = ask(den, curated, "drink of oats").entries
+    assert (one.unicode, one.trigram, one.recency, one.signal) == pytest.approx(terms, abs=1e-3)
+
+
+def test_freshness_of_a_recall(den: Den) -> None:
+    """A memory of four days: no banner within five days, and half of its recency is left."""
+    curated = _drinks(den, "[memory.recall.freshness]\nbanner_after_days = 5\nhalf_life_days = 4\n", 1)
+    den.seconds += 4 * 86400
+    (one,) = (done := ask(den, curated, "drink of oats")).entries
+    assert one.recency == pytest.approx(0.075, abs=1e-3)
+    assert done.entry(one, 1)["staleness_banner"] is None
+    den.seconds += 2 * 86400
+    assert "6 days" in (done := ask(den, curated, "drink of oats")).entry(done.entries[0], 1)["staleness_banner"]
+
+
+def test_a_prompt_gets_so_much_of_an_index(den: Den) -> None:
+    """`file.max_lines` and `file.max_bytes`: the rest is left out, with a note."""
+    curated = _drinks(den, "[memory.file]\nmax_lines = 3\n")
+    text = capture(curated, "s1", now=NOW).text
+    assert text.count("- [Drink") == 3
+    assert "the rest is left out" in text
+    den.settings("[memory.file]\nmax_bytes = 120\n")
+    assert capture(den.open(), "s2", now=NOW).text.count("- [Drink") == 2
+
+
+def test_the_extractor_is_told_its_model_and_deadline(den: Den) -> None:
+    """`extractor.model` is part of the question, `extractor.deadline` is the time for it."""
+    den.settings('[memory.extractor]\nmodel = "small"\ndeadline = "3s"\n')
+    curated = den.open()
+    model = curated.models["extractor"] = Model('{"candidates": []}')
+    run(curated, "extractor feed", session_id="s1", role="user", content="words")
+    run(curated, "extractor drain")
+    ((question, seconds, _),) = model.questions
+    assert (question["model"], seconds) == ("small", 3.0)
+
+
+@pytest.mark.parametrize(("sandboxed", "count"), [("true", 0), ("false", 1)])
+def test_the_extractor_may_go_on_at_once(den: Den, sandboxed: str, count: int) -> None:
+    """`extractor.sandbox_inbox_only` = false: what a turn gives is decided at once, not by the next drain."""
+    den.settings(f"[memory.extractor]\nsandbox_inbox_only = {sandboxed}\n")
+    curated = den.open()
+    run(curated, "extractor feed", session_id="s1", content="remember(user): Tea | tea from the hills")
+    assert len(curated.memories(curated.visible())) == count
+
+
+def test_inbox_and_failures_have_their_folders(den: Den) -> None:
+    """`extractor.inbox_path` and `extractor.dlq_path` name them, from the folder of memories on."""
+    den.settings('[memory.extractor]\ninbox_path = "_in"\ndlq_path = "_system/failed"\n')
+    curated = den.open()
+    folder = den.person / "memory/_in/s1"
+    folder.mkdir(parents=True)
+    (folder / "1.jsonl").write_text("no JSON\n")
+    assert run(curated, "extractor drain")["failed"] == 1
+    assert len(list((den.person / "memory/_system/failed").iterdir())) == 1
+
+
+def test_so_many_sessions_are_asked_about(den: Den) -> None:
+    """`extractor.queue.capacity`: what waits beyond it is told as held back."""
+    den.settings("[memory.extractor]\nqueue.capacity = 2\n")
+    curated = den.open()
+    curated.models["extractor"] = Model('{"candidates": []}')
+    for number in range(3):
+        run(curated, "extractor feed", session_id=f"s{number}", content="words")
+    assert run(curated, "extractor status")["extractor"]["backpressured_sessions"] == 1
+
+
+@pytest.mark.parametrize("part", ["dream", "extractor"])
+def test_a_model_of_the_settings_asks_the_person_first(den: Den, part: str) -> None:
+    """Each command of the settings is asked about, with its place and its time, and only where its part is on."""
+    from memory.systems.curated_commands import model_asks
+
+    key = "timeout" if part == "dream" else "deadline"
+    den.settings(f'[memory.{part}]\ncommand = "/bin/true"\n{key} = "7s"\n')
+    (one,) = model_asks(den.open().settings).values()
+    assert one.timeout == "7s"
+    den.settings(f'[memory.{part}]\nenabled = false\ncommand = "/bin/true"\n')
+    assert model_asks(den.open().settings) == {}
+
+
+_DREAM = "[memory.dream]\nmin_sessions = 1\ngates.min_unpromoted = 1\ngates.min_recall_count = 1\ngates.min_score = 0\n"
+
+
+def _recalled(den: Den, settings: str) -> Curated:
+    den.settings(settings)
+    curated = den.open()
+    write(den, curated, "user", "Drink", "likes the drink of oats")
+    ask(den, curated, "drink of oats", session="s1", turn=1)
+    assert curated.sides["global"].records.queue.count()
+    return curated
+
+
+@pytest.mark.parametrize(("window", "told"), [(7, True), (0, False)])
+def test_a_dream_is_made_as_the_settings_say(den: Den, window: int, told: bool) -> None:
+    """Agent, version, time of the model, and how many days of the log the artefact tells."""
+    text = f"[memory.daily]\ndreaming_window = {window}\n"
+    curated = _recalled(den, f'{_DREAM}agent = "moth"\nprompt_version = "v9"\ntimeout = "5s"\n{text}')
+    model = curated.models["dream"] = Model('{"text": "They belong together."}')
+    run(curated, "dream trigger", NOW + timedelta(minutes=9), scope="global")
+    ((question, seconds, _),) = model.questions
+    assert (question["version"], seconds) == ("v9", 5.0)
+    (path,) = (den.person / "memory/_system/dreaming").glob("*.md")
+    assert "moth" in path.name
+    artefact = path.read_text()
+    assert "dream.v9" in artefact
+    assert ("2026-01-15: " in artefact) == told
+
+
+def test_a_dream_waits_so_long(den: Den) -> None:
+    """`dream.min_hours` since the last one."""
+    curated = _recalled(den, f"{_DREAM}min_hours = 2\n")
+    assert run(curated, "dream trigger", NOW + timedelta(minutes=9), scope="global")["triggered"]
+    early, late = (run(curated, "dream status", NOW + timedelta(hours=hours), scope="global") for hours in (2, 3))
+    assert "2 h are needed" in early["scopes"][0]["reason"]
+    assert "h are needed" not in late["scopes"][0]["reason"]
+
+
+def test_maintenance_waits_after_a_failure(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`dream.debounce`: a run that failed is not tried again within it."""
+    from memory.curated.dreaming import run as running
+
+    curated = _recalled(den, f'{_DREAM}debounce = "1h"\n')
+
+    def fails(*_: object, **__: object) -> None:
+        raise MemdeckError("memory.dream.nothing", "nothing")
+
+    monkeypatch.setattr(running, "propose", fails)
+    with pytest.raises(MemdeckError):
+        run(curated, "dream trigger", NOW + timedelta(minutes=9), scope="global")
+    side = curated.sides["global"]
+    assert failed_lately(curated, side, NOW + timedelta(minutes=60))
+    assert not failed_lately(curated, side, NOW + timedelta(minutes=70))
+
+
+def test_maintenance_looks_at_the_gates_so_often(den: Den) -> None:
+    """`dream.check_interval`: once within it; a dry run looks and is not counted."""
+    curated = _recalled(den, f'{_DREAM}check_interval = "2h"\n')
+    side = curated.sides["global"]
+    seen = [
+        is_looked_at(curated, side, NOW + timedelta(minutes=minutes), dry_run=dry)
+        for minutes, dry in ((0, True), (1, False), (60, False), (120, False), (122, True), (122, False), (0, False))
+    ]
+    assert seen == [True, True, False, False, True, True, True]
+
+
+@pytest.mark.parametrize("term", ["frequency", "relevance", "recency", "freshness"])
+def test_the_score_of_a_dream(den: Den, term: str) -> None:
+    """Each weight is the most that its term adds, and recency halves in the days of the setting."""
+    names = ("frequency", "relevance", "recency", "freshness")
+    weights = "".join(f"scoring.weights.{name} = {1 if name == term else 0}\n" for name in names)
+    curated = _recalled(den, f"[memory.dream]\n{weights}scoring.recency_half_life_days = 2\n")
+    side = curated.sides["global"]
+    score = side.records.signals(["global/user_drink.md"])["global/user_drink.md"][1]
+    (one,) = weighed(curated, side, NOW + timedelta(days=2, seconds=2))
+    assert one.score == pytest.approx({"frequency": 0.5, "relevance": score}.get(term, 0.5), abs=1e-3)
+
+
+def test_ledgers_are_kept_as_the_settings_say(den: Den) -> None:
+    """Folder, folder without a workspace, how long events stay, and when a ledger is archived."""
+    den.settings(
+        '[memory.session]\nledger_root = "talks"\nunbound_partition = "_none"\nevents_purge_grace = "2h"\n'
+        "cold_archive_days = 3\n"
+    )
+    curated = den.open()
+    run(curated, "session append", session_id="s1", content=json.dumps({"event_type": "user_message", "content": "x"}))
+    run(curated, "session end", session_id="s1")
+    folder = den.person / "talks/_none/s1"
+    sweep(curated, actor="maintain", now=NOW + timedelta(hours=1))
+    assert sorted(path.name for path in folder.iterdir()) == ["events.jsonl", "ledger.jsonl"]
+    sweep(curated, actor="maintain", now=NOW + timedelta(hours=3))
+    assert [path.name for path in folder.iterdir()] == ["ledger.jsonl"]
+    sweep(curated, actor="maintain", now=NOW + timedelta(days=4))
+    assert (den.person / "talks/_archive/_none/s1/ledger.jsonl").exists()
+
+
+def test_daily_logs_are_archived_as_the_settings_say(den: Den) -> None:
+    """`daily.cold_archive_days` and `daily.archive_path`."""
+    den.settings('[memory.daily]\ncold_archive_days = 2\narchive_path = "_system/old"\n')
+    curated = den.open()
+    write(den, curated, "user", "Coffee", "likes oat milk")
+    run(curated, "daily sweep", NOW + timedelta(days=1), scope="global")
+    log = den.person / "memory/_system/daily/2026-01-15.md"
+    assert log.exists()
+    run(curated, "daily sweep", NOW + timedelta(days=3), scope="global")
+    assert (den.person / "memory/_system/old/daily/2026-01-15.md").exists()
+    assert not log.exists()
