@@ -8,23 +8,22 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from memory.base.secrets import mask
-from memory.curated.operations.memories import Call
-from memory.curated.operations.registry import BY_NAME
 from memory.curated.places.session_ids import is_segment
-from memory.curated.sessions.ledger import read
 from memory.curated.sessions.places import ARCHIVE, EVENTS, LEDGER, place_of
 from memory.systems import system_of
 from memory.systems.curated import CuratedMemory
-from memory.systems.curated_commands import is_named
 
 if TYPE_CHECKING:
+    from memory.curated.curated import Curated
     from memory.workspace import Workspace
 
 LONGEST = 20_000
 """Characters of a message that are kept."""
+NOTES = 4096
+"""Characters of what a provider wants to survive when a session is shortened."""
 SECONDS = 6.0
 """How long one event may take: clients wait ten seconds, and starting takes its part."""
 _QUERY = 500
@@ -65,31 +64,47 @@ class CuratedSession:
         self._curated = system.curated
         self._client = client
         # Not the actor of the agent's own changes: what a hook keeps is no change that the session has to answer for.
-        self._call = Call(now, f"hook:{client}", "cli")
+        self._actor, self._now = f"hook:{client}", now
+        self._begun = False
         self._id = _safe_id(session_id)
         self._on = "workspace" in self._curated.sides and self._curated.settings["enabled"]
-        if self._on and is_named(self._curated.settings):
+        if self._on and self._curated.settings.names_commands:
             from app.places import config_home
             from memory.trust.consent import trust_of
 
             system.entrust(trust_of(workspace, config_home(os.environ)), os.environ)
 
-    def _do(self, name: str, **values: Any) -> dict[str, Any]:
-        given = {key: value for key, value in values.items() if value not in (None, "")}
-        return BY_NAME[name].call(self._curated, given, self._call)
+    def _begin(self) -> Curated:
+        """Return the memories, with what a crash interrupted finished.
+
+        The functions behind the operations are called directly, each imported where it is used: a hook has no time to
+        import the registry, with all that memdeck can do.
+        """
+        if not self._begun:
+            from memory.curated.interrupted import finish_interrupted
+
+            finish_interrupted(self._curated, self._now)
+            self._begun = True
+        return self._curated
 
     def snapshot(self) -> str:
         """Return the frozen snapshot of the session."""
         if not self._on or not self._id:
             return ""
-        return str(self._do("snapshot", session_id=self._id)["snapshot"]["text"])
+        from memory.curated.recall.snapshot import capture
+
+        return capture(self._begin(), self._id, now=self._now).text
 
     def recall(self, message: str, turn: int | None) -> str:
         """Return the memories that go in front of a message; they count as recalled."""
         query = mask(message)[:_QUERY]
         if not self._on or not query.strip():
             return ""
-        return str(self._do("recall block", query_text=query, session_id=self._id, turn_seq=turn)["text"])
+        from memory.curated.recall.recall import Options, recall, turn_block
+
+        curated = self._begin()
+        options = Options(session=self._id or None, turn=turn)
+        return turn_block(recall(curated, query, curated.visible(), options, now=self._now))
 
     def keep(self, role: Literal["user", "assistant"], text: str, turn: int | None) -> None:
         """Give a message, its secrets masked, to the ledger of the session and to the extractor."""
@@ -98,7 +113,9 @@ class CuratedSession:
             return
         try:
             if self._curated.settings["extractor.enabled"]:
-                self._do("extractor feed", session_id=self._id, role=role, content=said, turn_seq=turn)
+                from memory.curated.extract.taking import take_turn
+
+                take_turn(self._begin(), self._id, role, said, turn, actor=self._actor, now=self._now)
         finally:
             self._append(f"{role}_message", said, turn)
 
@@ -108,25 +125,32 @@ class CuratedSession:
         if not self._on or not name:
             return ""
         place = place_of(self._curated, name)
+        from memory.curated.providers.calls import call, safe_text
+        from memory.curated.sessions.ledger import read
+
         events = read(place.data(EVENTS) or b"").events
         if events:
             self._append("session_compacted", None, None)
         said = "\n".join(f"{one['event_type']}: {one['content']}" for one in events if one.get("content"))
-        return str(self._do("provider pre-compress", session_id=self._id, content=said[-LONGEST:])["notes"])
+        notes = call(self._begin(), "pre_compress", self._now, self._id, said[-LONGEST:])
+        return safe_text(self._curated, notes, NOTES)
 
     def end(self) -> None:
         """Make the ledger of the session, where anything of it was kept."""
         name = self._running()
         if self._on and name and place_of(self._curated, name).data(EVENTS) is not None:
-            self._do("session end", session_id=name)
+            from memory.curated.providers.calls import call
+            from memory.curated.sessions.ledger import end
+
+            place = end(self._begin(), name, actor=self._actor, now=self._now)
+            call(self._curated, "session_end", self._now, place.id, place.workspace_id)
 
     def _append(self, kind: str, text: str | None, turn: int | None) -> None:
-        import json
+        from memory.curated.sessions.ledger import append
 
         event = {"event_type": kind, "content": text, "turn_id": None if turn is None else str(turn)}
         event = {key: value for key, value in event.items() if value is not None}
-        line = json.dumps(event)
-        self._do("session append", session_id=self._running(), content=line, agent_name=self._client)
+        append(self._begin(), self._running(), [event], {"agent_name": self._client}, actor=self._actor, now=self._now)
 
     def _running(self) -> str:
         """Return the name under which the session goes on: one that is resumed after its end has a number."""

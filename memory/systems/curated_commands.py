@@ -51,11 +51,6 @@ ROLES = (
 """The commands that the settings may name."""
 
 
-def is_named(settings: Settings) -> bool:
-    """Tell whether the settings name any command."""
-    return any(settings[role.command].strip() for role in ROLES)
-
-
 def model_asks(settings: Settings) -> dict[str, Ask]:
     """Return the commands of the settings as asks, by role; those are missing that are not to be asked."""
     found = {}

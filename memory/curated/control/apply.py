@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from memory.curated.curated import Curated
 from memory.curated.files.listing import digest
@@ -14,6 +13,7 @@ from memory.curated.index.catalog import Catalog
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.curated.sides import Side
+from memory.curated.tries import again
 from memory.errors import ConflictError, MemdeckError
 
 from .candidate import Candidate
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from memory.storage import Change
     from memory.storage.transaction.transaction import Transaction
 
-T = TypeVar("T")
-_TRIES = 12
 _MINUTE = 60_000
 
 
@@ -77,17 +75,6 @@ def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime
 
         call(curated, "on_write", now, done.decision.json())
     return done
-
-
-def again(attempt: Callable[[], T]) -> T:
-    """Return what an attempt returns; it is made again while other programs write in that very moment."""
-    for left in range(_TRIES - 1, -1, -1):
-        try:
-            return attempt()
-        except ConflictError as error:
-            if not (left and error.details.get("crossed")):
-                raise
-    raise AssertionError("the last try returns or raises")
 
 
 def _attempt(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from memory.base.clock import format_utc
 from memory.curated.files.names import slug as slug_of
 from memory.curated.model import Json, Root
+from memory.curated.tries import again
 from memory.errors import MemdeckError, UsageError
 
-from .apply import again
 from .scan import scan
 
 if TYPE_CHECKING:

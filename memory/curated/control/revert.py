@@ -10,9 +10,9 @@ from memory.curated.files.header import BadFile, read
 from memory.curated.files.listing import digest
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
+from memory.curated.tries import again
 from memory.errors import ConflictError, NotFoundError, RefusedError
 
-from .apply import again
 from .carry_out import carry_out
 from .decision import ABSENT, Decision, Trace, select
 from .replay import replay

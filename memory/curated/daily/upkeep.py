@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from memory.curated.control.apply import again
 from memory.curated.index.records import milliseconds
+from memory.curated.tries import again
 from memory.errors import ConflictError, NotFoundError
 
 from .logs import Place, counts, day_of, files_of, merged, place_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.curated.control.apply import again, propose
+from memory.curated.control.apply import propose
 from memory.curated.control.candidate import Candidate
 from memory.curated.daily.logs import days_before
 from memory.curated.files.listing import read_file
@@ -16,6 +16,7 @@ from memory.curated.files.names import slug
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Header, Json, Memory, Root
 from memory.curated.models import ModelError, read_object
+from memory.curated.tries import again
 from memory.errors import MemdeckError
 
 from .gates import Gates, gates_of

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.curated.control.apply import again
 from memory.curated.model import TYPES, Json
 from memory.curated.models import ModelError, read_object
 from memory.curated.places.roots import default_scope
+from memory.curated.tries import again
 from memory.errors import MemdeckError, UsageError
 
 from .failures import failure, plan
@@ -111,9 +111,3 @@ def _keep(curated: Curated, side: Side, bad: Sequence[Json], actor: str, now: da
     for one in bad:
         facts = {"session_id": one["session_id"], "failure_id": one["id"], "reason": one["reason"][:200]}
         side.records.event("memory.extractor.failed", now, **facts)
-
-
-def ready(curated: Curated) -> list[str]:
-    """Return the sessions with enough turns to be looked at (`extractor.throttle_turns`), the oldest first."""
-    least = curated.settings["extractor.throttle_turns"]
-    return [name for name, turns in queued(curated).items() if len(turns) >= least]

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memory.curated.control.apply import again
 from memory.curated.model import Json, Root
 from memory.curated.places.session_ids import check_session, is_segment
+from memory.curated.tries import again
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated

@@ -121,3 +121,9 @@ def done_with(curated: Curated, session: str, turns: list[Json], now: datetime) 
             found.pop(session, None)
 
     _change(curated, now, work)
+
+
+def ready(curated: Curated) -> list[str]:
+    """Return the sessions with enough turns to be looked at (`extractor.throttle_turns`), the oldest first."""
+    least = curated.settings["extractor.throttle_turns"]
+    return [name for name, turns in queued(curated).items() if len(turns) >= least]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _SETTLED_NS = 50_000_000
 """How old a folder's time must be before an equal one means that nothing changed: stamps are that coarse."""
-_TRUSTED = 2.0
+_TRUSTED = 30.0
 """Seconds for which a write of this process is taken for the only change of its folder in that moment."""
 _BATCH = 500
 """Files that are read before their rows are written."""
@@ -254,7 +254,7 @@ class Catalog:
 
         `names` are the files that it wrote or removed, `index_hash` is that of the index it made. A folder that was not
         known until then is looked at as a whole by the next reader. Another program's change in the same moment is seen
-        by name at once, and by a look at the whole folder two seconds later.
+        by name at once, and by a look at the whole folder half a minute later.
         """
         import sqlite3
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
 from memory.curated.extract.consume import Drained, consume, count
-from memory.curated.extract.extraction import extract, ready
+from memory.curated.extract.extraction import extract
 from memory.curated.extract.failures import failures, put_back
 from memory.curated.extract.inbox import waiting
-from memory.curated.extract.turns import feed, queued, requeue
+from memory.curated.extract.taking import refuse_disabled, take_turn
+from memory.curated.extract.turns import queued, requeue
 from memory.curated.model import Json
 from memory.curated.places.settings import seconds_of
-from memory.curated.providers.calls import call as ask
-from memory.errors import MemdeckError, NotFoundError, UsageError
+from memory.errors import NotFoundError, UsageError
 
 from .memories import Call
 from .operation import Operation
@@ -26,26 +26,13 @@ if TYPE_CHECKING:
 _ROLES = ("user", "assistant")
 
 
-def refuse_disabled(curated: Curated) -> None:
-    """Raise MemdeckError `memory.disabled` or `memory.extractor.disabled` where the settings switch it off."""
-    curated.refuse_disabled()
-    if not curated.settings["extractor.enabled"]:
-        raise MemdeckError(
-            "memory.extractor.disabled", "the extractor is switched off", "set memory.extractor.enabled in config.toml"
-        )
-
-
 def fed(curated: Curated, args: Json, call: Call) -> Json:
     """Queue a turn; without a model its markers go to the inbox at once."""
-    refuse_disabled(curated)
     session = args["session_id"]
-    state = feed(curated, session, args.get("role", "assistant"), args["content"], args.get("turn_seq"), call.now)
-    ask(curated, "turn", call.now, session, args.get("role", "assistant"), args["content"], args.get("turn_seq"))
-    candidates = 0
-    if "extractor" not in curated.models and session in ready(curated):
-        candidates = extract(curated, session, actor=call.actor, now=call.now)
-        if not curated.settings["extractor.sandbox_inbox_only"]:
-            consume(curated, actor=call.actor, now=call.now, session=session)
+    state, candidates = take_turn(
+        curated, session, args.get("role", "assistant"), args["content"], args.get("turn_seq"), actor=call.actor,
+        now=call.now,
+    )  # fmt: skip
     return {
         "session_id": session, "state": state, "candidates": candidates,
         "waiting_turns": len(queued(curated).get(session, [])),

@@ -39,6 +39,11 @@ class Settings:
         """Return a span in seconds."""
         return seconds_of(self.values[name])
 
+    @property
+    def names_commands(self) -> bool:
+        """Whether any command is named that answers for a model."""
+        return any(self.values[key.name].strip() for key in KEYS if key.name.endswith(".command"))
+
     def json(self) -> list[Json]:
         """Return every key with its value, default and source."""
         return [

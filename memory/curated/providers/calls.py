@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.curated.control.decision import time_of
-from memory.curated.control.scan import scan
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.errors import MemdeckError
@@ -148,6 +147,8 @@ def safe_text(curated: Curated, text: object, longest: int) -> str:
     if not isinstance(text, str) or not text.strip():
         return ""
     cut = text.strip()[:longest]
+    from memory.curated.control.scan import scan
+
     rejected = any(hit.action == "reject" for hit in scan((cut,), curated.settings["controller.scan_profile"]))
     return "" if rejected else cut
 

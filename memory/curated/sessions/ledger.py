@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
-from memory.curated.control.apply import again
 from memory.curated.model import Json
+from memory.curated.tries import again
 from memory.errors import ConflictError, RefusedError, UsageError
 
 from .places import EVENTS, LEDGER, Session, place_of

@@ -187,3 +187,23 @@ def test_a_workspace_without_it_imports_nothing_of_it(client: Client) -> None:
         assert b"app.hooks.run" in names
         assert not [name for name in names if b"curated" in name]
     assert not os.path.lexists(Path(client.environ["HOME"]) / ".agh")
+
+
+@pytest.mark.parametrize("event", ["session-start", "prompt", "stop", "session-end"])
+def test_a_hook_imports_only_what_its_event_needs(curated: Client, event: str) -> None:
+    """Neither the registry of operations nor the controller nor the commands of the settings are loaded."""
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "app.main", "hook", event, "--now", NOW],
+            cwd=curated.root,
+            env=curated.environ,
+            input=json.dumps({"session_id": "one", "prompt": QUESTION, "message": "hello"}).encode(),
+            capture_output=True,
+            timeout=PATIENCE,
+            check=True,
+        )
+    names = {line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines()}
+    assert "app.hooks.curated" in names
+    heavy = ("memory.curated.operations", "memory.curated.control.decide", "memory.curated.control.scan")
+    assert [name for name in names if name.startswith((*heavy, "memory.curated.dreaming.run."))] == []
+    assert "memory.systems.curated_commands" not in names

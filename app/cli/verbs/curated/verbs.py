@@ -58,9 +58,7 @@ def opened(session: Session) -> Curated:
     workspace = session.opened(Workspace(root, state_home=state_home(os.environ), home=own))
     system = system_of(workspace, "curated", CuratedMemory)
     found = session.opened(system.curated)
-    from memory.systems.curated_commands import is_named
-
-    if not session.safe and is_named(found.settings):
+    if not session.safe and found.settings.names_commands:
         from app.places import config_home
         from memory.trust.consent import trust_of
 
