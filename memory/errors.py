@@ -14,7 +14,9 @@ MemdeckError                 exit 1   something could not be done
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
+
+from .named_tuple import NamedTuple
 
 
 class MemdeckError(Exception):

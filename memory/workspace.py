@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 
 from .attached import Attached, Systems
 from .errors import ConflictError, MemdeckError, UsageError

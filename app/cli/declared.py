@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import click

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 from memory.storage.private.answers import Answers
 
 if TYPE_CHECKING:

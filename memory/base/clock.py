@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 
-from memory.base.named_tuple import NamedTuple
 from memory.errors import UsageError
+from memory.named_tuple import NamedTuple
 
 from .patterns import late
 from .remarks import is_absent

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 
 from .secret_prose import PROSE_WORDS
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memory.base.named_tuple import NamedTuple
 from memory.errors import ConfigError
+from memory.named_tuple import NamedTuple
 
 from .limits import MAX_BYTES, MAX_DEPTH
 

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from .model import Document

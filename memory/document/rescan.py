@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
 
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 
 from .compare import ends
 from .model import BOM, Document, front_end, parse

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
+from memory.named_tuple import NamedTuple
 
 from .compare import Region, differences
 from .model import parse

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 
 from .model import Fact, one_line
 from .reading import Reading, time_key

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from memory.storage import Change

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from memory.base.named_tuple import NamedTuple
 from memory.errors import ConfigError
+from memory.named_tuple import NamedTuple
 
 from .model import FOLDER, SETTINGS
 

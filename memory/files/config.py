@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
-from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
 from memory.base.remarks import CONFIG_NUMBERS, is_absent, split_field
 from memory.document import Document, Entry, Section
 from memory.document.content.fields import hidden_lines, split_lines
 from memory.errors import ConfigError, NotFoundError, UsageError
+from memory.named_tuple import NamedTuple
 
 from .edit import Edit
 from .field_edits import changed_value, check_field_value, with_end

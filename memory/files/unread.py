@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from memory.document import Document

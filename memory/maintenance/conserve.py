@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from memory.base.named_tuple import NamedTuple
 from memory.document.model import BOM, front_end
 from memory.document.scan.scan import Outline, scan
 from memory.errors import MemdeckError
+from memory.named_tuple import NamedTuple
 
 _BLANK = b" \t\r\n"
 _LINE_ENDS = re.compile(rb"[\r\n]+")

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, overload
 
 from memory.base.clock import BadMoment, read_moment
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 
 from . import archive
 from .archive import Day, archive_name

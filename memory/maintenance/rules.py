@@ -12,8 +12,8 @@ from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, Moment, read_moment
-from memory.base.named_tuple import NamedTuple
 from memory.files.journal.model import read_date, split_heading
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from memory.document import Document

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from memory.base.named_tuple import NamedTuple
 from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.named_tuple import NamedTuple
 from memory.storage.private.settings import Settings
 from memory.storage.review import AGENT, may_need_review
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from memory.base.named_tuple import NamedTuple
 from memory.base.safe_text import visible
+from memory.named_tuple import NamedTuple
 
 TAG = "memdeck-memory"
 """What the memory stands between; no line of memory can close it."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from memory.base.named_tuple import NamedTuple
 from memory.document.merge import Conflict
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from memory.base.items import Item, Skipped, Taken

@@ -7,8 +7,8 @@ from typing import NamedTuple as Typed
 
 import pytest
 
-from memory.base.named_tuple import NamedTuple
 from memory.files.edit import Edit
+from memory.named_tuple import NamedTuple
 
 
 class Plain(NamedTuple):

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
-from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
 from memory.document.source import ESCAPES, heading_end
 from memory.errors import UsageError
+from memory.named_tuple import NamedTuple
 
 KEY = late(r"[A-Za-z][A-Za-z0-9_-]*")
 _REST = r"(?:(?:\r?\n[ \t]*+)++(?<=[ \t])[^ \t\r\n][^\r\n]*+)*+"

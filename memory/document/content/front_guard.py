@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory.base.limits import MAX_BYTES, MAX_DEPTH
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 
 MAX_LINES = 512
 

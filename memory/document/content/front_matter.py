@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping
 
 from memory.base.limits import MAX_BYTES
-from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
 from memory.errors import MemdeckError, UsageError
+from memory.named_tuple import NamedTuple
 
 from .front_guard import MAX_LINES, Item, Refused, duplicate
 

@@ -14,8 +14,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from memory.base.named_tuple import NamedTuple
 from memory.base.remarks import is_absent
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from memory.document.model import Document

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
+from memory.named_tuple import NamedTuple
 
 from .definitions import definition_lines
 from .html import BLANK, ends, html_end

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
+from memory.named_tuple import NamedTuple
 
 _CANDIDATE = r"(?:(#{1,3})(?=[ \t\r\n]|\Z)|( {0,3})(?:(`{3,}|~{3,})|<[A-Za-z/!?]))"
 _FIRST = re.compile(_CANDIDATE.encode())

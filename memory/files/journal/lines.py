@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memory.base.named_tuple import NamedTuple
 from memory.document.content.fields import hidden_lines, split_lines
 from memory.errors import UsageError
+from memory.named_tuple import NamedTuple
 
 _BULLET = re.compile(r"[-*+](?:[ \t]+|$)")
 

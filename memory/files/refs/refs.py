@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
-from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
 from memory.document.source import encode
 from memory.errors import AmbiguousError, Choice, NotFoundError
+from memory.named_tuple import NamedTuple
 
 SHORT = 10
 """How many hex digits come from the identity alone."""

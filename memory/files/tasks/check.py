@@ -8,9 +8,9 @@ from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from memory.base.named_tuple import NamedTuple
 from memory.base.problems import Level, Problem
 from memory.document.check import MOST_KNOWN, remembered
+from memory.named_tuple import NamedTuple
 
 from .model import TaskList, read_due, split_priority
 

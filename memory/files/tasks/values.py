@@ -7,11 +7,11 @@ from datetime import tzinfo
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
 from memory.base.remarks import ABSENT, is_absent, split_remark
 from memory.document.source import ESCAPES
 from memory.files.refs.refs import identity_hex, identity_of_bytes
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from memory.base.clock import Moment

@@ -6,7 +6,7 @@ import os
 import stat as st
 
 from memory.base.digests import sha256
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 
 
 class Version(NamedTuple):

@@ -12,8 +12,8 @@ from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from memory.base.named_tuple import NamedTuple
 from memory.errors import MemdeckError
+from memory.named_tuple import NamedTuple
 from memory.storage import fsio
 
 from .damaged import damaged_files, move_aside

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from memory.base.named_tuple import NamedTuple
 from memory.document import Document, parse
 from memory.document.source import decode
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from memory.document.nodes import Entry

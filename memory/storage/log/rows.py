@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memory.base.named_tuple import NamedTuple
 from memory.document.compare import Region
 from memory.document.source import decode, encode
+from memory.named_tuple import NamedTuple
 from memory.storage.files.version import ABSENT, Version
 
 if TYPE_CHECKING:

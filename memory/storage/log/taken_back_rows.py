@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memory.base.named_tuple import NamedTuple
 from memory.document.source import decode, encode
+from memory.named_tuple import NamedTuple
 
 from . import rows
 from .records import MOST_BEHIND, OUTSIDE

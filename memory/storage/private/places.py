@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from memory.base.digests import sha256
-from memory.base.named_tuple import NamedTuple
 from memory.errors import MemdeckError, RefusedError
+from memory.named_tuple import NamedTuple
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
 from memory.storage.files.safe_open import parts_of

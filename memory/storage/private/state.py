@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memory.base.named_tuple import NamedTuple
+from memory.named_tuple import NamedTuple
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
 

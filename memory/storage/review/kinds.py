@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from memory.base.named_tuple import NamedTuple
 from memory.document.compare import Region
 from memory.document.lines import lines_of
 from memory.document.units import Unit, bare, sections_in, units_of
+from memory.named_tuple import NamedTuple
 from memory.storage.changes import FileChange
 from memory.storage.log.records import OUTSIDE
 

@@ -14,9 +14,9 @@ from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from memory.base.named_tuple import NamedTuple
 from memory.base.patterns import late
 from memory.errors import MemdeckError
+from memory.named_tuple import NamedTuple
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
 from memory.storage.files.identity import Mark

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from memory.base.named_tuple import NamedTuple
 from memory.errors import BusyError, MemdeckError, RefusedError
+from memory.named_tuple import NamedTuple
 from memory.storage import fsio
 from memory.storage.changes import Change, FileChange, new_id, part_id
 from memory.storage.files import errnos as faults
