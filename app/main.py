@@ -6,8 +6,6 @@ import gc
 import os
 import sys
 
-from .version import __version__
-
 
 def main() -> int:
     """Run the command with the arguments of this process; return its exit code, or leave with it."""
@@ -43,6 +41,8 @@ def main() -> int:
 
 def _told_version() -> bool:
     """Print the version; False where stdout does not take it, which the command line reports."""
+    from .version import __version__
+
     try:
         print(f"memdeck {__version__}", flush=True)
     except OSError:

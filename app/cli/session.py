@@ -69,7 +69,7 @@ class Session:
     @cached_property
     def workspace(self) -> Workspace:
         """The workspace that contains the folder; UsageError `workspace.not_found`."""
-        from app.places import home, state_home
+        from memory.person import home, state_home
         from memory.workspace import Workspace
 
         return self.opened(Workspace.open(self.folder or ".", state_home=state_home(os.environ), home=home(os.environ)))

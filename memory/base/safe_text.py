@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from .patterns import late
+
 _ELLIPSIS = "…"
 _TAB = " " * 4
 
@@ -24,7 +26,7 @@ _HIDDEN = (
 # Emoji are made of joiners (U+200D) and variation selectors (U+FE0F), so those stay; a joiner that joins
 # nothing would swallow the padding after it.
 _JOINED = f"[^\x00-\x7f\u200d{_HIDDEN}]"
-_SUSPECT = re.compile(f"[\x00-\x1f\u200d{_HIDDEN}]")
+_SUSPECT = late(f"[\x00-\x1f\u200d{_HIDDEN}]")
 _UNSAFE = f"\r\n|[\x00-\x1f{_HIDDEN}]|(?<!{_JOINED})\u200d|\u200d(?!{_JOINED})"  # compiled on first use
 
 
@@ -35,7 +37,7 @@ def visible(text: str, *, newlines: bool = False) -> str:
     becomes one space; with `newlines` lines stay (all ending in `\n`) and a tab becomes four spaces. Text
     without anything suspect comes back as the same object, and making it safe twice changes nothing.
     """
-    if not _SUSPECT.search(text):
+    if (text.isascii() and text.isprintable()) or not _SUSPECT.search(text):
         return text
     return re.sub(_UNSAFE, _show_in_lines if newlines else _show, text)
 

@@ -107,9 +107,9 @@ def set_key(front: str, key: str, value: str, newline: str = "\n") -> str:
     MemdeckError `front.opaque` where the guard refused the front matter, `front.multiline` where the value
     has several lines.
     """
-    if not _KEY.fullmatch(key):
+    if not (key.isascii() and key.isalpha() and len(key) <= 100) and not _KEY.fullmatch(key):
         raise UsageError("front.key", f"{key[:40]!r} cannot be a key of the front matter")
-    if _UNWRITABLE.search(value):
+    if not (value.isascii() and value.isprintable()) and _UNWRITABLE.search(value):
         raise UsageError("front.value", f"the value of {key} holds a line end or a control character")
     before = FrontMatter.read(front)
     if before.opaque:

@@ -15,12 +15,14 @@ from memory.base.patterns import late
 from memory.named_tuple import NamedTuple
 
 _CANDIDATE = r"(?:(#{1,3})(?=[ \t\r\n]|\Z)|( {0,3})(?:(`{3,}|~{3,})|<[A-Za-z/!?]))"
-_FIRST = re.compile(_CANDIDATE.encode())
+_FIRST = late(_CANDIDATE.encode())
 # A literal line feed in front lets the search skip from line to line, and a look at the next byte passes over most of
 # them at once; a lone carriage return needs the slower form.
 _NEXT = late(rb"\n(?=[# `~<])" + _CANDIDATE.encode())
 _NEXT_CR = late(rb"(?:\n|\r(?!\n))" + _CANDIDATE.encode())
 _LINE = late(rb"([^\r\n]*)(\r\n|\n|\r|\Z)")
+_OPENERS = (b" ", b"`", b"~", b"<")
+_BEHIND = (b"", b" ", b"\t", b"\r", b"\n")
 _CLOSERS: dict[tuple[bytes, int], re.Pattern[bytes]] = {}
 
 
@@ -47,7 +49,15 @@ def scan(data: bytes, start: int = 0, stop: int | None = None) -> Outline:
     following = _NEXT_CR if has_lone_cr(data, start, end) else _NEXT
     position = start
     clean = start  # the last place where nothing was open: the block scanner may begin there
-    first = _FIRST.match(data, start, end)
+    # Most texts begin with a heading or with nothing of it; the pattern is for the others.
+    first = None
+    opening = data[start : min(start + 4, end)]
+    hashes = len(opening) - len(opening.lstrip(b"#"))
+    if 1 <= hashes <= 3 and opening[hashes : hashes + 1] in _BEHIND:
+        starts.append(start)
+        levels.append(hashes)
+    elif opening[:1] in _OPENERS:
+        first = _FIRST.match(data, start, end)
     candidates: Iterator[re.Match[bytes]] = following.finditer(data, start, end)
     if first is not None:
         candidates = chain([first], candidates)

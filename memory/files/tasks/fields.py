@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from memory.base.clock import format_exact, read_moment
 from memory.base.patterns import late
 from memory.base.remarks import is_absent
-from memory.base.schedule import BadCron, check_cron, next_runs
 from memory.errors import UsageError
 
 from .model import PRIORITIES, Due, read_due, split_priority
@@ -148,6 +147,8 @@ def check_due(value: str, zone: tzinfo) -> Due:
     if due.date is not None:
         read_moment(due.date, zone)
     if due.recurring is not None:
+        from memory.base.schedule import check_cron
+
         check_cron(due.recurring)
     return due
 
@@ -166,6 +167,8 @@ def _changed_date(old: Due, value: str | None, zone: tzinfo) -> Due:
 def _changed_cron(old: Due, value: str | None) -> Due:
     if value is None or is_absent(value):
         return Due(old.date, None, old.remark if old.date is not None else None)
+    from memory.base.schedule import check_cron
+
     check_cron(value)
     cron = " ".join(value.split())
     return Due(old.date, cron, old.remark if old.recurring in (None, cron) and old.date is not None else None)
@@ -185,6 +188,8 @@ def next_due(due: Due, now: datetime, zone: tzinfo) -> Due:
 
 def _run_after(due: Due, now: datetime, zone: tzinfo) -> datetime:
     """Return the first run strictly after now and after `due`; a date alone stands for every run of its day."""
+    from memory.base.schedule import BadCron, next_runs
+
     assert due.recurring is not None
     moment = moment_or_none(due.date, zone)
     after = now

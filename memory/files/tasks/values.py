@@ -179,7 +179,7 @@ def _quick(raw: bytes, key: bytes) -> bytes | None:
     above = raw[raw.find(b"\n") : at - 3]
     if above and (b"<" in above or b"```" in above or b"~~~" in above or b"\r" in above):
         return None
-    moment = _MOMENT(raw, start)
+    moment = _MOMENT.match(raw, start)
     if moment is not None:
         return moment[1]
     end = raw.find(b"\n", start)
@@ -192,12 +192,10 @@ def _quick(raw: bytes, key: bytes) -> bytes | None:
     return b"" if len(value) < 8 and text_or_none(value.decode()) is None else value
 
 
-_MOMENT = re.compile(rb"([!-~][ -~]{6,}[!-~])\n(?=[^ \t\r\n]|[ \t\r\n]*\Z)").match
+_MOMENT = late(rb"([!-~][ -~]{6,}[!-~])\n(?=[^ \t\r\n]|[ \t\r\n]*\Z)")
 """A value of eight characters or more, as every date is, with nothing behind its line that could go on with it."""
 
-_HEADING = re.compile(
-    rb"### (?:\[(?:%b)\] )?([!-Z\\-~\x80-\xff][ -~\x80-\xff]*)(?<![ -#])\n" % "|".join(PRIORITIES).encode()
-).match
+_HEADING = late(rb"### (?:\[(?:%b)\] )?([!-Z\\-~\x80-\xff][ -~\x80-\xff]*)(?<![ -#])\n" % "|".join(PRIORITIES).encode())
 """A heading with nothing odd at the ends of its title: neither blanks nor hashes nor brackets."""
 
 
@@ -206,7 +204,7 @@ def quick_identity(raw: bytes) -> str | None:
 
     A ref is looked up among all tasks of a file, and most of them are never asked for anything else.
     """
-    heading = _HEADING(raw)
+    heading = _HEADING.match(raw)
     if heading is None:
         return None
     title: bytes = heading[1]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-import threading
 import time
+from _thread import allocate_lock, get_ident  # `threading` is not needed for one lock
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -31,7 +31,7 @@ class Lock:
         """`path` is how the lock file is called in messages; `timeout` is in seconds."""
         self.path = path
         self.timeout = timeout
-        self._mutex = threading.Lock()
+        self._mutex = allocate_lock()
         self._owner: int | None = None
         self._fd = -1
         self._folder = -1
@@ -42,13 +42,13 @@ class Lock:
         BusyError `file.locked` with the holder after `timeout` seconds; RuntimeError inside a transaction of
         the same thread, which would wait for itself.
         """
-        if self._owner == threading.get_ident():
+        if self._owner == get_ident():
             raise RuntimeError("a transaction inside a transaction of the same thread")
         deadline = time.monotonic() + self.timeout
         if not self._mutex.acquire(timeout=max(self.timeout, 0)):
             raise _busy(self.path, self._fd)
         try:
-            self._owner = threading.get_ident()
+            self._owner = get_ident()
             self._folder = folder
             self._fd = self._take(folder, deadline)
             holder = f"pid={os.getpid()}\nhost={os.uname().nodename}\nsince={since.isoformat()}\ncommand={command}"

@@ -16,7 +16,6 @@ from memory.errors import MemdeckError
 from memory.named_tuple import NamedTuple
 from memory.storage import fsio
 
-from .damaged import damaged_files, move_aside
 from .schema import CONNECTION, TABLES, UPGRADES, VERSION
 
 if TYPE_CHECKING:
@@ -129,6 +128,8 @@ class LogFile:
 
     def damaged(self) -> tuple[Path, ...]:
         """Return the damaged databases that are kept aside, the oldest first."""
+        from .damaged import damaged_files
+
         return () if self.folder is None else damaged_files(self.folder.path, self.kind.damaged)
 
     def close(self) -> None:
@@ -219,6 +220,8 @@ class LogFile:
         assert self.folder is not None
         if self._identity != self._look():
             return
+        from .damaged import move_aside
+
         try:
             folder = self.folder.open()
             try:

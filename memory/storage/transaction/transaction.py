@@ -20,7 +20,6 @@ from memory.storage.files import safe_open
 from memory.storage.files.safe_open import parts_of
 from memory.storage.review import may_need_review
 
-from .appending import Appending
 from .displaced import forgotten, sweep
 from .file_step import Step, conflict, half_done
 from .intent_log import Displaced, Intent, Journal
@@ -397,6 +396,8 @@ class Transaction:
         if len(change.files) > 1:
             raise ValueError("a file is added to in a change of its own")
         (file,) = change.files
+        from .appending import Appending
+
         step = Appending(file, store.workspace, store.shown(file.path), patience=store.patience)
         try:
             if not step.check():
