@@ -248,8 +248,13 @@ class ChangeLog:
         known = self._known.get(path)
         if known is not None and known[0] is data:
             return _identity(known)
-        waiting = self._hashing.pop(path, None)
-        found = waiting[1].result() if waiting is not None and waiting[0] is data else _sha256(data)
+        waiting = self._hashing.get(path)
+        if waiting is not None and waiting[0] is data:
+            del self._hashing[path]
+            found = waiting[1].result()
+        else:
+            # Older bytes than those that are being hashed, whose hash is asked for later.
+            found = _sha256(data)
         self._known[path] = (data, found)
         return _identity((data, found))
 
