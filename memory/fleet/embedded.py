@@ -88,7 +88,7 @@ class EmbeddedFleet:
         real = os.path.realpath(path)
         for one in dict.fromkeys((real, workspace_of(real) or real)):
             if self._list.remove(Path(one)):
-                self._index.forget([Path(one)])
+                self._index.forget([one])
                 return Path(one)
         return None
 
@@ -118,32 +118,45 @@ class EmbeddedFleet:
     # -- all of them ------------------------------------------------------------------------------------------
 
     def overview(self, now: datetime, progress: Progress | None = None) -> tuple[Overview, ...]:
-        """Return how all workspaces stand."""
-        return tuple(
-            done if isinstance(done, Overview) else Overview(path, self.host, error=done)
-            for path, done in self.local.each(self.paths(), lambda one: self.local.look(one, now), progress)
-        )
+        """Return how all workspaces stand. Files that are those of the last look are not checked for problems again."""
+        held = self._index.looks()
+        made: list[Look] = []
+
+        def work(workspace: Workspace) -> Look:
+            return self._looked(workspace, now, held.get(str(workspace.root)))
+
+        rows = []
+        for path, done in self.local.each(self.paths(), work, progress):
+            if isinstance(done, Look):
+                made.append(done)
+                rows.append(done.overview)
+            else:
+                rows.append(Overview(path, self.host, error=done))
+        self._index.keep_looks(made)
+        return tuple(rows)
 
     def known(self, now: datetime) -> tuple[Overview, ...]:  # noqa: ARG002
         """Return at once how all workspaces stood when somebody looked last; nothing of them is opened."""
         looks = self._index.looks()
-        unknown = [Overview(path, self.host, looked=False) for path in self.paths()]
-        return tuple(looks[one.path].overview if one.path in looks else one for one in unknown)
+        return tuple(
+            looks[name].overview if name in looks else Overview(Path(name), self.host, looked=False)
+            for name in self._list.names()
+        )
 
     def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[Overview]:
         """Look again at workspaces whose files changed since the last look, or where that is long ago."""
-        paths = self.paths()
+        names = self._list.names()
         looks = self._index.looks()
-        again = max(LOOK_SECONDS, len(paths))
+        again = max(LOOK_SECONDS, len(names))
         done: list[Look] = []
         try:
-            for path in paths:
+            for name in names:
                 if not go_on():
                     return
-                held = looks.get(path)
+                held = looks.get(name)
                 if held is not None and held.holds(now, again):
                     continue
-                done.append(self._look(path, now))
+                done.append(self._look(Path(name), now, held))
                 yield done[-1].overview
                 if len(done) >= _KEPT_AT_ONCE:
                     self._index.keep_looks(done)
@@ -151,20 +164,17 @@ class EmbeddedFleet:
         finally:
             self._index.keep_looks(done)
 
-    def _look(self, path: Path, now: datetime) -> Look:
-        watched: tuple[str, ...] = ()
-        stamp = 0
+    def _look(self, path: Path, now: datetime, held: Look | None) -> Look:
+        found = self.local.one(path, lambda workspace: self._looked(workspace, now, held))
+        return found if isinstance(found, Look) else Look(Overview(path, self.host, error=found), now, (), 0)
 
-        def work(workspace: Workspace) -> Overview:
-            nonlocal watched, stamp
-            watched = watched_of(workspace)
-            # Before the files are read: what changes meanwhile is seen at the next look.
-            stamp = digest_of(watched)
-            return self.local.look(workspace, now)
-
-        found = self.local.one(path, work)
-        made = found if isinstance(found, Overview) else Overview(path, self.host, error=found)
-        return Look(made, now, watched, stamp)
+    def _looked(self, workspace: Workspace, now: datetime, held: Look | None) -> Look:
+        watched = watched_of(workspace)
+        # Before the files are read: what changes meanwhile is seen at the next look.
+        stamp = digest_of(watched)
+        same = held is not None and held.overview.error is None and (held.watched, held.stamp) == (watched, stamp)
+        problems = held.overview.problems if same and held is not None else None
+        return Look(self.local.look(workspace, now, problems), now, watched, stamp)
 
     def search(
         self,
@@ -181,18 +191,20 @@ class EmbeddedFleet:
         The index of all workspaces answers, brought up to date first. `deep` opens each one instead.
         """
         asked = query_of(query, now, kinds)
-        paths = self.paths()
-        left: Mapping[Path, Failure | None] = dict.fromkeys(paths)
+        names = self._list.names()
+        left: Mapping[str, Failure | None] = dict.fromkeys(names)
         found: tuple[FleetHit, ...] | None = ()
-        if not deep and not asked.empty:
-            left = self._index.update(paths, progress)
+        if asked.empty:
+            return (), ()
+        if not deep:
+            left = self._index.update(names, progress)
             found = self._index.ask(asked, limit, left)
             if found is None:
-                left = dict.fromkeys(paths)
-        listed = frozenset(paths)
-        hits = [hit for hit in found or () if hit.workspace in listed]
-        failed = [Kept(path, self.host, error=why) for path, why in left.items() if why is not None]
-        unread = [path for path in left if left[path] is None]
+                left = dict.fromkeys(names)
+        listed = frozenset(names)
+        hits = [hit for hit in found or () if str(hit.workspace) in listed]
+        failed = [Kept(Path(name), self.host, error=why) for name, why in left.items() if why is not None]
+        unread = [Path(name) for name in left if left[name] is None]
         for path, done in self.local.each(unread, lambda one: self.local.find(one, asked, limit), progress):
             if isinstance(done, list):
                 hits += done
@@ -209,7 +221,7 @@ class EmbeddedFleet:
 
     def keep_up(self, go_on: Callable[[], bool] = lambda: True) -> None:
         """Index what changed, for `glance`."""
-        self._index.update(self.paths(), go_on=go_on)
+        self._index.update(self._list.names(), go_on=go_on)
 
     def check(self, progress: Progress | None = None) -> Iterator[Kept]:
         """Yield what is wrong in each workspace."""

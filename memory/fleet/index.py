@@ -90,7 +90,8 @@ class Look(NamedTuple):
 class FleetIndex:
     """Finds entries of many workspaces at once; safe to share between threads.
 
-    Nothing that goes wrong with the database is an error: what it does not hold is told, and the files are read.
+    Nothing that goes wrong with the database is an error: what it does not hold is told, and the files are read. Paths
+    are text here: of a thousand of them objects would cost as much as the answer.
     """
 
     def __init__(self, local: Local) -> None:
@@ -100,8 +101,8 @@ class FleetIndex:
         self._index = OpenedIndex(folder, "search.sqlite", _ROOMS, pages=_PAGES, seconds=_BUSY_SECONDS)
         self._local = local
         self._loaded: tuple[object, int] | None = None
-        self._rooms: dict[Path, _Room] = {}
-        self._looked: tuple[object, int, dict[Path, Look]] | None = None
+        self._rooms: dict[str, _Room] = {}
+        self._looked: tuple[object, int, dict[str, Look]] | None = None
 
     def close(self) -> None:
         """Close what is open; the next question opens it again."""
@@ -110,11 +111,11 @@ class FleetIndex:
 
     # -- asking -----------------------------------------------------------------------------------------------
 
-    def ask(self, query: Query, limit: int, without: Collection[Path] = ()) -> tuple[FleetHit, ...] | None:
+    def ask(self, query: Query, limit: int, without: Collection[str] = ()) -> tuple[FleetHit, ...] | None:
         """Return the best finds as they were indexed, `without` those in some workspaces; None: there is no index."""
         return self._index.read(lambda lookup: self._ask(lookup, query, limit, frozenset(without)))
 
-    def _ask(self, lookup: Lookup, query: Query, limit: int, without: frozenset[Path]) -> tuple[FleetHit, ...]:
+    def _ask(self, lookup: Lookup, query: Query, limit: int, without: frozenset[str]) -> tuple[FleetHit, ...]:
         names = {room.id: path for path, room in self._load(lookup).items()}
         for path in without:
             room = self._rooms.get(path)
@@ -124,7 +125,9 @@ class FleetIndex:
         while True:
             every = lookup.ask(query, most).every
             hits = tuple(
-                FleetHit(place, self._local.host, hit.entry._replace(room=0), hit.snippet, hit.score, hit.fits_all)
+                FleetHit(
+                    Path(place), self._local.host, hit.entry._replace(room=0), hit.snippet, hit.score, hit.fits_all
+                )
                 for hit in every
                 if (place := names.get(hit.entry.room)) is not None
             )
@@ -132,28 +135,28 @@ class FleetIndex:
                 return hits[:limit] if limit else hits
             most *= 4  # some of what was found is not wanted
 
-    def behind(self, paths: Sequence[Path]) -> list[Path]:
+    def behind(self, paths: Sequence[str]) -> list[str]:
         """Return the workspaces that are not indexed as their files are now; a look at the stamps of the files."""
         rooms = self._index.read(self._load) or {}
         return [path for path in paths if (room := rooms.get(path)) is None or room.stamp != digest_of(room.watched)]
 
-    def looks(self) -> dict[Path, Look]:
+    def looks(self) -> dict[str, Look]:
         """Return the looks that `keep_looks` was given."""
         return self._index.read(self._load_looks) or {}
 
-    def _load_looks(self, lookup: Lookup) -> dict[Path, Look]:
+    def _load_looks(self, lookup: Lookup) -> dict[str, Look]:
         (version,) = lookup.connection.execute("PRAGMA data_version").fetchone()
         if self._looked is None or self._looked[0] is not lookup or self._looked[1] != version:
             rows = lookup.connection.execute("SELECT look FROM room WHERE look <> ''")
             looks = (Look.read(json.loads(words), self._local.host) for (words,) in rows)
-            self._looked = lookup, version, {one.overview.path: one for one in looks}
+            self._looked = lookup, version, {str(one.overview.path): one for one in looks}
         return self._looked[2]
 
     # -- keeping up -------------------------------------------------------------------------------------------
 
     def update(
-        self, paths: Sequence[Path], progress: Progress | None = None, go_on: Callable[[], bool] = lambda: True
-    ) -> dict[Path, Failure | None]:
+        self, paths: Sequence[str], progress: Progress | None = None, go_on: Callable[[], bool] = lambda: True
+    ) -> dict[str, Failure | None]:
         """Index what changed in some workspaces, and forget all others.
 
         Return those that are not up to date now: why, or None where it is the index that cannot be written.
@@ -161,11 +164,11 @@ class FleetIndex:
         rooms = self._index.read(self._load) or {}
         wanted = frozenset(paths)
         self.forget([path for path in rooms if path not in wanted])
-        left: dict[Path, Failure | None] = {}
+        left: dict[str, Failure | None] = {}
         changed = self.behind(paths)
         indexed = 0
         for number, path in enumerate(changed, 1):
-            done = self._local.one(path, lambda workspace: self._update(workspace, go_on)) if go_on() else None
+            done = self._local.one(Path(path), lambda workspace: self._update(workspace, go_on)) if go_on() else None
             if done is None or isinstance(done, Failure):
                 left[path] = done
                 if done is not None and done["code"] == "fleet.gone":
@@ -223,7 +226,7 @@ class FleetIndex:
 
         return self._index.write(work)
 
-    def forget(self, paths: Sequence[Path]) -> None:
+    def forget(self, paths: Sequence[str]) -> None:
         """Take workspaces out of the index."""
 
         def work(writer: Writer) -> None:
@@ -237,14 +240,14 @@ class FleetIndex:
         if paths:
             self._index.write(work)
 
-    def _load(self, lookup: Lookup) -> dict[Path, _Room]:
+    def _load(self, lookup: Lookup) -> dict[str, _Room]:
         """Return what is indexed; read again only where somebody wrote since."""
         connection = lookup.connection
         (version,) = connection.execute("PRAGMA data_version").fetchone()
         if self._loaded is None or self._loaded[0] is not lookup or self._loaded[1] != version:
             rows = connection.execute("SELECT path, id, watched, stamp FROM room")
             self._rooms = {
-                Path(os.fsdecode(path)): _Room(number, tuple(os.fsdecode(watched).split("\0")), stamp)
+                os.fsdecode(path): _Room(number, tuple(os.fsdecode(watched).split("\0")), stamp)
                 for path, number, watched, stamp in rows
             }
             self._loaded = lookup, version

@@ -86,8 +86,8 @@ class Local:
 
     # -- what is done in one ----------------------------------------------------------------------------------
 
-    def look(self, workspace: Workspace, now: datetime) -> Overview:
-        """Return how a workspace stands."""
+    def look(self, workspace: Workspace, now: datetime, problems: int | None = None) -> Overview:
+        """Return how a workspace stands; `problems` is what a check of the same files found, where that is known."""
         from memory.files.status import brief
         from memory.systems import check_all
 
@@ -95,7 +95,8 @@ class Local:
         if "files" in workspace.system_names():
             found = brief(workspace.snapshot().readable(), now)
             overdue, alerts = len(found.overdue), len(found.alerts)
-        problems = check_all(workspace)
+        if problems is None:
+            problems = sum(problem.level == "error" for problem in check_all(workspace))
         return Overview(
             workspace.root,
             self.host,
@@ -103,7 +104,7 @@ class Local:
             overdue,
             alerts,
             self._waiting(workspace),
-            sum(problem.level == "error" for problem in problems),
+            problems,
             _last_maintenance(workspace),
             _size(workspace),
         )

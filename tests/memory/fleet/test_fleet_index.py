@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from memory.fleet import EmbeddedFleet
 from memory.fleet.model import FleetHit
 from tests.memory.fleet.fleets import NOW, make_workspace
+
+if TYPE_CHECKING:
+    from memory.base.problems import Problem
+    from memory.workspace import Workspace
 
 
 @pytest.fixture
@@ -220,3 +226,46 @@ def test_hostile_content_is_text(top: Path, fleet: EmbeddedFleet) -> None:
     assert failed == ()
     assert [hit.workspace.name for hit in hits if hit.fits_all] in (["beta"], [])
     assert {hit.workspace.name for hit in fleet.search("renew", NOW)[0]} == {"alpha", "gamma", "delta"}
+
+
+def test_how_all_stand_follows_the_files(top: Path, fleet: EmbeddedFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that did not change are not checked again; one that did is, and what depends on the time is always new."""
+    import memory.systems
+
+    checked: list[str] = []
+    real = memory.systems.check_all
+
+    def check(workspace: Workspace) -> tuple[Problem, ...]:
+        checked.append(workspace.root.name)
+        return real(workspace)
+
+    monkeypatch.setattr(memory.systems, "check_all", check)
+    fleet.scan(top, NOW)
+    before = fleet.overview(NOW)
+    assert sorted(checked) == ["alpha", "beta", "delta", "gamma"]
+    checked.clear()
+    assert fleet.overview(NOW) == before == fleet.known(NOW)
+    assert [row.overdue for row in fleet.overview(NOW - timedelta(days=30))] == [0, 0, 0, 0]
+    assert checked == []
+    path = top / "beta/.aiter/memory/tasks.md"
+    again = "## Pending\n\n### [HIGH] Again\n- due: 2024-01-02\n"
+    path.write_text(path.read_text().replace("## Pending\n", again))
+    assert [row.overdue for row in fleet.overview(NOW)] == [1, 2, 1, 1]
+    assert checked == ["beta"]
+
+
+def test_a_refresh_looks_at_what_changed(top: Path, fleet: EmbeddedFleet, opened: list[str]) -> None:
+    """What is known comes at once; a refresh opens what was never looked at, what changed, and what is long ago."""
+    fleet.scan(top, NOW)
+    assert {row.looked for row in fleet.known(NOW)} == {False}
+    assert len(list(fleet.refresh(NOW))) == 4
+    assert {row.looked for row in fleet.known(NOW)} == {True}
+    opened.clear()
+    assert list(fleet.refresh(NOW + timedelta(seconds=60))) == []
+    path = top / "beta/.aiter/memory/tasks.md"
+    path.write_text(path.read_text() + "\n### [HIGH] Again\n- due: 2024-01-02\n")
+    assert [row.path.name for row in fleet.refresh(NOW + timedelta(seconds=60))] == ["beta"]
+    assert opened == ["beta"]
+    assert len(list(fleet.refresh(NOW + timedelta(hours=1)))) == 4
+    (top / "alpha/.aiter").rename(top / "alpha/gone")
+    assert [row.error is not None for row in fleet.refresh(NOW + timedelta(hours=1))] == [True]
