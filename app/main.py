@@ -9,6 +9,7 @@ import sys
 
 def main() -> int:
     """Run the command with the arguments of this process; return its exit code, or leave with it."""
+    _open_standard_files()
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]) and _told_version():
         return 0
@@ -37,6 +38,21 @@ def main() -> int:
         return code
     except KeyboardInterrupt:  # before or after the part of the run that answers for itself
         return 130
+
+
+def _open_standard_files() -> None:
+    """Open what was closed of stdin, stdout and stderr, to read and write nothing.
+
+    Else the next file that is opened gets its number, and whatever writes to stderr, or speaks to a client over stdout,
+    would write into that file.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            # It gets the lowest number that is free, which is this one.
+            os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(number, True)
 
 
 def _told_version() -> bool:

@@ -29,7 +29,12 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
     except SystemExit:
         raise
     except BaseException as error:
-        from .output.failures import output_of, report, report_made
+        try:
+            from .output.failures import output_of, report, report_made
+        except OSError:
+            # No descriptor is left to read even this with.
+            os.write(2, b"memdeck: system.descriptors: no more files can be opened; raise the limit: ulimit -n 256\n")
+            return 1
 
         output = session.output if session.output != "human" else output_of(arguments)
         if session.made is not None and isinstance(error, Exception) and not isinstance(error, OutputClosed):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -80,7 +81,7 @@ def _instructions(setting: Setting, user: str | None, *names: str) -> list[Part]
     """Return the block of words for the agent: in the first of the project's files that is there, else in the last."""
     if setting.user:
         return [Block(setting.home / user, WORDS)] if user is not None else []
-    there = [one for one in names if (setting.project / one).is_file()]
+    there = [one for one in names if os.path.isfile(setting.project / one)]
     return [Block(setting.project / (there or names[-1:])[0], WORDS)]
 
 
@@ -181,7 +182,7 @@ def _cursor(setting: Setting) -> Sequence[Part]:
 
 def _opencode(setting: Setting) -> Sequence[Part]:
     folder = setting.home / ".config/opencode" if setting.user else setting.project
-    name = next((one for one in ("opencode.jsonc", "opencode.json") if (folder / one).is_file()), "opencode.json")
+    name = next((one for one in ("opencode.jsonc", "opencode.json") if os.path.isfile(folder / one)), "opencode.json")
     plugin = folder / ("plugin" if setting.user else ".opencode/plugin") / "memdeck.js"
     server = {"type": "local", "command": setting.server, "enabled": True}
     words = (

@@ -62,7 +62,7 @@ def read_json(path: Path) -> Any:
 
 def markdown_files(folder: Path) -> Iterator[Path]:
     """Yield the Markdown files beneath a folder in the order of their paths; hidden ones and links are left out."""
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise _unreadable(folder, "it is no folder")
     found = []
     for top, folders, names in os.walk(folder, followlinks=False):

@@ -96,7 +96,7 @@ class EmbeddedFleet:
         """List the workspaces beneath a folder; links are not followed, other people's folders and those of tools are
         left out. UsageError `workspace.no_folder`, `fleet.too_large` for more than `MOST_FOLDERS` folders.
         """
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             raise UsageError("workspace.no_folder", f"{str(folder)!r} is no folder", "name a folder")
         found = []
         seen = 0

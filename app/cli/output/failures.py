@@ -5,6 +5,7 @@ What fits several entries is told to people with these below that line.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -44,7 +45,9 @@ def say(error: BaseException, *, choices: bool) -> MemdeckError:
 
 def known_error(error: BaseException) -> MemdeckError:
     """Return any error as one of our own."""
-    return error if isinstance(error, MemdeckError) else _from_click(error) or _internal(error)
+    if isinstance(error, MemdeckError):
+        return error
+    return _of_descriptors(error) or _from_click(error) or _internal(error)
 
 
 def document_of(error: MemdeckError) -> dict[str, object]:
@@ -140,6 +143,13 @@ def _in_words(found: re.Match[str]) -> str:
     low, high = found["low"] or found["least"], found["high"] or found["most"]
     takes = f"a number from {low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less"
     return f"{found['value']} is {'below ' + low if low and not high else 'out of range'}; it takes {takes}"
+
+
+def _of_descriptors(error: BaseException) -> MemdeckError | None:
+    """Return what to do where the system opens no more files, None for other errors."""
+    if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
+        return None
+    return MemdeckError("system.descriptors", "no more files can be opened", "raise the limit: ulimit -n 256")
 
 
 def _internal(error: BaseException) -> MemdeckError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ def read(path: Path) -> Iterator[Item | Skipped]:
 
     Completed and archived tasks come along as completed; documents, decisions and drafts are skipped.
     """
-    top = next((one for one in (path / "backlog", path) if one.is_dir()), path)
+    top = next((one for one in (path / "backlog", path) if os.path.isdir(one)), path)
     for file in markdown_files(top):
         place = file.relative_to(top).parts[:-1]
         if place and place[0] not in ("tasks", "completed", "archive"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,7 @@ _READ = frozenset({"name"})
 
 def read(path: Path) -> Iterator[Item | Skipped]:
     """Yield one item for each memory file of a folder, or for each bullet of a file, under the heading above it."""
-    if not path.is_dir():
+    if not os.path.isdir(path):
         yield from _lists(path)
         return
     for file in markdown_files(path):

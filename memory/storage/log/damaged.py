@@ -17,7 +17,7 @@ _ENDING = ".sqlite"
 
 def damaged_files(folder: Path, name: str) -> tuple[Path, ...]:
     """Return the damaged databases in a folder, the oldest first; `name` is that of the first one."""
-    return tuple(folder / one for _, one in _numbered(os.listdir(folder) if folder.is_dir() else [], name))
+    return tuple(folder / one for _, one in _numbered(os.listdir(folder) if os.path.isdir(folder) else [], name))
 
 
 def move_aside(folder: int, database: str, name: str) -> str:

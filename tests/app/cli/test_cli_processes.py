@@ -251,3 +251,68 @@ def test_any_encoding_of_stdout_will_do(process: Process, shop: Path, variables:
     failed = process("tasks", "show", "未知", "-o", form, **variables)
     assert failed.returncode == 1
     assert failed.stderr.startswith(b"memdeck: task.not_found: ")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at the descriptors of a process")
+@pytest.mark.parametrize("closed", [(2,), (1, 2), (0, 1, 2)], ids=str)
+def test_no_file_gets_the_number_of_a_closed_stream(shop: Path, closed: tuple[int, ...]) -> None:
+    """Where stdin, stdout or stderr are closed, they lead nowhere: what is written there lands in no file."""
+    code = (
+        "import os, sys, app.main, app.cli.run\n"
+        "found = os.open(sys.argv.pop(), os.O_WRONLY | os.O_CREAT)\n"
+        f"for number in {closed}: os.close(number)\n"
+        "app.cli.run.run = lambda words: os.write(found, ' '.join(map(os.readlink, "
+        "[f'/proc/self/fd/{number}' for number in range(3)])).encode())\n"
+        "sys.argv[1:] = ['status']\n"
+        "app.main.main()"
+    )
+    told = shop / "told"
+    subprocess.run(
+        [sys.executable, "-c", code, str(told)], cwd=HOUSE, capture_output=True, stdin=subprocess.PIPE, timeout=PATIENCE
+    )
+    streams = told.read_text().split()
+    assert ["/dev/null" if number in closed else "pipe" for number in range(3)] == [
+        one.partition(":")[0] for one in streams
+    ]
+
+
+@pytest.mark.parametrize("limit", [6, 7, 8])
+def test_a_process_without_descriptors_says_so_in_a_line(shop: Path, tmp_path: Path, limit: int) -> None:
+    """Where the system opens no more files, not even those of the program, one line says what to do."""
+    done = subprocess.run(
+        ["sh", "-c", f'ulimit -n {limit}; exec "$0" -m app.main undo -w "$1"', sys.executable, str(shop)],
+        cwd=HOUSE,
+        env=os.environ | {"XDG_STATE_HOME": str(tmp_path / "state")},
+        capture_output=True,
+        timeout=PATIENCE,
+    )
+    if b"Fatal Python error" in done.stderr:
+        pytest.skip("Python itself needs more")
+    assert b"Traceback" not in done.stderr
+    assert b"internal" not in done.stderr
+    assert (done.returncode, done.stderr.count(b"\n")) in ((0, 0), (1, 1))
+
+
+LONG = "/" + "x" * 5_000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["convert", f"claude-code:{LONG}", "files"],
+        ["convert", f"backlog:{LONG}", "files"],
+        ["fleet", "scan", LONG],
+        ["connect", "claude-code", "--scope", "project", "--dry-run", "-w", LONG],
+        ["connect", "opencode", "--scope", "project", "--dry-run", "-w", LONG],
+        ["doctor"],
+    ],
+    ids=lambda words: " ".join(words)[:20],
+)
+def test_a_path_that_no_file_can_have_is_an_error_of_that_path(
+    process: Process, words: list[str], tmp_path: Path
+) -> None:
+    """A name longer than a file system takes is no failure of the program, also as that of the state folder."""
+    done = process(*words, XDG_STATE_HOME=LONG if words == ["doctor"] else str(tmp_path / "state"))
+    assert b"internal" not in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert done.returncode != 0
