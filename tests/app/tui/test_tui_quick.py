@@ -33,6 +33,8 @@ async def test_a_task_in_one_line_from_every_pane(workspace: Workspace, pane: st
             assert words in shown
         assert "due      2024-01-19 09:00" in shown
         assert "next     Fri 19 Jan 09:00" in shown
+        first, second = (line for line in shown.splitlines() if " · " in line and "09:00" in line)
+        assert first.index("Fri 19 Jan") == second.index("Fri 19 Apr"), "the runs stand below each other"
         await press(pilot, "enter")
     (task,) = [task for task in workspace.snapshot().tasks if task.title == "Buy stamps"]
     assert (task.priority, task.assigned, task.tags) == ("HIGH", "Alice", ("office",))

@@ -18,6 +18,8 @@ _LABELS = {
 }
 _SIGNS = {"priority": "!", "assigned": "@", "tags": "#"}
 _WIDTH = 8
+_BETWEEN = " · "
+_IN_A_ROW = 3
 HELP = "!high @name #tag anywhere; the date, and every … or daily, at its end"
 """What stands below a line that is empty."""
 
@@ -36,12 +38,19 @@ def quick_words(text: str, now: datetime, zone: tzinfo, *, short: bool = False) 
             continue
         lines.append(_line(name, [part for part in found.parts if part.name == name]))
         if name == "recurring" and found.recurring and not short:
-            lines.append(f"{'next':<{_WIDTH}} {next_run_words(found.recurring, now, zone)}")
+            lines += _runs(next_run_words(found.recurring, now, zone))
     if short:
         lines.append(" ".join(f"{_SIGNS[part.name]}{part.meaning}" for part in found.parts if part.name in _SIGNS))
     if not found.title:
         lines.insert(0, _labelled("title", f"({found.error})"))
     return "\n".join(line for line in lines if line)
+
+
+def _runs(words: str) -> list[str]:
+    """The next runs below each other, so that no terminal of 80 columns breaks them anywhere else."""
+    runs = words.split(_BETWEEN)
+    rows = [_BETWEEN.join(runs[start : start + _IN_A_ROW]) for start in range(0, len(runs), _IN_A_ROW)]
+    return [f"{'next' if not number else '':<{_WIDTH}} {row}" for number, row in enumerate(rows)]
 
 
 def _line(name: str, parts: Sequence[Part]) -> str:
