@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
+from typing import Any
+from weakref import WeakSet
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from memory.search.searcher import Searcher
 from memory.storage.log.database import LogFile
+from memory.workspace import Workspace
 from tests.examples import WHOLE, examples
 
 # A busy machine takes long for each example, and that is no fault of what is tested.
@@ -75,6 +78,17 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[deque[LogFile | Searcher
 
     for kind in (LogFile, Searcher):
         monkeypatch.setattr(kind, "__init__", noted(kind.__init__))
+    workspaces: WeakSet[Workspace] = WeakSet()
+    begin_workspace = Workspace.__init__
+
+    def start_workspace(self: Workspace, *arguments: Any, **options: Any) -> None:
+        begin_workspace(self, *arguments, **options)
+        workspaces.add(self)
+
+    monkeypatch.setattr(Workspace, "__init__", start_workspace)
     yield made
+    # What their systems opened goes with them.
+    for workspace in list(workspaces):
+        workspace.close()
     while made:
         made.pop().close()
