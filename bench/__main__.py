@@ -18,6 +18,7 @@ from bench.document_part import document_cases
 from bench.facts_part import facts_cases
 from bench.maintain_part import maintain_cases
 from bench.mcp_part import mcp_cases
+from bench.mcp_peers import peer_cases, tool_table
 from bench.measure import Case, Figure, as_data, measure, table
 from bench.monitor_part import monitor_cases
 from bench.outside_part import outside_cases
@@ -45,8 +46,13 @@ PARTS: dict[str, Part] = {
     "state": (state_cases, ("10000",), 5),
     "curated": (curated_cases, ("100", "2000", "20000"), 5),
     "mcp": (mcp_cases, ("M",), 5),
+    "mcp-peers": (peer_cases, ("M",), 5),
 }
-FOUND: dict[str, Callable[[Places], str]] = {"recall": recall_table, "curated-recall": curated_recall_table}
+FOUND: dict[str, Callable[[Places], str]] = {
+    "recall": recall_table,
+    "curated-recall": curated_recall_table,
+    "mcp-tools": tool_table,
+}
 """The parts that measure what is found, not how long it takes."""
 
 

@@ -36,10 +36,16 @@ _SETTLE = 1.0
 """Seconds in which a server that is asked nothing comes to rest before its memory is looked at."""
 
 
-class _Client:
+class Client:
     """One server and what is asked of it."""
 
-    def __init__(self, places: Places, command: list[str | Path]) -> None:
+    def __init__(
+        self, places: Places, command: list[str | Path], cwd: Path | None = None, *, own_path: bool = True
+    ) -> None:
+        """Start it; `own_path` off keeps memdeck's modules from a program of another package."""
+        environ = places.environment()
+        if not own_path:
+            del environ["PYTHONPATH"]
         self.begun = time.perf_counter()
         self._number = 0
         self.process = subprocess.Popen(
@@ -47,9 +53,10 @@ class _Client:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=places.environment(),
-            cwd=places.folder,
+            env=environ,
+            cwd=cwd or places.folder,
         )
+        self.answer: dict[str, Any] = {}
 
     def ask(self, method: str, **params: Any) -> float:
         """Ask and return how many seconds the answer took; Unavailable where there is none."""
@@ -57,9 +64,14 @@ class _Client:
         begun = time.perf_counter()
         self._send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
         assert self.process.stdout is not None
-        line = self.process.stdout.readline()
+        while line := self.process.stdout.readline():
+            if not line.startswith(b"{"):
+                continue
+            self.answer = json.loads(line)
+            if self.answer.get("id") == self._number:
+                break
         took = time.perf_counter() - begun
-        if not line or "result" not in json.loads(line):
+        if not line or "result" not in self.answer:
             raise Unavailable(f"no answer to {method}: {line[:80]!r}")
         return took
 
@@ -111,7 +123,7 @@ def mcp_cases(places: Places, size: str) -> Iterator[Case]:
             found.unlink()
 
     def start(command: list[str | Path]) -> dict[str, float]:
-        client = _Client(places, command)
+        client = Client(places, command)
         try:
             found = {"initialize": client.hello(), "tools/list": 0.0}
             client.ask("tools/list")
@@ -124,7 +136,7 @@ def mcp_cases(places: Places, size: str) -> Iterator[Case]:
             client.process.kill()
 
     def calls(command: list[str | Path], tools: dict[str, dict[str, Any]]) -> dict[str, float]:
-        client = _Client(places, command)
+        client = Client(places, command)
         try:
             client.hello()
             found: dict[str, float] = {}
@@ -151,7 +163,7 @@ def mcp_cases(places: Places, size: str) -> Iterator[Case]:
     yield Case("memdeck mcp, recorded", lambda: start(ours), None, floor)
 
     def handshake() -> dict[str, float]:
-        client = _Client(places, ours)
+        client = Client(places, ours)
         try:
             took = client.hello()
             client.close()

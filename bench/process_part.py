@@ -17,7 +17,7 @@ from bench.places import NOW, Places, memdeck
 from bench.workspaces import FIRST_TITLE
 
 FLOOR = "python -c pass"
-_MESSAGE = "Which release does the staging database need, and where is the token of the gateway kept?"
+MESSAGE = "Which release does the staging database need, and where is the token of the gateway kept?"
 
 
 def process_cases(places: Places, size: str) -> Iterator[Case]:
@@ -43,7 +43,7 @@ def process_cases(places: Places, size: str) -> Iterator[Case]:
         yield Case(name, lambda words=words: _spent(places, [memdeck(), *words()]), None, FLOOR, target)
     facts = places.folder / "facts-hook"
     make_facts(facts, 500)
-    for event, more in (("session-start", {"source": "startup"}), ("prompt", {"prompt": _MESSAGE})):
+    for event, more in (("session-start", {"source": "startup"}), ("prompt", {"prompt": MESSAGE})):
         given = json.dumps({"session_id": "bench", "cwd": str(facts), **more}).encode()
         yield Case(
             f"memdeck hook {event}, 500 facts",
