@@ -11,6 +11,7 @@ from memory.curated.control.revert import find, revert
 from memory.curated.dreaming.gates import gates_of
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
+from memory.curated.providers.calls import active, status_of
 from memory.curated.recall.recall import Options, recall, turn_block
 from memory.curated.recall.snapshot import capture
 from memory.errors import NotFoundError, UsageError
@@ -241,6 +242,7 @@ def health(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
         "operation_count": events,
         "last_operation_at": None if last is None else time_of(last),
         "copies": copies,
+        "provider": status_of(curated, active(curated), call.now),
         "dream_enabled": curated.settings["dream.enabled"],
         "dream_min_hours": curated.settings["dream.min_hours"],
         "dream_min_sessions": curated.settings["dream.min_sessions"],

@@ -158,7 +158,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "health", "Say how memory stands: files, what is wrong, what waits.", of.health, taking(),
-        giving("status", "enabled", "global_files", "workspace_files"), "agh__memory_health",
+        giving("status", "enabled", "global_files", "workspace_files", "provider"), "agh__memory_health",
         "GET /api/memory/health", example="memdeck curated health",
     ),
     Operation(

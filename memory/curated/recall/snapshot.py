@@ -36,6 +36,7 @@ _INTRO = (
     "# Persistent Memory\n\nOnly the indexes of memories are part of this prompt; read an entry with"
     " `memdeck curated show <file>` when it matters."
 )
+_STALE = "*MEMORY.md is outdated: this index is made of the memories themselves.*"
 _CUT = "*The index is longer: the rest is left out.*"
 _HELP = (
     "## Memory Taxonomy\n\n- user: preferences and working style of the person\n"
@@ -140,12 +141,13 @@ def _text(
         newest = side.catalog.read((root,), partial(newest_change, root=root))
         if not newest:
             continue
-        index, left = capped(
-            _index(side, root, settings["file.max_lines"]), settings["file.max_lines"], settings["file.max_bytes"]
-        )
+        whole, outdated = _index(side, root, settings["file.max_lines"])
+        index, left = capped(whole, settings["file.max_lines"], settings["file.max_bytes"])
         if not index.strip():
             continue
         block = [f"## {_HEADINGS[(root.scope, root.tier)]}"]
+        if outdated:
+            block.append(_STALE)
         if left:
             block.append(_CUT)
         days = days_since(newest, now)
@@ -173,17 +175,18 @@ def _text(
     return text, digest, len(parts)
 
 
-def _index(side: Side, root: Root, most: int) -> str:
+def _index(side: Side, root: Root, most: int) -> tuple[str, bool]:
     """Return the index of a folder: the file, or one made of the headers where it is missing or a line is outdated.
 
-    Where it is missing there is one line more than the `most` that a prompt gets, for the rest is left out anyway.
+    The second value tells that there is a file, and a line of it is outdated. Where it is missing there is one line
+    more than the `most` that a prompt gets, for the rest is left out anyway.
     """
     data = side.store.read(f"{root.folder}/{INDEX}").data
     text = data.decode("utf-8", "replace")
     if data and side.catalog.read((root,), partial(index_hash, root=root)) == digest(data):
-        return text
+        return text, False
     listed = partial(index_lines, root=root) if data else partial(index_lines, root=root, most=most + 1)
     wanted = [line_of(line) for line in side.catalog.read((root,), listed)]
     if data and set(wanted) <= set(text.splitlines()):
-        return text
-    return "\n".join(wanted)
+        return text, False
+    return "\n".join(wanted), bool(data)

@@ -1,0 +1,110 @@
+"""Behaviour of curated memory that is stated in one sentence and shown in one place."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from memory.curated.curated import Curated
+from memory.curated.model import Json
+from memory.curated.operations.memories import Call
+from memory.curated.operations.registry import BY_NAME
+from memory.curated.recall.snapshot import capture
+from tests.memory.curated.conftest import NOW, Den, forget, write
+
+
+def run(curated: Curated, name: str, /, now: Any = NOW + timedelta(minutes=5), **values: Any) -> Json:
+    """Call an operation of the registry."""
+    return BY_NAME[name].call(curated, values, Call(now))
+
+
+def test_a_missing_index_is_made_of_the_memories_and_an_outdated_one_is_told(den: Den) -> None:
+    """The snapshot lists every memory; only where a file is there and wrong it says so."""
+    curated = den.open()
+    write(den, curated, "user", "Coffee", "likes oat milk")
+    path = den.person / "memory/MEMORY.md"
+    assert "outdated" not in capture(curated, "s1", now=NOW).text
+    path.unlink()
+    missing = capture(curated, "s2", now=NOW).text
+    assert "- [Coffee](user_coffee.md)" in missing
+    assert "outdated" not in missing
+    path.write_text("- [Coffee](user_coffee.md) \u2014 what it was\n")
+    stale = capture(curated, "s3", now=NOW).text
+    assert "- [Coffee](user_coffee.md) \u2014 what it is about" in stale
+    assert "MEMORY.md is outdated" in stale
+
+
+def test_a_prompt_has_the_index_and_never_the_text(den: Den) -> None:
+    """Names and descriptions only: an agent reads an entry when it matters."""
+    curated = den.open()
+    write(den, curated, "user", "Coffee", "likes oat milk in the morning")
+    text = capture(curated, "s1", now=NOW).text
+    assert "what it is about" in text
+    assert "oat milk" not in text
+
+
+def test_deleting_is_an_event_of_a_committed_write(den: Den) -> None:
+    """Its operation is delete, and the history calls it so."""
+    curated = den.open()
+    write(den, curated, "user", "Coffee", "likes oat milk")
+    forget(den, curated, "user_coffee.md")
+    (event, *_) = curated.sides["global"].records.events(ops=["memory.write.committed"])
+    assert (event["metadata"]["operation"], event["target_id"]) == ("delete", "user_coffee.md")
+    found = [one["operation"] for one in run(curated, "history")["operations"]]
+    assert found == ["memory.delete", "memory.write"]
+
+
+def test_decisions_are_shown_without_the_texts(den: Den) -> None:
+    """Neither list nor detail has the bytes before and after, nor what a model said."""
+    curated = den.open()
+    write(den, curated, "user", "Coffee", "likes oat milk")
+    write(den, curated, "user", "Coffee", "likes soy milk")
+    listed = run(curated, "decisions list")["decisions"]
+    assert [one["op"] for one in listed] == ["update", "add"]
+    shown = run(curated, "decisions show", id=listed[0]["id"])
+    for said in (json.dumps(listed), json.dumps(shown)):
+        assert "oat milk" not in said
+        assert "soy milk" not in said
+        assert not {"post_content", "prior_content"} & set(json.loads(said)[0] if said[0] == "[" else {})
+
+
+def test_health_tells_of_everything_that_can_stand_still(den: Den) -> None:
+    """Enabled, decisions that wait, the provider and its breaker, gates of dreaming, files by scope."""
+    curated = den.open()
+    write(den, curated, "user", "Coffee", "likes oat milk")
+    found = run(curated, "health")
+    assert (found["status"], found["enabled"], found["pending_decisions"]) == ("ok", True, 0)
+    assert (found["provider"]["name"], found["provider"]["status"]) == ("local", "active")
+    assert found["provider"]["cooldown_until"] is None
+    assert "0 of 5 candidates" in found["dream_gates"]["global"]
+    assert found["files"] == {"global": 1}
+
+
+def test_an_empty_turn_is_dropped_with_its_reason(den: Den) -> None:
+    """The event has the reason and a count, and no text."""
+    curated = den.open()
+    run(curated, "extractor feed", session_id="s1", content="  ")
+    (event,) = [one for side in curated.sides.values() for one in side.records.events(ops=["memory.extractor.dropped"])]
+    assert event["metadata"]["reason"] == "empty_snapshot"
+    assert run(curated, "extractor status")["extractor"]["skipped_turns"] == 1
+
+
+def test_a_promoted_memory_is_a_copy(den: Den) -> None:
+    """It goes through the controller into the other scope, and the source stays."""
+    curated = den.open()
+    write(den, curated, "project", "Port", "the gateway listens on 8080", scope="workspace")
+    options = {"from": "workspace", "to": "global"}
+    done = run(curated, "promote", filename="project_port.md", **options)
+    assert (done["decision"]["op"], done["applied"]) == ("add", True)
+    assert (den.workspace / ".agh/memory/project_port.md").exists()
+    assert (den.person / "memory/project_port.md").exists()
+
+
+def test_a_reset_throws_away_what_is_derived_only(den: Den) -> None:
+    """Without a confirmation nothing happens; with it memories, decisions and counts are there as before."""
+    curated = den.open()
+    write(den, curated, "user", "Coffee", "likes oat milk")
+    assert run(curated, "reset", scope="global")["deleted_rows"] == 0
+    assert run(curated, "reset", scope="global", confirm=True)["deleted_rows"] == 1
+    assert len(run(curated, "list")["memories"]) == len(run(curated, "decisions list")["decisions"]) == 1
