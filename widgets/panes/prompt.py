@@ -64,7 +64,10 @@ class PromptPane(Pane):
             return [Note(found)] if found else []
         prompt = found.prompt
         self._said = f"{prompt.used:,} of {prompt.budget:,} tokens"
-        rows: list[Any] = [Note(f"{found.why}.".replace("`", "")), Note(number=1)] if found.why else []
+        # In two lines, of which each fits into a narrow pane.
+        rows: list[Any] = (
+            [Note(f"{found.why.partition(':')[0]}."), Note("The tool brief answers:")] if found.why else []
+        )
         for title, note, blocks in (
             ("Answered" if found.why else "Sent", self._for(), tuple(one for one in prompt.blocks if one.included)),
             ("Left out" if found.why else "Not sent", "the budget ends here", prompt.below),
