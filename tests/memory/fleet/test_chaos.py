@@ -184,9 +184,9 @@ def _check(paths: dict[str, list[Path]], tmp_path: Path) -> Counter[tuple[bytes,
 
 
 def _check_catalogue(url: str) -> None:
-    assert _ask(url, "SELECT status::text, count(*) FROM procrastinate_jobs GROUP BY 1") == [
-        ("succeeded", len(HOSTS) * WORKSPACES * DUES)
-    ]
+    assert _ask(
+        url, "SELECT status::text, count(*) FROM procrastinate_jobs WHERE task_name <> 'memdeck.clear' GROUP BY 1"
+    ) == [("succeeded", len(HOSTS) * WORKSPACES * DUES)]
     dues = [START + timedelta(days=day) for day in range(DUES)]
     found = _ask(url, "SELECT workspace, due FROM due ORDER BY 1, 2")
     assert Counter(due for _, due in found) == dict.fromkeys(dues, len(HOSTS) * WORKSPACES)
