@@ -25,7 +25,7 @@ def curated_cases(places: Places, size: str) -> Iterator[Case]:
     from memory.curated.model import Header
     from memory.curated.recall.find import find
     from memory.curated.recall.snapshot import capture
-    from memory.storage import State, Store
+    from memory.storage import PrivateState, Store
 
     top = places.folder / f"curated-{size}"
     known = read_set()
@@ -35,8 +35,8 @@ def curated_cases(places: Places, size: str) -> Iterator[Case]:
     state = top / "state"
 
     def opened() -> Curated:
-        workspace = Store(top / "ws/.agh", state=State(state, top / "ws"), workspace=top / "ws")
-        person = Store(top / "home/.agh", state=State(state, top / "home"), workspace=top / "home")
+        workspace = Store(top / "ws/.agh", state=PrivateState(state, top / "ws"), workspace=top / "ws")
+        person = Store(top / "home/.agh", state=PrivateState(state, top / "home"), workspace=top / "home")
         return Curated(workspace, person, state_home=state)
 
     curated = opened()

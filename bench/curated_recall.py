@@ -61,7 +61,7 @@ def ways(top: Path, known: RecallSet, count: int = FILLERS) -> Iterator[tuple[st
     """Yield each way of asking with its name; the memories are written below `top` when they are not there."""
     from memory.curated.curated import Curated
     from memory.curated.recall.find import find
-    from memory.storage import State, Store
+    from memory.storage import PrivateState, Store
 
     entries = [*known.entries, *fillers(count)]
     if not top.exists():
@@ -73,8 +73,8 @@ def ways(top: Path, known: RecallSet, count: int = FILLERS) -> Iterator[tuple[st
         yield "FTS5, OR", lambda text: _match(words, " OR ".join(map(_quoted, _WORD.findall(text))))
         yield "FTS5 trigram, OR", lambda text: _match(letters, " OR ".join(map(_quoted, _pieces(text))))
     state = top.with_name(f"{top.name}-state")
-    workspace = Store(top / "ws" / ".agh", state=State(state, top / "ws"), workspace=top / "ws")
-    person = Store(top / "home" / ".agh", state=State(state, top / "home"), workspace=top / "home")
+    workspace = Store(top / "ws" / ".agh", state=PrivateState(state, top / "ws"), workspace=top / "ws")
+    person = Store(top / "home" / ".agh", state=PrivateState(state, top / "home"), workspace=top / "home")
     curated = Curated(workspace, person, state_home=state)
     seen = curated.visible(AGENT)
 

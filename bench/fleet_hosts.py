@@ -28,7 +28,7 @@ from memory.fleet.catalogue.central import CentralFleet
 from memory.fleet.catalogue.connect import connect
 from memory.fleet.catalogue.migrate import initialise
 from memory.fleet.jobs.engine import defer
-from memory.fleet.jobs.verbs import Check, Maintain, Verb, Work
+from memory.fleet.jobs.verbs import Check, Maintain, Verb, WorkspaceJob
 from memory.storage.private.workspaces import WorkspaceList
 
 QUERIES = (
@@ -265,7 +265,8 @@ def _rate(connection: Any, hosts: Sequence[Host], verb: Verb) -> float:
     for host in hosts:
         words = "SELECT w.id FROM workspace w JOIN host h ON h.id = w.host WHERE h.name = %s ORDER BY w.id LIMIT %s"
         jobs += [
-            (host.name, Work(number, verb)) for (number,) in connection.execute(words, (host.name, each)).fetchall()
+            (host.name, WorkspaceJob(number, verb))
+            for (number,) in connection.execute(words, (host.name, each)).fetchall()
         ]
     start = time.perf_counter()
     numbers = defer(connection, jobs)

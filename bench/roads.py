@@ -95,7 +95,7 @@ async def count(folder: Path, tasks: int) -> dict[str, Counter[str]]:
                     path.read_bytes().replace(f"{FIRST_TITLE} {number - 1}".encode(), FIRST_TITLE.encode()),
                     str(number),
                 )
-                app.looking.files_changed(frozenset({"tasks.md"}))
+                app.refresher.files_changed(frozenset({"tasks.md"}))
                 await rest(app)
 
             await rest(app)

@@ -22,7 +22,7 @@ MOST = 10
 def state_cases(places: Places, size: str) -> Iterator[Case]:
     """Yield what each question costs with so many events and a twentieth as many checkpoints, all opened anew."""
     from memory.state.checks.check import validate
-    from memory.state.files.reading import Memory
+    from memory.state.files.reading import StateFiles
     from memory.state.query import ask
     from memory.state.recall.recall import preview, scope_of_recall
     from memory.state.status import status_of
@@ -33,8 +33,8 @@ def state_cases(places: Places, size: str) -> Iterator[Case]:
         make_state(root, int(size))
     files = sorted(root.glob(".agent-memory/**/*.json*"))
 
-    def fresh() -> Memory:
-        memory: Memory = Workspace(root, state_home=None).system("state").store.memory()
+    def fresh() -> StateFiles:
+        memory: StateFiles = Workspace(root, state_home=None).system("state").store.memory()
         return memory
 
     def decode() -> None:

@@ -55,7 +55,7 @@ class NotFoundError(MemdeckError):
     """A ref, title or name that fits no entry."""
 
 
-class Choice(NamedTuple):
+class EntryChoice(NamedTuple):
     """One of several entries as people choose it.
 
     `ref` is as short as it still names no other, `place` is file and line (from 1), `title` is as in the file.
@@ -72,7 +72,7 @@ class AmbiguousError(MemdeckError):
     `choices` are the same for people, where each can be named.
     """
 
-    def __init__(self, code: str, message: str, hint: str = "", *, choices: Sequence[Choice] = (), **details: Any):
+    def __init__(self, code: str, message: str, hint: str = "", *, choices: Sequence[EntryChoice] = (), **details: Any):
         """Keep the choices beside what every error has."""
         super().__init__(code, message, hint, **details)
         self.choices = tuple(choices)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .system_name import Broken, PaneEntry, SystemName, VerbName
+from .system_name import BrokenSystem, PaneEntry, SystemName, VerbName
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -22,23 +22,23 @@ _NAME = r"[a-z][a-z0-9_-]{0,31}"
 _PLACE = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
 
 
-def installed(own: Sequence[SystemName]) -> tuple[tuple[SystemName, ...], tuple[Broken, ...]]:
+def installed(own: Sequence[SystemName]) -> tuple[tuple[SystemName, ...], tuple[BrokenSystem, ...]]:
     """Return the systems of other packages, by the name of their entry points, and those that cannot be used.
 
     One cannot be used that does not load or that takes a name, kind, mark, verb or pane that one before it has.
     """
     known = list(own)
-    broken: list[Broken] = []
+    broken: list[BrokenSystem] = []
     for name, package, entry in entries(GROUP):
         try:
             found = entry()
         except (Exception, SystemExit) as error:
-            broken.append(Broken(name, package, f"it does not load: {type(error).__name__}: {error}"))
+            broken.append(BrokenSystem(name, package, f"it does not load: {type(error).__name__}: {error}"))
             continue
         if not isinstance(found, SystemName):
-            broken.append(Broken(name, package, f"it is no SystemName but {type(found).__name__}"))
+            broken.append(BrokenSystem(name, package, f"it is no SystemName but {type(found).__name__}"))
         elif why := _refusal(found, known):
-            broken.append(Broken(name, package, why))
+            broken.append(BrokenSystem(name, package, why))
         else:
             known.append(found)
     return tuple(known[len(own) :]), tuple(broken)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from .system_name import Broken, PaneEntry, SystemName, VerbName
+from .system_name import BrokenSystem, PaneEntry, SystemName, VerbName
 
 _CLI, _FILES, _PANES = "app.cli.verbs.", "app.cli.verbs.files.", "widgets.panes."
 
@@ -106,7 +106,7 @@ REGISTRY: tuple[SystemName, ...] = (
 
 
 @cache
-def _installed() -> tuple[tuple[SystemName, ...], tuple[Broken, ...]]:
+def _installed() -> tuple[tuple[SystemName, ...], tuple[BrokenSystem, ...]]:
     from .installed import installed
 
     return installed(REGISTRY)
@@ -117,7 +117,7 @@ def registered() -> tuple[SystemName, ...]:
     return (*REGISTRY, *_installed()[0])
 
 
-def broken() -> tuple[Broken, ...]:
+def broken() -> tuple[BrokenSystem, ...]:
     """Return the systems of other packages that cannot be used."""
     return _installed()[1]
 

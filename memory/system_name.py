@@ -66,7 +66,7 @@ class SystemName(NamedTuple):
         return os.path.isfile(place) if self.listed or self.is_file else os.path.isdir(place)
 
 
-class Broken(NamedTuple):
+class BrokenSystem(NamedTuple):
     """A system of another package that cannot be used: the name of its entry point, the package, and the reason."""
 
     name: str

@@ -14,17 +14,17 @@ from memory.named_tuple import NamedTuple
 
 from .attached import Attached, Systems
 from .errors import ConflictError, MemdeckError, UsageError
-from .files.snapshot import Snapshot, Views, Written
+from .files.snapshot import Snapshot, Views, WrittenFiles
 from .registry import registered, workspace_of
-from .storage import Change, State, Store, Stored
-from .storage.log.shared import Together
+from .storage import Change, PrivateState, Store, Stored
+from .storage.log.shared import SharedLog
 
 if TYPE_CHECKING:
     from .document import Document, Entry
     from .document.compare import Region
     from .files.edit import Edit
     from .files.neighbours import Folder
-    from .files.refs.refs import Trace
+    from .files.refs.refs import RefTrace
     from .storage.contracts import ChangingStore, Reading
     from .storage.watch import Watcher
 
@@ -76,9 +76,9 @@ class Workspace:
         self.root = root
         self.home = home
         self.memory = root / MEMORY_FOLDER
-        self.state = None if state_home is None else State(state_home, root, home)
+        self.state = None if state_home is None else PrivateState(state_home, root, home)
         self._systems = Systems(root, home, self)
-        self.together = Together(self.state, self._systems.add_around)
+        self.together = SharedLog(self.state, self._systems.add_around)
         self.store = self.add_store(SYSTEM_FOLDER, _Reading(self))
         self._zone = machine_zone
         self._documents: dict[str, tuple[Stored, Document]] = {}
@@ -264,7 +264,7 @@ class Workspace:
         snapshot.past = self._past
         return snapshot
 
-    def _past(self, kind: str, digits: str) -> Trace | None:
+    def _past(self, kind: str, digits: str) -> RefTrace | None:
         """Return what the change log knows of a ref that fits no entry any more."""
         from .files.refs.traces import Trail, trace
 
@@ -371,7 +371,7 @@ class Workspace:
                 secrets = secrets_in(edited)
         except Exception as error:
             self.store.history.warn(f"the change is made, but not looked at for secrets: {type(error).__name__}")
-        after = Snapshot(Written(before, written), lambda: self.machine_zone, self._views, None, _nobody)
+        after = Snapshot(WrittenFiles(before, written), lambda: self.machine_zone, self._views, None, _nobody)
         after.past = self._past
         said = tuple(before.remarks)
         return Outcome(change, edit.summary, edit.ref, entry=edit.entry, secrets=secrets, snapshot=after, remarks=said)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memory.errors import MemdeckError, UsageError
 
-from .output.printing import Writer, tell
+from .output.printing import Printer, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ class Session:
         self.served = False
         """Whether a program asks through a server. Then no argument names a file or stdin: a text is that text, and
         paths stay in the workspace."""
-        self.writer = Writer()
+        self.writer = Printer()
         self.made: str | None = None
         """What the one change of this run did, once it is made: from then on nothing makes the run a failure."""
         self._told_of_zone = False

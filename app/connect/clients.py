@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from memory.errors import UsageError
 
-from .parts import Block, JsonEntry, JsonHook, OwnFile, Part, TomlTable
+from .parts import ConnectionPart, InstructionBlock, JsonEntry, JsonHook, OwnFile, TomlTable
 
 Scope = Literal["project", "user"]
 SCOPES: tuple[Scope, ...] = ("project", "user")
@@ -29,7 +29,7 @@ WORDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ConnectionTarget:
     """What a connection is made for: one client, in one project or for a person, and how memdeck is started."""
 
     client: str
@@ -66,23 +66,23 @@ class Client:
     """
 
     title: str
-    parts: Callable[[Setting], Sequence[Part]]
-    notes: Callable[[Setting], Sequence[str]]
+    parts: Callable[[ConnectionTarget], Sequence[ConnectionPart]]
+    notes: Callable[[ConnectionTarget], Sequence[str]]
     scopes: tuple[Scope, ...] = SCOPES
     events: tuple[str, ...] = ()
 
 
-def _entry(setting: Setting, **more: Any) -> dict[str, Any]:
+def _entry(setting: ConnectionTarget, **more: Any) -> dict[str, Any]:
     first, *rest = setting.server
     return {**more, "command": first, "args": rest}
 
 
-def _instructions(setting: Setting, user: str | None, *names: str) -> list[Part]:
+def _instructions(setting: ConnectionTarget, user: str | None, *names: str) -> list[ConnectionPart]:
     """Return the block of words for the agent: in the first of the project's files that is there, else in the last."""
     if setting.user:
-        return [Block(setting.home / user, WORDS)] if user is not None else []
+        return [InstructionBlock(setting.home / user, WORDS)] if user is not None else []
     there = [one for one in names if os.path.isfile(setting.project / one)]
-    return [Block(setting.project / (there or names[-1:])[0], WORDS)]
+    return [InstructionBlock(setting.project / (there or names[-1:])[0], WORDS)]
 
 
 _CLAUDE_EVENTS = {
@@ -102,8 +102,8 @@ _GEMINI_EVENTS = {
 
 
 def _nested_hooks(
-    setting: Setting, path: Path, events: Mapping[str, str], seconds: int, *, strict: bool = True
-) -> list[Part]:
+    setting: ConnectionTarget, path: Path, events: Mapping[str, str], seconds: int, *, strict: bool = True
+) -> list[ConnectionPart]:
     return [
         JsonHook(
             path,
@@ -115,7 +115,7 @@ def _nested_hooks(
     ]
 
 
-def _claude(setting: Setting) -> Sequence[Part]:
+def _claude(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     return [
         JsonEntry(
             setting.place(".mcp.json", ".claude.json"),
@@ -130,12 +130,12 @@ def _claude(setting: Setting) -> Sequence[Part]:
     ]
 
 
-def _codex_home(setting: Setting) -> Path:
+def _codex_home(setting: ConnectionTarget) -> Path:
     named = setting.environ.get("CODEX_HOME", "")
     return Path(named) if Path(named).is_absolute() else setting.home / ".codex"
 
 
-def _codex(setting: Setting) -> Sequence[Part]:
+def _codex(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     folder = _codex_home(setting) if setting.user else setting.project / ".codex"
     first, *rest = setting.server
     table = [
@@ -145,7 +145,7 @@ def _codex(setting: Setting) -> Sequence[Part]:
         'env_vars = ["XDG_STATE_HOME", "XDG_CONFIG_HOME"]',
     ]
     user = _codex_home(setting) / "AGENTS.md"
-    words = [Block(user, WORDS)] if setting.user else _instructions(setting, None, "AGENTS.md")
+    words = [InstructionBlock(user, WORDS)] if setting.user else _instructions(setting, None, "AGENTS.md")
     return [
         TomlTable(folder / "config.toml", ("mcp_servers", "memdeck"), tuple(table)),
         *_nested_hooks(setting, folder / "hooks.json", _CLAUDE_EVENTS, SECONDS),
@@ -153,7 +153,7 @@ def _codex(setting: Setting) -> Sequence[Part]:
     ]
 
 
-def _gemini(setting: Setting) -> Sequence[Part]:
+def _gemini(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     path = setting.place(".gemini/settings.json", ".gemini/settings.json")
     return [
         JsonEntry(path, ("mcpServers", "memdeck"), _entry(setting)),
@@ -162,7 +162,7 @@ def _gemini(setting: Setting) -> Sequence[Part]:
     ]
 
 
-def _cursor(setting: Setting) -> Sequence[Part]:
+def _cursor(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     hooks = setting.place(".cursor/hooks.json", ".cursor/hooks.json")
     server = _entry(setting)
     if setting.user:
@@ -180,20 +180,20 @@ def _cursor(setting: Setting) -> Sequence[Part]:
     ]
 
 
-def _opencode(setting: Setting) -> Sequence[Part]:
+def _opencode(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     folder = setting.home / ".config/opencode" if setting.user else setting.project
     name = next((one for one in ("opencode.jsonc", "opencode.json") if os.path.isfile(folder / one)), "opencode.json")
     plugin = folder / ("plugin" if setting.user else ".opencode/plugin") / "memdeck.js"
     server = {"type": "local", "command": setting.server, "enabled": True}
     words = (
-        [Block(folder / "AGENTS.md", WORDS)]
+        [InstructionBlock(folder / "AGENTS.md", WORDS)]
         if setting.user
         else _instructions(setting, None, "AGENTS.md", "CLAUDE.md", "AGENTS.md")
     )
     return [JsonEntry(folder / name, ("mcp", "memdeck"), server), OwnFile(plugin, _plugin(setting)), *words]
 
 
-def _plugin(setting: Setting) -> str:
+def _plugin(setting: ConnectionTarget) -> str:
     """Return the plugin that hands a session's first words to the model."""
     words = json.dumps([*setting.command, "hook", "session-start", "--client", setting.client])
     return f"""// Written by `memdeck connect opencode`; `memdeck disconnect opencode` takes it away.
@@ -211,7 +211,7 @@ export const Memdeck = async ({{ directory }}) => ({{
 """
 
 
-def _vscode(setting: Setting) -> Sequence[Part]:
+def _vscode(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     server = _entry(setting, type="stdio")
     server["args"] = [*server["args"], "-w", "${workspaceFolder}"]
     path = setting.place(".vscode/mcp.json", ".config/Code/User/mcp.json")
@@ -224,7 +224,7 @@ def _vscode(setting: Setting) -> Sequence[Part]:
     ]
 
 
-def _zed(setting: Setting) -> Sequence[Part]:
+def _zed(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     path = setting.place(".zed/settings.json", ".config/zed/settings.json")
     return [
         JsonEntry(path, ("context_servers", "memdeck"), {**_entry(setting), "env": {}}),
@@ -232,20 +232,20 @@ def _zed(setting: Setting) -> Sequence[Part]:
     ]
 
 
-def _windsurf(setting: Setting) -> Sequence[Part]:
+def _windsurf(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     path = setting.home / ".codeium/windsurf/mcp_config.json"
     return [JsonEntry(path, ("mcpServers", "memdeck"), _entry(setting), strict=True)]
 
 
-def _nothing(_setting: Setting) -> Sequence[str]:
+def _nothing(_setting: ConnectionTarget) -> Sequence[str]:
     return ()
 
 
-def _claude_notes(setting: Setting) -> Sequence[str]:
+def _claude_notes(setting: ConnectionTarget) -> Sequence[str]:
     return () if setting.user else ("Claude Code asks once whether it may start the server of this project.",)
 
 
-def _codex_notes(setting: Setting) -> Sequence[str]:
+def _codex_notes(setting: ConnectionTarget) -> Sequence[str]:
     notes = ["Codex runs a hook only after you trusted it: type /hooks there once, and again after each change."]
     if not setting.user:
         where = _codex_home(setting) / "config.toml"
@@ -297,9 +297,9 @@ def client_of(name: str, scope: Scope) -> Client:
     return client
 
 
-def gains(client: Client, setting: Setting) -> str:
+def gains(client: Client, setting: ConnectionTarget) -> str:
     """Return in a sentence what a connected client has: the server, hooks, words for the agent; and what is missing."""
-    words = next((part.path.name for part in client.parts(setting) if isinstance(part, Block)), "")
+    words = next((part.path.name for part in client.parts(setting) if isinstance(part, InstructionBlock)), "")
     has = ["the server", *(["hooks"] if client.events else []), *([f"words for the agent in {words}"] if words else [])]
     sentence = f"{client.title} gets {' and '.join(filter(None, (', '.join(has[:-1]), has[-1])))}"
     if not client.events:
@@ -311,7 +311,7 @@ def gains(client: Client, setting: Setting) -> str:
     return f"{sentence}; hooks tell the agent what it should know when a session begins and for each message."
 
 
-def for_any(setting: Setting) -> dict[str, Any]:
+def for_any(setting: ConnectionTarget) -> dict[str, Any]:
     """Return what a client that is not known here has to be told."""
     return {
         "server": _entry(setting, type="stdio"),

@@ -24,8 +24,8 @@ from memory.storage.files.replace import (
 )
 from memory.storage.fsio import remove_empty
 
-from .clients import CLIENTS, SCOPES, Client, Setting, client_of, gains
-from .parts import Block, Part
+from .clients import CLIENTS, SCOPES, Client, ConnectionTarget, client_of, gains
+from .parts import ConnectionPart, InstructionBlock
 
 Action = Literal["create", "change", "remove", "none"]
 _FOLDER = "connections"
@@ -33,7 +33,7 @@ _TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class ConnectedFile:
     """A file without memdeck and as it was written, None for no file, and the folders that were made for it."""
 
     before: bytes | None
@@ -77,7 +77,7 @@ class FilePlan:
 class Connection:
     """What connecting or disconnecting does, and what the person still has to do."""
 
-    setting: Setting
+    setting: ConnectionTarget
     files: tuple[FilePlan, ...]
     notes: tuple[str, ...] = ()
 
@@ -97,7 +97,7 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ConnectionState:
     """How a client is connected: `working` where everything stands, `partly` with what is wrong, or not at all."""
 
     client: str
@@ -117,7 +117,7 @@ class State:
         }
 
 
-def plan_connect(setting: Setting, state: Path) -> Connection:
+def plan_connect(setting: ConnectionTarget, state: Path) -> Connection:
     """Return what connecting would write; nothing is written. Errors of the client's files name file and line."""
     client = client_of(setting.client, setting.scope)
     files = []
@@ -135,7 +135,7 @@ def plan_connect(setting: Setting, state: Path) -> Connection:
     return Connection(setting, tuple(files), (gains(client, setting), *client.notes(setting)))
 
 
-def plan_disconnect(setting: Setting, state: Path) -> Connection:
+def plan_disconnect(setting: ConnectionTarget, state: Path) -> Connection:
     """Return what disconnecting would write: each file as it was before, with what others changed in it since."""
     client = client_of(setting.client, setting.scope)
     shared = _shared(setting)
@@ -188,36 +188,36 @@ def _write(file: FilePlan, state: Path, undo: bool) -> None:
         replace_file(file.path, file.after, base=file.before)
 
 
-def states(setting: Setting) -> list[State]:
+def states(setting: ConnectionTarget) -> list[ConnectionState]:
     """Return how every client is connected, in the project and for the person."""
     found = []
     for name, client in CLIENTS.items():
         for scope in client.scopes:
-            found.append(_state(client, Setting(name, scope, *_rest(setting))))
+            found.append(_state(client, ConnectionTarget(name, scope, *_rest(setting))))
     return found
 
 
-def _rest(setting: Setting) -> tuple[Path, Path, Any, tuple[str, ...]]:
+def _rest(setting: ConnectionTarget) -> tuple[Path, Path, Any, tuple[str, ...]]:
     return setting.project, setting.home, setting.environ, setting.command
 
 
-def _state(client: Client, setting: Setting) -> State:
+def _state(client: Client, setting: ConnectionTarget) -> ConnectionState:
     problems: list[str] = []
     begun = False
     for part in client.parts(setting):
         try:
             data = read_file(part.path)
             # Words for the agent may be there for another client.
-            begun = begun or (data is not None and not isinstance(part, Block) and part.take(data) != data)
+            begun = begun or (data is not None and not isinstance(part, InstructionBlock) and part.take(data) != data)
             if not part.stands(data):
                 problems.append(f"{part.path} does not have what `connect` writes")
         except MemdeckError as error:
             problems.append(error.message)
     if not begun:
-        return State(setting.client, setting.scope, "no")
+        return ConnectionState(setting.client, setting.scope, "no")
     if shutil.which(setting.command[0]) is None:
         problems.append(f"{setting.command[0]} cannot be run")
-    return State(
+    return ConnectionState(
         setting.client,
         setting.scope,
         "partly" if problems else "working",
@@ -226,26 +226,26 @@ def _state(client: Client, setting: Setting) -> State:
     )
 
 
-def _by_file(parts: Sequence[Part]) -> dict[Path, list[Part]]:
-    files: dict[Path, list[Part]] = {}
+def _by_file(parts: Sequence[ConnectionPart]) -> dict[Path, list[ConnectionPart]]:
+    files: dict[Path, list[ConnectionPart]] = {}
     for part in parts:
         files.setdefault(part.path, []).append(part)
     return files
 
 
-def _shared(setting: Setting) -> set[Path]:
+def _shared(setting: ConnectionTarget) -> set[Path]:
     """Return the files of which another client that is connected needs the same words."""
     found: set[Path] = set()
     for name, client in CLIENTS.items():
         if name == setting.client or setting.scope not in client.scopes:
             continue
-        other = Setting(name, setting.scope, *_rest(setting))
+        other = ConnectionTarget(name, setting.scope, *_rest(setting))
         if _state(client, other).state != "no":
             found |= {part.path for part in client.parts(other)}
     return found
 
 
-def _original(now: bytes, parts: Sequence[Part], known: Recorded | None) -> bytes | None:
+def _original(now: bytes, parts: Sequence[ConnectionPart], known: ConnectedFile | None) -> bytes | None:
     """Return a file without the pieces: as it was, as far as that is known, else with what others did to it since."""
     if known is not None:
         if now == known.after:
@@ -261,7 +261,7 @@ def _original(now: bytes, parts: Sequence[Part], known: Recorded | None) -> byte
     return None if made_for_us and left is not None and left.strip() in (b"", b"{}") else left
 
 
-def _left(data: bytes, parts: Sequence[Part]) -> bool:
+def _left(data: bytes, parts: Sequence[ConnectionPart]) -> bool:
     """Tell whether a piece is still in a file, or the file cannot be read."""
     try:
         return any(part.take(data) != data for part in parts)
@@ -281,7 +281,7 @@ def _decoded(text: str | None) -> bytes | None:
     return None if text is None else base64.b64decode(text)
 
 
-def _recorded(path: Path, state: Path) -> Recorded | None:
+def _recorded(path: Path, state: Path) -> ConnectedFile | None:
     """Return what is known of a file that was connected; None where nothing is, or the record is damaged."""
     try:
         data = read_file(state / "memdeck" / _FOLDER / _name(path))
@@ -289,9 +289,18 @@ def _recorded(path: Path, state: Path) -> Recorded | None:
             return None
         found = json.loads(data)
         folders = tuple(map(Path, found["folders"]))
-        return Recorded(_decoded(found["before"]), _decoded(found["after"]), folders)
+        return ConnectedFile(_decoded(found["before"]), _decoded(found["after"]), folders)
     except (MemdeckError, ValueError, KeyError, TypeError):
         return None
 
 
-__all__ = ["SCOPES", "Connection", "FilePlan", "State", "carry_out", "plan_connect", "plan_disconnect", "states"]
+__all__ = [
+    "SCOPES",
+    "Connection",
+    "ConnectionState",
+    "FilePlan",
+    "carry_out",
+    "plan_connect",
+    "plan_disconnect",
+    "states",
+]

@@ -17,7 +17,7 @@ from .jsonc import JsonFile
 _OURS = re.compile(r"\bhook (?:session-start|prompt|pre-compact|stop|session-end) --client ")
 
 
-class Part(Protocol):
+class ConnectionPart(Protocol):
     """One piece; `data` is the file's bytes, None where there is no file. Errors name file and line."""
 
     @property
@@ -168,7 +168,7 @@ class TomlTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class InstructionBlock:
     """Words for the agent in a Markdown file, between two lines of comment."""
 
     path: Path

@@ -82,10 +82,10 @@ _NOTES: tuple[tuple[str, float, str], ...] = (
 
 def demo_facts(now: datetime) -> str:
     """Return the sample's facts as their file holds them, dated relative to `now` (aware)."""
-    from memory.facts.writing import Line, encode_lines
+    from memory.facts.writing import NewFact, encode_lines
 
     lines = [
-        Line(text, tags, scope, (now - days * _DAY).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+        NewFact(text, tags, scope, (now - days * _DAY).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
         for days, scope, text, tags in _FACTS
     ]
     return encode_lines(lines, 0, now)[1].decode()

@@ -100,10 +100,10 @@ class CuratedSession:
         query = mask(message)[:_QUERY]
         if not self._on or not query.strip():
             return ""
-        from memory.curated.recall.recall import Options, recall, turn_block
+        from memory.curated.recall.recall import RecallOptions, recall, turn_block
 
         curated = self._begin()
-        options = Options(session=self._id or None, turn=turn)
+        options = RecallOptions(session=self._id or None, turn=turn)
         return turn_block(recall(curated, query, curated.visible(), options, now=self._now))
 
     def keep(self, role: Literal["user", "assistant"], text: str, turn: int | None) -> None:

@@ -187,9 +187,9 @@ _ANSWERS: dict[str, Callable[[Workspace, Mapping[str, Any], str, datetime], str]
 
 
 def _session(workspace: Workspace, given: Mapping[str, Any], client: str) -> Any:
-    from .sessions import Session
+    from .sessions import HookSession
 
-    return Session(workspace, _session_id(given), f"agent:{client}")
+    return HookSession(workspace, _session_id(given), f"agent:{client}")
 
 
 def _session_id(given: Mapping[str, Any]) -> str:

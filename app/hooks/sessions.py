@@ -16,7 +16,7 @@ _MOST_CHANGES = 200
 _MOST_FAILURES = 8
 
 
-class Changed(NamedTuple):
+class SessionChange(NamedTuple):
     """A change that the session's agent made: its summary, the first file, and the refs of its entries."""
 
     summary: str
@@ -24,7 +24,7 @@ class Changed(NamedTuple):
     refs: tuple[str, ...]
 
 
-class Session:
+class HookSession:
     """One session of an agent in a workspace; without an id, or a state folder, nothing is remembered."""
 
     def __init__(self, workspace: Workspace, session_id: str, actor: str) -> None:
@@ -75,7 +75,7 @@ class Session:
         if self._known():
             self._keep(None)
 
-    def changes(self, now: datetime) -> list[Changed]:
+    def changes(self, now: datetime) -> list[SessionChange]:
         """Return what the agent changed since the session began, the newest first; none where that is not known."""
         since = self._known().get("since")
         if not isinstance(since, str):
@@ -87,7 +87,7 @@ class Session:
             self._workspace, limit=_MOST_CHANGES, actor=self._actor, since=datetime.fromisoformat(since)
         )
         return [
-            Changed(one["summary"], one["file"], tuple(entry["ref"] for entry in one["entries"] if entry["ref"]))
+            SessionChange(one["summary"], one["file"], tuple(entry["ref"] for entry in one["entries"] if entry["ref"]))
             for one in map(row, found)
         ]
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 import uvicorn
 
 from app.servers.http_server import HttpServer
-from app.servers.loopback import HOST, App, Guard, Receive, Scope, Send, error_body, open_port
+from app.servers.loopback import HOST, App, LoopbackGuard, Receive, Scope, Send, error_body, open_port
 from memory.errors import BusyError, MemdeckError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def serve(api: FleetApi, life: Life, port: int, say: Callable[[str, str], None])
     try:
         host = f"{HOST}:{listening.getsockname()[1]}"
         token = secrets.token_urlsafe(32)
-        guard: App = Guard(api, host, token, "memdeck fleet serve")
+        guard: App = LoopbackGuard(api, host, token, "memdeck fleet serve")
         config = uvicorn.Config(
             guard, ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
             timeout_graceful_shutdown=3, proxy_headers=False,

@@ -18,7 +18,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-class Guard:
+class LoopbackGuard:
     """Lets in requests that name this host and carry the token; pages of other origins get nothing."""
 
     def __init__(self, app: App, host: str, token: str, command: str) -> None:

@@ -26,29 +26,29 @@ from widgets.text.depth import Depth
 from widgets.text.glyphs import UNICODE, Glyphs
 
 from .commands.conditions import Situation
-from .forms.consent import Consent
+from .forms.consent import ConsentPart
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID, PARTS, Action, command_of
 from .keys.type_ahead import TypeAhead
-from .live.away_summary import Morning
-from .live.changing import Changing
+from .live.away_summary import AwaySummary
+from .live.edits import Edits
 from .live.fleet import PANE as FLEET
 from .live.fleet import AllWorkspaces
 from .live.jobs import Jobs
-from .live.outside_changes import LogSource, Noticing
-from .live.overview import Overview
+from .live.outside_changes import LogSource, OutsideChanges
+from .live.overview import OverviewPart
 from .live.prompts import PANE as PROMPT
 from .live.prompts import PromptSource
 from .live.proposals import PANE as INBOX
-from .live.proposals import Proposing
-from .live.refresh import Looking
-from .live.schedule import Watching
-from .main_screen import Desk
-from .messages import Progress, Report
+from .live.proposals import AgentProposals
+from .live.refresh import Refresher
+from .live.schedule import Schedule
+from .main_screen import MainScreen
+from .messages import Progress, ThreadReport
 from .navigation import Navigation
 from .overlays import Overlays
-from .pane_state import Remembering
-from .search.queries import Searching
+from .pane_state import PaneState
+from .search.queries import SearchQueries
 from .shell import Shell
 from .toasts import place_toasts
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.history.lost_files import LostFile
     from memory.history.taken_back import Undone
-    from memory.monitoring.run.run import Ways
+    from memory.monitoring.run.run import WatchServices
     from memory.trust.consent import Trust
     from memory.workspace import Workspace
     from widgets.input.form import Form
@@ -67,8 +67,8 @@ if TYPE_CHECKING:
 
     from .commands.context import JobView
     from .commands.perform import Performer
-    from .forms.drafts import Drafting
-    from .forms.form_session import Filling
+    from .forms.drafts import FormDrafts
+    from .forms.form_session import FormSession
 
 TICK_SECONDS = 30.0
 """How often what depends on the time is drawn again."""
@@ -132,64 +132,66 @@ class MemdeckApp(Shell):
             keymap=keymap,
         )
         # Each part gets those above it; what goes the other way is a hook.
-        self.remembering = Remembering(self)
-        self.looking = Looking(self)
-        self.jobs = Jobs(self, self.looking)
-        self.watching = Watching(self, self.looking, self.jobs)
-        self.noticing = Noticing(self, self.looking, self.remembering)
-        self.proposing = Proposing(self, self.looking)
-        overview = Overview(self, self.noticing, self.watching, Morning(self, self.remembering), self.proposing.source)
+        self.pane_state = PaneState(self)
+        self.refresher = Refresher(self)
+        self.jobs = Jobs(self, self.refresher)
+        self.schedule = Schedule(self, self.refresher, self.jobs)
+        self.outside_changes = OutsideChanges(self, self.refresher, self.pane_state)
+        self.agent_proposals = AgentProposals(self, self.refresher)
+        overview = OverviewPart(
+            self, self.outside_changes, self.schedule, AwaySummary(self, self.pane_state), self.agent_proposals.source
+        )
         self.overlays = Overlays(self, self._allows, self.action_do)
-        self.changing = Changing(self, self.looking, self.noticing, overview, self.watching, self.overlays)
-        self.consent = Consent(self, self.looking, self.watching, self.overlays, self.changing)
+        self.edits = Edits(self, self.refresher, self.outside_changes, overview, self.schedule, self.overlays)
+        self.consent = ConsentPart(self, self.refresher, self.schedule, self.overlays, self.edits)
         self.navigation = Navigation(
             self,
-            self.looking,
-            self.noticing,
+            self.refresher,
+            self.outside_changes,
             overview,
-            self.remembering,
+            self.pane_state,
             self.overlays,
             self.consent,
             self.make_pane,
         )
-        self.searching = Searching(self, self.navigation, self.remembering)
-        self.fleet = AllWorkspaces(self, self.looking, self.jobs, self.navigation)
-        self.searching.instead[FLEET] = self.fleet.search
-        self.typing_ahead = TypeAhead(self, self.changing, self.consent, self._pass_on)
+        self.search_queries = SearchQueries(self, self.navigation, self.pane_state)
+        self.fleet = AllWorkspaces(self, self.refresher, self.jobs, self.navigation)
+        self.search_queries.instead[FLEET] = self.fleet.search
+        self.type_ahead = TypeAhead(self, self.edits, self.consent, self._pass_on)
         self._connect(overview)
         first = None
         if workspace is not None:
-            first = self.navigation.begin(self.navigation.first(pane, self.remembering.last_pane))
+            first = self.navigation.begin(self.navigation.first(pane, self.pane_state.last_pane))
         path_shown = "" if workspace is None else short_path(str(workspace.root), self.environ)
-        self.desk = Desk(self._desk_ready, path_shown, first, self.navigation.panes)
+        self.main_screen = MainScreen(self._desk_ready, path_shown, first, self.navigation.panes)
 
-    def _connect(self, overview: Overview) -> None:
+    def _connect(self, overview: OverviewPart) -> None:
         """Say what follows from a look at the files."""
-        hooks = self.looking.hooks
-        hooks.before.append(self.noticing.look_first)
+        hooks = self.refresher.hooks
+        hooks.before.append(self.outside_changes.look_first)
         hooks.behind += [
-            self.noticing.look_behind,
+            self.outside_changes.look_behind,
             self.fleet.look_once,
             overview.count,
             overview.brief,
             self._look_for_drafts,
         ]
         hooks.shown += [self._say_what_changed, overview.shown, self.navigation.shown]
-        hooks.rested += [self.changing.seen, self.watching.begin]
+        hooks.rested += [self.edits.seen, self.schedule.begin]
         hooks.failed.append(overview.say_not_read)
-        hooks.changed += [self.watching.files_changed, self.searching.files_changed]
-        self.noticing.on_change.append(overview.show_badges)
-        self.noticing.on_undone.append(self._taken_back)
+        hooks.changed += [self.schedule.files_changed, self.search_queries.files_changed]
+        self.outside_changes.on_change.append(overview.show_badges)
+        self.outside_changes.on_undone.append(self._taken_back)
 
     def _look_for_drafts(self, _pane: Pane, _snapshot: Snapshot, _now: datetime) -> None:
-        self.drafting.look()
+        self.form_drafts.look()
 
     def _say_what_changed(self, _pane: Pane, _first: bool) -> None:
         """Tell panes and the open form that other files are shown."""
-        self.noticing.say_lost()
-        if "filling" in self.__dict__:
+        self.outside_changes.say_lost()
+        if "form_session" in self.__dict__:
             # Where no form was ever opened there is none to tell.
-            self.filling.files_changed()
+            self.form_session.files_changed()
 
     def _taken_back(self, undone: Sequence[Undone]) -> None:
         from .commands.revert import taken_back
@@ -199,19 +201,19 @@ class MemdeckApp(Shell):
     # Parts that nobody needs before the first frame; each is imported with its first use.
 
     @cached_property
-    def drafting(self) -> Drafting:
+    def form_drafts(self) -> FormDrafts:
         """Keeps what is typed."""
-        from .forms.drafts import Drafting
+        from .forms.drafts import FormDrafts
 
-        return Drafting(self, self.remembering)
+        return FormDrafts(self, self.pane_state)
 
     @cached_property
-    def filling(self) -> Filling:
+    def form_session(self) -> FormSession:
         """Opens and writes forms."""
-        from .forms.form_session import Filling
+        from .forms.form_session import FormSession
 
-        return Filling(
-            self, self, self.looking, self.changing, self.drafting, self.navigation, lambda step: self.perform(step)
+        return FormSession(
+            self, self, self.refresher, self.edits, self.form_drafts, self.navigation, lambda step: self.perform(step)
         )
 
     @cached_property
@@ -221,15 +223,15 @@ class MemdeckApp(Shell):
 
         return Performer(
             self,
-            looking=self.looking,
-            changing=self.changing,
+            refresher=self.refresher,
+            edits=self.edits,
             navigation=self.navigation,
             overlays=self.overlays,
             consent=self.consent,
-            watching=self.watching,
+            schedule=self.schedule,
             jobs=self.jobs,
-            remembering=self.remembering,
-            forms=lambda: (self.filling, self.drafting),
+            pane_state=self.pane_state,
+            forms=lambda: (self.form_session, self.form_drafts),
         )
 
     # What commands look at
@@ -237,12 +239,12 @@ class MemdeckApp(Shell):
     @property
     def undone(self) -> tuple[Undone, ...]:
         """What saves of other programs took back, and nobody decided about."""
-        return self.noticing.undone
+        return self.outside_changes.undone
 
     @property
     def lost(self) -> LostFile | None:
         """The file of the open pane that is gone or empty."""
-        return self.noticing.lost_in(self.pane)
+        return self.outside_changes.lost_in(self.pane)
 
     @property
     def has_jobs(self) -> bool:
@@ -251,38 +253,38 @@ class MemdeckApp(Shell):
 
     def can_turn(self, way: str) -> bool:
         """Return whether there was something to undo or to redo at the last look."""
-        return self.noticing.can_turn(way)
+        return self.outside_changes.can_turn(way)
 
     def may_turn(self, way: str) -> bool:
         """Return whether there is something to undo or to redo, or may be."""
-        return self.noticing.may_turn(way, writing=not self.changing.idle)
+        return self.outside_changes.may_turn(way, writing=not self.edits.idle)
 
     def saved_views(self, pane_id: str) -> dict[str, dict[str, str]]:
         """Return the views of a pane that people keep, by name."""
-        return self.remembering.saved_views(pane_id)
+        return self.pane_state.saved_views(pane_id)
 
     def writing(self) -> AbstractContextManager[None]:
         """Hold the lock of changes while something is written in a thread."""
-        return self.changing.writing()
+        return self.edits.writing()
 
     def trust(self) -> Trust | None:
         """Return what the person decided about commands, in an object of its own for one thread."""
-        return self.watching.trust()
+        return self.schedule.trust()
 
-    def ways(self, job: JobView) -> Ways:
+    def ways(self, job: JobView) -> WatchServices:
         """Return what a run of monitors reaches."""
-        return self.watching.ways(job)
+        return self.schedule.ways(job)
 
     @property
     def idle(self) -> bool:
         """Whether nothing is being read, written or about to be asked."""
-        return self.looking.idle and self.changing.idle and not self.consent.is_deaf and self.typing_ahead.idle
+        return self.refresher.idle and self.edits.idle and not self.consent.is_deaf and self.type_ahead.idle
 
     # Start and end
 
-    def get_default_screen(self) -> Desk:
+    def get_default_screen(self) -> MainScreen:
         """The main screen."""
-        return self.desk
+        return self.main_screen
 
     def on_mount(self) -> None:
         """Begin to listen to signals and to the clock."""
@@ -291,12 +293,12 @@ class MemdeckApp(Shell):
         leave_on_signals(self)
         self.set_interval(TICK_SECONDS, self._tick)
         if self.setup.watches:
-            self.proposing.begin()
+            self.agent_proposals.begin()
             self.fleet.begin()
 
     def on_unmount(self) -> None:
         """It ended, whatever ended it."""
-        self.looking.end()
+        self.refresher.end()
         self.fleet.stop()
 
     def _desk_ready(self) -> None:
@@ -304,7 +306,7 @@ class MemdeckApp(Shell):
         if self.keymap.path:
             self.call_after_refresh(self.overlays.tell_of_keys)
         if self.navigation.pane is not None:
-            self.looking.first(self.navigation.pane)
+            self.refresher.first(self.navigation.pane)
             self.navigation.wait_for(self.navigation.pane)
             if self.setup.entry is not None:
                 self.navigation.jump(*self.setup.entry)
@@ -323,22 +325,22 @@ class MemdeckApp(Shell):
         workspace = make(self, choice)
         if workspace is not None:
             self.workspace = workspace
-            self.desk.header.path = short_path(str(workspace.root), self.environ)
+            self.main_screen.header.path = short_path(str(workspace.root), self.environ)
             self.navigation.open_pane(self.navigation.first(), remember=False)
 
     def _leave(self) -> None:
         """Keep what is typed and what is remembered, stop watching."""
         self._keep_typed()
-        self.remembering.keep(self.searching.history, self.noticing.seen)
-        self.looking.stop()
-        self.searching.stop()
-        self.watching.leave()
+        self.pane_state.keep(self.search_queries.history, self.outside_changes.seen)
+        self.refresher.stop()
+        self.search_queries.stop()
+        self.schedule.leave()
         self.fleet.stop()
 
     def _keep_typed(self) -> None:
         """Write what stands in a form; where no form was opened there is nothing to write."""
-        if "drafting" in self.__dict__:
-            self.drafting.save_now()
+        if "form_drafts" in self.__dict__:
+            self.form_drafts.save_now()
 
     def exit(self, *args: object, **kwargs: object) -> None:
         """Leave; what is remembered is written first."""
@@ -360,7 +362,7 @@ class MemdeckApp(Shell):
         """Make a pane that is opened for the first time."""
         pane_type = name.load()
         if name.id == INBOX:
-            return pane_type(self.proposing.source)  # type: ignore[call-arg]
+            return pane_type(self.agent_proposals.source)  # type: ignore[call-arg]
         if name.id == PROMPT:
             return pane_type(PromptSource(self))  # type: ignore[call-arg]
         if name.id == FLEET:
@@ -368,20 +370,20 @@ class MemdeckApp(Shell):
         if name.id == "changes":
             return pane_type(LogSource(self))  # type: ignore[call-arg]
         if name.id == "monitors":
-            return pane_type(self.watching.pictures)  # type: ignore[call-arg]
+            return pane_type(self.schedule.pictures)  # type: ignore[call-arg]
         if name.id == "contacts":
-            return pane_type(self.watching.addresses)  # type: ignore[call-arg]
+            return pane_type(self.schedule.addresses)  # type: ignore[call-arg]
         if name.id == "plans":
             return pane_type(LogSource(self).past)  # type: ignore[call-arg]
         pane = pane_type()
         if name.id == "brief" and self.left_drafts:
-            pane.say_drafts(self.drafting.listed)  # type: ignore[attr-defined]
+            pane.say_drafts(self.form_drafts.listed)  # type: ignore[attr-defined]
         return pane
 
     def _tick(self) -> None:
         """Time went by: what is due or overdue may look different."""
-        if self.workspace is not None and self.looking.idle:
-            self.looking.tick()
+        if self.workspace is not None and self.refresher.idle:
+            self.refresher.tick()
 
     # Actions
 
@@ -395,17 +397,17 @@ class MemdeckApp(Shell):
                 else:
                     self.perform(command_of(action)(self, *action.arguments))
         finally:
-            self.typing_ahead.acted()
+            self.type_ahead.acted()
 
     async def on_event(self, event: Event) -> None:
         """Take an event; keys wait for what an earlier key opens, and mean nothing when it ends."""
         if self.ends and isinstance(event, (InputEvent, Paste)):
             return
         if isinstance(event, Key):
-            self.looking.pressed()
+            self.refresher.pressed()
         if isinstance(event, Key) and not event.is_forwarded and self.consent.drops(event):
             return
-        if isinstance(event, Key) and not event.is_forwarded and self.typing_ahead.keep(event):
+        if isinstance(event, Key) and not event.is_forwarded and self.type_ahead.keep(event):
             return
         await super().on_event(event)
 
@@ -438,7 +440,7 @@ class MemdeckApp(Shell):
 
     # Messages
 
-    def on_report(self, message: Report) -> None:
+    def on_thread_report(self, message: ThreadReport) -> None:
         """A thread is done with something."""
         message.deliver()
 
@@ -448,11 +450,11 @@ class MemdeckApp(Shell):
 
     def on_form_edited(self, message: Form.Edited) -> None:
         """Something was typed into a form."""
-        self.drafting.edited(message.form, message.values)
+        self.form_drafts.edited(message.form, message.values)
 
     def on_brief_pane_resume(self, message: BriefPane.Resume) -> None:
         """A draft of the brief was chosen."""
-        self.filling.resume_left(message.draft)
+        self.form_session.resume_left(message.draft)
 
     def on_brief_pane_more(self, message: BriefPane.More) -> None:
         """All of a group of the brief is wanted."""
@@ -487,14 +489,14 @@ class MemdeckApp(Shell):
     def on_go_waits(self, message: GoWaits) -> None:
         """`g` was typed, or what follows it; in a dialog it leads to the first row only."""
         message.stop()
-        self.navigation.go_waits(waits=message.waits and self.screen is self.desk)
+        self.navigation.go_waits(waits=message.waits and self.screen is self.main_screen)
 
     def on_prefixed(self, message: Prefixed) -> None:
         """A character was typed after g."""
         try:
             self.navigation.go(message.character)
         finally:
-            self.typing_ahead.acted()
+            self.type_ahead.acted()
 
     def on_line_list_opened(self, message: LineList.Opened) -> None:
         """Nothing here opens by itself."""

@@ -22,7 +22,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ClipboardProgram:
     """A program of the desktop that takes text on its standard input, and the variable it needs (empty: none)."""
 
     command: tuple[str, ...]
@@ -30,11 +30,11 @@ class Tool:
 
 
 TOOLS = (
-    Tool(("wl-copy", "--type", "text/plain;charset=utf-8"), "WAYLAND_DISPLAY"),
-    Tool(("xclip", "-selection", "clipboard", "-in"), "DISPLAY"),
-    Tool(("xsel", "--clipboard", "--input"), "DISPLAY"),
+    ClipboardProgram(("wl-copy", "--type", "text/plain;charset=utf-8"), "WAYLAND_DISPLAY"),
+    ClipboardProgram(("xclip", "-selection", "clipboard", "-in"), "DISPLAY"),
+    ClipboardProgram(("xsel", "--clipboard", "--input"), "DISPLAY"),
 )
-_MAC = Tool(("pbcopy",))
+_MAC = ClipboardProgram(("pbcopy",))
 
 
 def safe_text(text: str) -> str:

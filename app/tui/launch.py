@@ -86,9 +86,9 @@ def _show(
     from app.places import short_path
     from widgets.panes import panes_for
 
-    from .start_screen import FirstWords
+    from .start_screen import StartText
 
-    words = FirstWords()
+    words = StartText()
     try:
         if workspace is not None:
             words.say(short_path(str(workspace.root), environ), panes_for(workspace.system_names()), environ)
@@ -139,7 +139,7 @@ def _make_app(
     import locale
 
     # Nothing that is made until the first frame is thrown away soon; looking for garbage in it would cost a tenth of
-    # the time to the first frame. `Looking` lets it go on afterwards.
+    # the time to the first frame. `Refresher` lets it go on afterwards.
     gc.disable()
     # Keys must not wait long for a thread that reads large files.
     sys.setswitchinterval(0.001)

@@ -19,8 +19,8 @@ from widgets.chrome.covered import Covered
 from widgets.chrome.footer import UNBOUND, KeyHints, active_binding
 from widgets.chrome.frame import Frame
 from widgets.chrome.header import HeaderLine
-from widgets.chrome.sidebar import PaneEntry, Sidebar
-from widgets.chrome.which_key import Ways
+from widgets.chrome.sidebar import Sidebar, SidebarEntry
+from widgets.chrome.which_key import WhichKey
 from widgets.input.editors import SafeText
 from widgets.pane.base import Pane
 from widgets.panes import PaneName
@@ -57,7 +57,7 @@ class Panes(Covered, Container):
     """The panes, of which one is seen."""
 
 
-class Desk(Screen[None]):
+class MainScreen(Screen[None]):
     """Where a person works. Wide terminals show everything; below 90 columns the sidebar has numbers and badges only,
     below 60 it is left out, and where not even a few rows have room the screen says so.
     """
@@ -71,7 +71,7 @@ class Desk(Screen[None]):
     ]
 
     DEFAULT_CSS: ClassVar[str] = """
-    Desk {
+    MainScreen {
         layout: vertical;
         background: $background;
         layers: usual above;
@@ -156,7 +156,7 @@ class Desk(Screen[None]):
         with Body(id="body"):
             with Frame(classes="sidebar-frame") as frame:
                 frame.id = "sidebar-frame"
-                sidebar = Sidebar([PaneEntry(pane.id, pane.key, pane.title) for pane in self._names])
+                sidebar = Sidebar([SidebarEntry(pane.id, pane.key, pane.title) for pane in self._names])
                 if self._pane is not None:
                     sidebar.show(self._pane.pane_id)
                 yield sidebar
@@ -164,7 +164,7 @@ class Desk(Screen[None]):
                 if self._pane is not None:
                     yield self._pane
         yield KeyHints(pinned=PINNED, late=True)
-        yield Ways()
+        yield WhichKey()
         yield SafeText("", id="too-small")
 
     def on_resize(self, event: events.Resize) -> None:

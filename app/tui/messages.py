@@ -12,7 +12,7 @@ from textual.message import Message
 
 
 @dataclass(eq=False, repr=False)
-class Report(Message):
+class ThreadReport(Message):
     """A thread is done with something; `deliver` takes it in the application's thread."""
 
     deliver: Callable[[], object]

@@ -12,12 +12,12 @@ from widgets.panes import PaneName, all_panes, pane_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.tui.forms.consent import Consent
-    from app.tui.live.outside_changes import Noticing
-    from app.tui.live.overview import Overview
-    from app.tui.live.refresh import Looking
+    from app.tui.forms.consent import ConsentPart
+    from app.tui.live.outside_changes import OutsideChanges
+    from app.tui.live.overview import OverviewPart
+    from app.tui.live.refresh import Refresher
     from app.tui.overlays import Overlays
-    from app.tui.pane_state import Remembering
+    from app.tui.pane_state import PaneState
     from app.tui.shell import Shell
 
 FIRST_PANE = "tasks"
@@ -51,18 +51,18 @@ class Navigation(Part):
     def __init__(
         self,
         app: Shell,
-        looking: Looking,
-        noticing: Noticing,
-        overview: Overview,
-        remembering: Remembering,
+        refresher: Refresher,
+        outside_changes: OutsideChanges,
+        overview: OverviewPart,
+        pane_state: PaneState,
         overlays: Overlays,
-        consent: Consent,
+        consent: ConsentPart,
         make_pane: Callable[[PaneName], Pane],
     ) -> None:
         """`make_pane` makes a pane that is opened for the first time; none is open yet."""
         super().__init__(app)
-        self._looking, self._noticing, self._overview = looking, noticing, overview
-        self._remembering, self._overlays, self._consent = remembering, overlays, consent
+        self._refresher, self._outside_changes, self._overview = refresher, outside_changes, overview
+        self._pane_state, self._overlays, self._consent = pane_state, overlays, consent
         self._make_pane = make_pane
         self._panes = app.panes
         self._mounted = app.panes.mounted
@@ -96,20 +96,20 @@ class Navigation(Part):
             return
         before, self._panes.open = self.pane, pane
         self._fit(pane)
-        desk = self.app.desk
-        keeps_focus = desk.sidebar.has_focus
+        main_screen = self.app.main_screen
+        keeps_focus = main_screen.sidebar.has_focus
         if before is not None and before is not pane:
             if not keeps_focus:
                 # Else Textual looks for another widget when this one goes, and takes the sidebar.
-                desk.set_focus(None)
+                main_screen.set_focus(None)
             before.display = False
         pane.display = True
-        if pane_id not in desk.sidebar:
+        if pane_id not in main_screen.sidebar:
             self._overview.show_badges()
-        desk.sidebar.show(pane_id)
-        self._looking.show(pane)
+        main_screen.sidebar.show(pane_id)
+        self._refresher.show(pane)
         if pane_id == "changes":
-            self._noticing.looked_at()
+            self._outside_changes.looked_at()
         if ref and not pane.go_to(ref) and pane.contents is not None:
             self.app.say("The entry is not there any more.", severity="warning")
         pane.remove_class("-open")
@@ -117,16 +117,16 @@ class Navigation(Part):
             pass
         elif pane.is_mounted:
             # At once: focus that comes later would be taken from what the next key opens.
-            desk.set_focus(pane.focus_target)
+            main_screen.set_focus(pane.focus_target)
         else:
             pane.call_after_refresh(self._focus, pane)
         self.app.refresh_keys()
 
     def _focus(self, pane: Pane) -> None:
         """Give a pane that was opened for the first time the focus, unless a key went on meanwhile."""
-        desk = self.app.desk
-        if self.pane is pane and desk.focused is None:
-            desk.set_focus(pane.focus_target)
+        main_screen = self.app.main_screen
+        if self.pane is pane and main_screen.focused is None:
+            main_screen.set_focus(pane.focus_target)
 
     def first(self, asked: str | None = None, left: str | None = None) -> str:
         """The pane to open first: the one that is asked for, also where its system is not here yet; the one that was
@@ -157,8 +157,8 @@ class Navigation(Part):
             self.app.say(f"The pane {pane_id} cannot be shown: {error}", severity="error")
             return None
         self._mounted[pane_id] = pane
-        desk = self.app.desk
-        desk.panes.mount(pane)
+        main_screen = self.app.main_screen
+        main_screen.panes.mount(pane)
         self.wait_for(pane)
         return pane
 
@@ -184,7 +184,7 @@ class Navigation(Part):
 
     def go_waits(self, *, waits: bool) -> None:
         """Show where `g` leads while it waits for the next key."""
-        from widgets.chrome.which_key import Ways
+        from widgets.chrome.which_key import WhichKey
         from widgets.text.styled_text import Piece, line
 
         if waits:
@@ -193,20 +193,20 @@ class Navigation(Part):
         keys = [(key, name.title.lower()) for key, name in pane_keys().items()]
         words = [line(Piece(key, "accent"), f" {title}") for key, title in (("g", "first row"), *keys, ("?", "help"))]
         # The list tells of it also when the application ends, and the screen is taken away part by part.
-        desk = self.app.desk
-        for ways in desk.query(Ways):
+        main_screen = self.app.main_screen
+        for ways in main_screen.query(WhichKey):
             ways.show(words if waits else ())
 
     def shown(self, pane: Pane, first: bool) -> None:
         """A pane that is seen shows something for the first time: go back to where it was left."""
         if not first or pane is not self.pane:
             return
-        pane.take_saved_views(self._remembering.saved_views(pane.pane_id))
-        view = self._remembering.view_of(pane.pane_id)
+        pane.take_saved_views(self._pane_state.saved_views(pane.pane_id))
+        view = self._pane_state.view_of(pane.pane_id)
         if view:
             pane.restore(view)
-        desk = self.app.desk
-        if desk.focused is None:
+        main_screen = self.app.main_screen
+        if main_screen.focused is None:
             # The list was hidden while its files were read, and lost the focus with that.
             pane.call_after_refresh(self._focus, pane)
 
@@ -221,7 +221,7 @@ class Navigation(Part):
     def _fit(self, pane: Pane) -> None:
         """Give a pane that is opened the room that lists have now."""
         if self._panes.zoomed is None:
-            self._panes.zoomed = self._remembering.zoomed
+            self._panes.zoomed = self._pane_state.zoomed
         pane.set_class(self._panes.zoomed, "-zoom")
 
     def zoom(self) -> None:
@@ -242,8 +242,8 @@ class Navigation(Part):
         pane = self.pane
         if pane is None or pane.detail_view.has_focus:
             return
-        desk = self.app.desk
-        if desk.sidebar.has_focus:
+        main_screen = self.app.main_screen
+        if main_screen.sidebar.has_focus:
             pane.focus_list()
         elif not pane.has_entry:
             pane.line_list.action_open()
@@ -356,7 +356,7 @@ class Navigation(Part):
                 self.app.refresh_keys()
 
         self.open_pane(pane_id)
-        self._looking.request(show)
+        self._refresher.request(show)
 
     def problem(self) -> None:
         """Go to the first thing that is wrong in the files, and say what it is."""

@@ -74,9 +74,9 @@ class Overlays(Part):
         """Whether what took a while to get ready can be shown now; if something else is open, say that it cannot."""
         # The last screen may be gone by now, with the application.
         shown = self.app.screen_stack[-1:]
-        if shown and shown != [self.app.desk]:
+        if shown and shown != [self.app.main_screen]:
             self.app.say(f"{what} was ready when something else was open; ask for it again.")
-        return shown == [self.app.desk]
+        return shown == [self.app.main_screen]
 
     def help(self) -> None:
         """All keys that do something now."""
@@ -106,7 +106,7 @@ class Overlays(Part):
 
     def themes(self) -> None:
         """A menu of the themes, each shown while the cursor is on it."""
-        from widgets.dialogs.pick import Option, Pick
+        from widgets.dialogs.pick import Pick, PickOption
         from widgets.text.depth import OWN, offered
 
         before, depth = self.app.theme, self.app.setup.depth
@@ -115,8 +115,8 @@ class Overlays(Part):
         for theme in themes:
             self.app.register_theme(theme)
         others = [theme.name for theme in themes]
-        options = [Option(name, theme_words(name), group="MEMDECK", marked=name == before) for name in own]
-        options += [Option(name, theme_words(name), group="TEXTUAL", marked=name == before) for name in others]
+        options = [PickOption(name, theme_words(name), group="MEMDECK", marked=name == before) for name in own]
+        options += [PickOption(name, theme_words(name), group="TEXTUAL", marked=name == before) for name in others]
 
         def shown(name: str) -> None:
             self.app.theme = name

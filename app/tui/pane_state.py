@@ -1,4 +1,4 @@
-"""Remembering: the last pane, and of each pane position, filter and sort, per workspace and outside of it."""
+"""The state of panes: the last pane, and of each pane position, filter and sort, per workspace and outside of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST = 500
 """Characters of one value that are kept."""
 
 
-class Remembering(Part):
+class PaneState(Part):
     """Read once at the start, written once at the end; nothing depends on it."""
 
     _values: Mapping[str, Any] | None = None

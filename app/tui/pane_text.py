@@ -108,10 +108,10 @@ async def _settle(app: MemdeckApp) -> None:
 def _go_to(pane: Pane, ref: str) -> None:
     """Put the cursor on an entry, called as the command line calls it."""
     from memory.errors import UsageError
-    from widgets.pane.rows import Row
+    from widgets.pane.rows import RowKey
 
     for key in pane.line_list.rows:
-        if isinstance(key, Row):
+        if isinstance(key, RowKey):
             names = (pane.ref(key.item), pane.copied_ref(key.item))
             if ref in names or any(name.endswith(f"#{ref}") for name in names):
                 pane.line_list.cursor = key
@@ -121,7 +121,7 @@ def _go_to(pane: Pane, ref: str) -> None:
 
 
 def _take(app: MemdeckApp, pane: Pane) -> PanePicture:
-    from widgets.pane.rows import Row
+    from widgets.pane.rows import RowKey
 
     strips = app.screen._compositor.render_strips(app.size)
     lines = tuple(visible(strip.text).rstrip() for strip in strips)
@@ -130,7 +130,7 @@ def _take(app: MemdeckApp, pane: Pane) -> PanePicture:
     top = round(listed.scroll_y)
     entries = []
     for number, key in enumerate(listed.rows[top : top + region.height]):
-        if isinstance(key, Row) and listed.is_on_screen and region.y + number < len(strips):
+        if isinstance(key, RowKey) and listed.is_on_screen and region.y + number < len(strips):
             text = strips[region.y + number].crop(region.x, region.x + region.width).text
             entries.append(
                 PictureRow(
@@ -140,5 +140,5 @@ def _take(app: MemdeckApp, pane: Pane) -> PanePicture:
                     key is listed.cursor,
                 )
             )
-    total = sum(isinstance(key, Row) for key in listed.rows)
+    total = sum(isinstance(key, RowKey) for key in listed.rows)
     return PanePicture(pane.pane_id, pane.title, *app.size, lines, tuple(entries), total)

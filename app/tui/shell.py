@@ -25,7 +25,7 @@ from widgets.text.glyphs import ASCII, UNICODE, Glyphs
 
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID
-from .messages import Report
+from .messages import ThreadReport
 from .open_panes import OpenPanes
 from .toasts import heading_of, place_toasts
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from widgets.pane.base import Pane
 
     from .commands.steps import Severity
-    from .main_screen import Desk
+    from .main_screen import MainScreen
 
 T = TypeVar("T")
 
@@ -90,7 +90,7 @@ class Shell(App[int]):
     .-depth-16 ModalScreen { background: transparent; }
     """
 
-    desk: Desk
+    main_screen: MainScreen
     """The main screen."""
 
     def __init__(
@@ -231,7 +231,7 @@ class Shell(App[int]):
                 if then is None:
                     return
                 report = partial(then, result)
-            self.post_message(Report(report))
+            self.post_message(ThreadReport(report))
 
         self.run_worker(run, group=group, thread=True, exclusive=exclusive, exit_on_error=False)
 

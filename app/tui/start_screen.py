@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 SIDEBAR_FROM = 60
-"""Columns from which the panes are named at the left, as in `Desk`."""
+"""Columns from which the panes are named at the left, as in `MainScreen`."""
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
-class FirstWords:
+class StartText:
     """The terminal's second screen, opened before Textual is there, and handed to its driver."""
 
     def __init__(self) -> None:

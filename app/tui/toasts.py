@@ -82,7 +82,7 @@ def place_toasts(app: App[int]) -> None:
         rack.styles.max_height = max(1, place.lines) if place.lines < lines else screen.size.height
 
 
-class Place(NamedTuple):
+class ToastPlace(NamedTuple):
     """Where messages stand: at the top or at the foot, how many lines are free beyond them, how many they may take."""
 
     above: bool
@@ -97,7 +97,7 @@ def height_of(message: str, title: str, columns: int) -> int:
     return bool(title) + sum(len(wrap_line(line(text), width)) for text in message.split("\n"))
 
 
-def place_for(screen: Screen[object], lines: int) -> Place:
+def place_for(screen: Screen[object], lines: int) -> ToastPlace:
     """Return where messages of so many lines stand."""
     height = screen.size.height
     free = 1
@@ -106,13 +106,13 @@ def place_for(screen: Screen[object], lines: int) -> Place:
         free = height - max(keys)
     rows = cursor_rows(screen)
     if rows is None:
-        return Place(above=False, free=free, lines=height - free)
+        return ToastPlace(above=False, free=free, lines=height - free)
     below, above = height - free - rows.stop, rows.start - 1
     if lines <= below or (lines > above and below >= above):
-        return Place(above=False, free=free, lines=min(lines, below))
+        return ToastPlace(above=False, free=free, lines=min(lines, below))
     # The header gives its line rather than the end of a sentence.
     top = 1 if lines <= above else 0
-    return Place(above=True, free=top, lines=min(lines, rows.start - top))
+    return ToastPlace(above=True, free=top, lines=min(lines, rows.start - top))
 
 
 def cursor_rows(screen: Screen[object]) -> range | None:

@@ -17,7 +17,7 @@ from memory.named_tuple import NamedTuple
 from .secret_prose import PROSE_WORDS
 
 
-class Found(NamedTuple):
+class FoundSecret(NamedTuple):
     """A secret in a text: its `kind` in a few words, and where it stands, in characters from `start` to `end`."""
 
     kind: str
@@ -137,7 +137,7 @@ _DIGITS = "[0-9]+"
 _LOWER, _UPPER = "[a-z]", "[A-Z]"
 
 
-def find_secrets(text: str, *, plain_words: bool = False) -> tuple[Found, ...]:
+def find_secrets(text: str, *, plain_words: bool = False) -> tuple[FoundSecret, ...]:
     """Return what looks like a secret, in the order of the text and without overlaps; of two in one place the first.
 
     It is meant to be sure rather than complete: hashes, identifiers, paths and words about passwords are left alone.
@@ -150,7 +150,7 @@ def find_secrets(text: str, *, plain_words: bool = False) -> tuple[Found, ...]:
     found = [*_shapes(text, data), *_logins(text, data), *_named(text, lower), *_runs(text, data)]
     if plain_words:
         found += _plain_words(text, lower)
-    kept: list[Found] = []
+    kept: list[FoundSecret] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end)):
         if not kept or one.start >= kept[-1].end:
             kept.append(one)
@@ -186,7 +186,7 @@ def _places(data: bytes, needle: bytes) -> Iterator[int]:
         place = data.find(needle, place + len(needle))
 
 
-def _shapes(text: str, data: bytes) -> Iterator[Found]:
+def _shapes(text: str, data: bytes) -> Iterator[FoundSecret]:
     """Yield what has the shape of a key that a service gives."""
     # One byte is found far faster than several: what holds a byte that the text has not cannot begin there.
     missing = frozenset([byte for byte in _BEGIN_BYTES if byte not in data])
@@ -199,7 +199,7 @@ def _shapes(text: str, data: bytes) -> Iterator[Found]:
                 continue
             match = _regex(whole).match(text, start)
             if match is not None:
-                yield Found(kind, start, match.end())
+                yield FoundSecret(kind, start, match.end())
                 count += 1
                 if count == _MOST:
                     break
@@ -209,20 +209,20 @@ def _shapes(text: str, data: bytes) -> Iterator[Found]:
             start -= 1
         match = _regex(_BOT).match(text, start)
         if match is not None:
-            yield Found("Telegram token", start, match.end())
+            yield FoundSecret("Telegram token", start, match.end())
 
 
-def _logins(text: str, data: bytes) -> Iterator[Found]:
+def _logins(text: str, data: bytes) -> Iterator[FoundSecret]:
     """Yield addresses that carry a password."""
     if b"@" not in data:
         return
     for start in _places(data, b"://"):
         match = _regex(_LOGIN).match(text, start)
         if match is not None and not _regex(_STANDS_FOR, re.IGNORECASE).match(match[1]):
-            yield Found("URL with a password", match.start(1), match.end(1))
+            yield FoundSecret("URL with a password", match.start(1), match.end(1))
 
 
-def _named(text: str, lower: bytes) -> Iterator[Found]:
+def _named(text: str, lower: bytes) -> Iterator[FoundSecret]:
     """Yield what is said to be a password, token or key, and looks like one."""
     if (b":" not in lower and b"=" not in lower) or not any(needle in lower for needle in _NAMES):
         return
@@ -250,23 +250,23 @@ def _named(text: str, lower: bytes) -> Iterator[Found]:
                 continue
             pin = needle[0] == 112
             if _is_value(word, pin=pin) or _is_value(_last(word), pin=pin):
-                yield Found("password or token", value.start(), value.start() + len(word))
+                yield FoundSecret("password or token", value.start(), value.start() + len(word))
                 count += 1
                 if count == _MOST:
                     break
 
 
-def _plain_words(text: str, lower: bytes) -> Iterator[Found]:
+def _plain_words(text: str, lower: bytes) -> Iterator[FoundSecret]:
     """Yield values of letters alone: behind `token:` and the like where they end a clause, and behind `Bearer`."""
     if any(needle in lower for needle in (b"pass", b"pwd", b"secret", b"token")):
         for match in itertools.islice(_regex(_STATED, _ANY_CASE).finditer(text), _MOST):
             if _is_plain_value(match["value"]):
-                yield Found("password or token", match.start("value"), match.end("value"))
+                yield FoundSecret("password or token", match.start("value"), match.end("value"))
     if b"bearer" in lower:
         for match in itertools.islice(_regex(_BEARER, _ANY_CASE).finditer(text), _MOST):
             prose = match["next"] and not match[0].startswith("Bearer")
             if not prose and _is_plain_value(match["value"]):
-                yield Found("bearer token", match.start("value"), match.end("value"))
+                yield FoundSecret("bearer token", match.start("value"), match.end("value"))
 
 
 def _is_plain_value(word: str) -> bool:
@@ -303,7 +303,7 @@ def _is_value(word: str, *, pin: bool) -> bool:
     )
 
 
-def _runs(text: str, data: bytes) -> Iterator[Found]:
+def _runs(text: str, data: bytes) -> Iterator[FoundSecret]:
     """Yield long runs of letters and digits that no person writes and that are no path, hash or name."""
     shape = data.translate(_RUN_CHARS)
     start = shape.find(_RUN_NEEDLE)
@@ -311,7 +311,7 @@ def _runs(text: str, data: bytes) -> Iterator[Found]:
         end = shape.find(b" ", start)
         end = len(text) if end < 0 else end
         if _is_random(text[start : min(end, start + _RUN_LOOK)]) and text[max(0, start - 7) : start] != "base64,":
-            yield Found("long random text", start, end)
+            yield FoundSecret("long random text", start, end)
         start = shape.find(_RUN_NEEDLE, end)
 
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .run import Report, convert
+from .run import ConversionReport, convert
 
-__all__ = ["Report", "convert"]
+__all__ = ["ConversionReport", "convert"]

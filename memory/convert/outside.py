@@ -76,7 +76,7 @@ def markdown_files(folder: Path) -> Iterator[Path]:
     yield from map(Path, sorted(found))
 
 
-class Note(NamedTuple):
+class MarkdownFile(NamedTuple):
     """A Markdown file: its front matter, what stands below, and how many lines the front matter takes."""
 
     front: FrontMatter
@@ -84,7 +84,7 @@ class Note(NamedTuple):
     first: int
 
 
-def read_note(path: Path) -> Note | Skipped:
+def read_note(path: Path) -> MarkdownFile | Skipped:
     """Return a Markdown file, or why it cannot be read."""
     try:
         text = read_text(path)
@@ -95,7 +95,7 @@ def read_note(path: Path) -> Note | Skipped:
     if front.opaque:
         line, _, why = front.problems[0]
         return Skipped(f"{path}:{line + 1}", why)
-    return Note(front, text[len(document.front) :], document.front.count("\n") + 1)
+    return MarkdownFile(front, text[len(document.front) :], document.front.count("\n") + 1)
 
 
 def texts(value: object) -> tuple[str, ...]:

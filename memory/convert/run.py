@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ConversionReport:
     """What became of every entry: `read` is `converted` and those skipped; `losses` are fields without a home."""
 
     source: str
@@ -56,7 +56,7 @@ def convert(
     now: datetime,
     into: str = "",
     dry_run: bool = False,
-) -> Report:
+) -> ConversionReport:
     """Convert the entries of a source into a memory system of the workspace; nothing in the source changes.
 
     `source` is the name of a system, `SYSTEM:DIR` for that of another workspace (`open_workspace` opens it), or
@@ -76,7 +76,7 @@ def convert(
     taken = to.take(items, place=into, actor=actor, now=now)
     done = Committed(()) if dry_run or not taken.converted else taken.commit()
     gone = {item.what for item, _ in done.refused}
-    return Report(
+    return ConversionReport(
         source,
         target,
         dry_run,

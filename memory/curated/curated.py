@@ -12,7 +12,7 @@ from memory.errors import AmbiguousError, MemdeckError, NotFoundError, UsageErro
 from .files.names import fault_of, spellings
 from .model import Invalid, Memory, Root
 from .places.roots import agent_root, agents_in, check_selector, global_root, workspace_root
-from .places.settings import Settings, read_settings
+from .places.settings import CuratedSettings, read_settings
 from .sides import Side
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Curated:
             side.close()
 
     @cached_property
-    def settings(self) -> Settings:
+    def settings(self) -> CuratedSettings:
         """The person's settings; ConfigError `memory.config` with file and line."""
         person = self.sides.get("global")
         return read_settings(None if person is None else person.store)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memory.person import agh_home
-from memory.storage import State, Store
+from memory.storage import PrivateState, Store
 from memory.storage.log.records import PlainReading
 
 from .model import INDEX
@@ -28,7 +28,7 @@ class CuratedReading(PlainReading):
 def person_store(home: Path, state_home: Path | None) -> Store:
     """Return the store of `$AGH_HOME`; without `state_home` nothing is remembered of it."""
     own = agh_home(os.environ, home)
-    kept = None if state_home is None else State(state_home, own, home)
+    kept = None if state_home is None else PrivateState(state_home, own, home)
     return Store(own, state=kept, workspace=own, reading=CuratedReading())
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
-from .content.fields import Fields, count_lines, hidden_lines, split_lines
+from .content.fields import FieldValues, count_lines, hidden_lines, split_lines
 from .markers import conflict_at
 from .source import count_line_ends, decode
 
@@ -201,7 +201,7 @@ def _begins_line(patterns: tuple[re.Pattern[str], ...], body: str) -> bool:
     )
 
 
-def _has_twins(body: str, fields: Fields) -> bool:
+def _has_twins(body: str, fields: FieldValues) -> bool:
     dashes = body.count("\n- ") + body.startswith("- ")
     if "\r" in body:
         dashes += body.count("\r- ")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memory.base.patterns import late
 from memory.errors import UsageError
 
-from .content.fields import Bullet, Fields, read_bullets, read_fields, set_field, unset_field
+from .content.fields import Bullet, FieldValues, read_bullets, read_fields, set_field, unset_field
 from .scan.scan import scan
 from .source import count_line_ends, decode, encode, ends_line, heading_end, heading_line, heading_title, newline_of
 
@@ -62,7 +62,7 @@ class Block(Frozen):
         raise NotImplementedError
 
     @property
-    def fields(self) -> Fields:
+    def fields(self) -> FieldValues:
         """The `- key: value` fields of the body."""
         return read_fields(self.body)
 
@@ -96,7 +96,7 @@ class Entry(Block):
     __slots__ = ("_fields", "_memo", "raw")
 
     raw: bytes
-    _fields: Fields | None
+    _fields: FieldValues | None
     _memo: tuple[Any, Any] | None
 
     def __init__(self, raw: bytes) -> None:
@@ -158,7 +158,7 @@ class Entry(Block):
         return newline_of(self.raw)
 
     @property
-    def fields(self) -> Fields:
+    def fields(self) -> FieldValues:
         """The `- key: value` fields of the body, read once."""
         if self._fields is None:
             fields = read_fields(self.raw)
@@ -205,7 +205,7 @@ class Entry(Block):
 
 
 _SET_RAW: Callable[[Entry, bytes], None] = Entry.__dict__["raw"].__set__
-_SET_FIELDS: Callable[[Entry, Fields | None], None] = Entry.__dict__["_fields"].__set__
+_SET_FIELDS: Callable[[Entry, FieldValues | None], None] = Entry.__dict__["_fields"].__set__
 _SET_MEMO: Callable[[Entry, tuple[Any, Any] | None], None] = Entry.__dict__["_memo"].__set__
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .desk import Desk
-from .model import Item, Made, hash_of, item_of
+from .access import EntryAccess
+from .model import EntryItem, Made, hash_of, item_of
 
-__all__ = ["Desk", "Item", "Made", "hash_of", "item_of"]
+__all__ = ["EntryAccess", "EntryItem", "Made", "hash_of", "item_of"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import UsageError
 
 if TYPE_CHECKING:
-    from .model import Item
+    from .model import EntryItem
 
 LONGEST = 100_000
 """Characters of one text."""
@@ -62,7 +62,7 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def refuse_cut(item: Item, text: str, most: int) -> None:
+def refuse_cut(item: EntryItem, text: str, most: int) -> None:
     """Raise UsageError `entry.cut` for a text that is the beginning of the entry's own as an answer showed it: to
     write it would lose the rest. An entry whose text no answer shows whole takes no text at all.
     """

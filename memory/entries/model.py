@@ -21,7 +21,7 @@ _ABSENT: tuple[Any, ...] = (None, "", [], {}, ())
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class EntryItem:
     """One entry of any system; `fields` are without absent ones, `text` is its source, raw as it stands in the file."""
 
     ref: str
@@ -69,16 +69,16 @@ class Made:
     written.
     """
 
-    item: Item | None
+    item: EntryItem | None
     change: str | None
     summary: str
 
 
-Check = Callable[[Item], object]
+Check = Callable[[EntryItem], object]
 """Raises ConflictError `entry.stale` where an entry is not the one that was read."""
 
 
-def item_of(record: Record, ref: str | None = None) -> Item:
+def item_of(record: Record, ref: str | None = None) -> EntryItem:
     """Return the entry of a record; `ref` for one that has none of its own."""
     told = record.item.json() if hasattr(record.item, "json") else {}
     text = record.text.rstrip("\r\n")
@@ -89,7 +89,7 @@ def item_of(record: Record, ref: str | None = None) -> Item:
     }
     name = ref or record.ref or derived_ref(record)
     found = record._replace(text=text)
-    return Item(
+    return EntryItem(
         name, hash_of(found, values), record.kind, record.title, record.file, record.line, values, text, record.date
     )
 
@@ -118,7 +118,7 @@ def hash_of(record: Record, fields: Mapping[str, Any]) -> str:
     return identity_hex(record.kind, record.title, said, record.text)[:10] + identity_hex("more", record.text, said)[:2]
 
 
-def stale(item: Item, seen: Item | None) -> ConflictError:
+def stale(item: EntryItem, seen: EntryItem | None) -> ConflictError:
     """Return the error for an edit of an entry that was changed since it was read.
 
     `seen` is the entry as it was handed out, None where nobody remembers. The details hold the entry as it is now and,
@@ -135,7 +135,7 @@ def stale(item: Item, seen: Item | None) -> ConflictError:
     )
 
 
-def differences(before: Item, after: Item) -> list[Json]:
+def differences(before: EntryItem, after: EntryItem) -> list[Json]:
     """Return what differs between two versions of an entry, field by field, and line by line where only text does."""
     found: list[Json] = []
     if before.title != after.title:

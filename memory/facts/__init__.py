@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .model import Deleted, Fact, Kept, Refused, Unread
-from .store import FactStore, Look
+from .model import Deleted, Fact, KeptFact, RefusedFact, UnreadLine
+from .store import FactsLook, FactStore
 
-__all__ = ["Deleted", "Fact", "FactStore", "Kept", "Look", "Refused", "Unread"]
+__all__ = ["Deleted", "Fact", "FactStore", "FactsLook", "KeptFact", "RefusedFact", "UnreadLine"]

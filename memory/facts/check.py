@@ -8,12 +8,12 @@ from memory.base.problems import Problem
 
 from .alike import alike
 from .model import FOLDER, MARK, MOST_CHARACTERS, MOST_TAGS, SCOPES, SHOWN, Fact
-from .reading import Reading, time_key
+from .reading import FactsOfFile, time_key
 
 _MOST_ALIKE = 5000
 
 
-def problems_of(reading: Reading, mark: int, mark_data: bytes | None) -> list[Problem]:
+def problems_of(reading: FactsOfFile, mark: int, mark_data: bytes | None) -> list[Problem]:
     """Return the findings in the order of the lines.
 
     Errors: lines that are no facts, and ids that stand twice. Warnings: facts that look like a secret, a missing text

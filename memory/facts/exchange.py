@@ -10,7 +10,7 @@ from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
 
 from .model import DEFAULT_SCOPE, MOST_TAGS, SCOPES, SHOWN, Fact, one_line
 from .reading import time_key
-from .transfer import Row, sort_out
+from .transfer import ImportRow, sort_out
 
 if TYPE_CHECKING:
     from .store import FactStore
@@ -71,7 +71,7 @@ def _twin(there: bool) -> str:
     return "it is there already" if there else "it came along already"
 
 
-def _row(number: int, item: Item) -> tuple[Row, list[Loss]]:
+def _row(number: int, item: Item) -> tuple[ImportRow, list[Loss]]:
     """Return an item as a fact to be stored, and what it loses."""
     text = item.text if one_line(item.text) == item.title else f"{item.title}\n{item.text}" if item.text else item.title
     losses = losses_of(item, _KNOWN, "a fact has text, tags, scope and time")
@@ -85,4 +85,4 @@ def _row(number: int, item: Item) -> tuple[Row, list[Loss]]:
         ts = ""
     if len(item.tags) > MOST_TAGS:
         losses.append(Loss(item.what, "tags", f"a fact has at most {MOST_TAGS}: {', '.join(item.tags[MOST_TAGS:])}"))
-    return Row(number, text, item.tags[:MOST_TAGS], scope, ts), losses
+    return ImportRow(number, text, item.tags[:MOST_TAGS], scope, ts), losses

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .model import Fact
 
 
-class Index:
+class FactIndex:
     """The words of facts in the order of their ranks; it grows with them."""
 
     def __init__(self, facts: Sequence[Fact] = ()) -> None:

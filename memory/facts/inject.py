@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from memory.named_tuple import NamedTuple
 
 from .model import Fact, one_line
-from .reading import Reading, time_key
+from .reading import FactsOfFile, time_key
 from .words import words_of
 
 if TYPE_CHECKING:
-    from .index import Index
-    from .settings import Settings
+    from .index import FactIndex
+    from .settings import FactLimits
 
 HEADER = "[Memories]"
 RECENT = 5
@@ -23,7 +23,7 @@ RECENT = 5
 _SHOWN = 20
 
 
-class Candidate(NamedTuple):
+class RankedFact(NamedTuple):
     """One fact that was considered: its words in the message, the bonus for being new, the score.
 
     `fits` says that it was taken; `total` is how many characters of text there are with it.
@@ -59,11 +59,11 @@ class Injection(NamedTuple):
     reason: str
     facts: tuple[Fact, ...]
     words: tuple[str, ...]
-    settings: Settings
-    explain: Callable[[], Sequence[Candidate]] = tuple
+    settings: FactLimits
+    explain: Callable[[], Sequence[RankedFact]] = tuple
 
     @property
-    def candidates(self) -> tuple[Candidate, ...]:
+    def candidates(self) -> tuple[RankedFact, ...]:
         """The facts in the order in which they were tried: those that fit, then some that fell off."""
         return tuple(self.explain())
 
@@ -119,7 +119,11 @@ def line_of(fact: Fact) -> str:
 
 
 def inject(
-    reading: Reading, message: str, now: datetime, settings: Settings, index: Callable[[], Index] | None = None
+    reading: FactsOfFile,
+    message: str,
+    now: datetime,
+    settings: FactLimits,
+    index: Callable[[], FactIndex] | None = None,
 ) -> Injection:
     """Choose the facts for a message at the aware time `now`; the same facts and message give the same every time.
 
@@ -154,7 +158,7 @@ def bonus_of(ts: str, now: datetime) -> float:
     return min(1.0, 0.1 / max(hours, 0.1))
 
 
-def _recent(reading: Reading, settings: Settings, count: int, reason: str, words: tuple[str, ...]) -> Injection:
+def _recent(reading: FactsOfFile, settings: FactLimits, count: int, reason: str, words: tuple[str, ...]) -> Injection:
     newest = reading.ranked[: -(count + _SHOWN) - 1 : -1]
     chosen = _fitting(newest[:count], settings.max_inject_chars)
     shown = chosen[::-1] if reason == "recent_only" else chosen
@@ -172,8 +176,8 @@ def _fitting(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
 
 
 def _explained(
-    facts: Sequence[Fact], words: set[str], now: datetime | None, settings: Settings, count: int
-) -> Iterator[Candidate]:
+    facts: Sequence[Fact], words: set[str], now: datetime | None, settings: FactLimits, count: int
+) -> Iterator[RankedFact]:
     """Yield facts with the terms of their scores, and whether they were taken."""
     fitting = len(_fitting(facts[:count], settings.max_inject_chars))
     total = 0
@@ -181,10 +185,10 @@ def _explained(
         total += len(fact.text)
         common = tuple(sorted(words & words_of(fact.text))) if words else ()
         bonus = bonus_of(fact.ts, now) if now is not None and common else 0.0
-        yield Candidate(fact, common, bonus, len(common) + bonus, number < fitting, total)
+        yield RankedFact(fact, common, bonus, len(common) + bonus, number < fitting, total)
 
 
-def _ranked(reading: Reading, words: set[str], now: datetime, limit: int, index: Index | None) -> list[int]:
+def _ranked(reading: FactsOfFile, words: set[str], now: datetime, limit: int, index: FactIndex | None) -> list[int]:
     """Return the ranks of the best facts in their order.
 
     The bonus is at most 1 and grows with the time, so facts are in order by the number of words, then by rank. Only a

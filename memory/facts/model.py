@@ -71,14 +71,14 @@ class Fact(NamedTuple):
         return {"id": self.id, "text": self.text, "tags": list(self.tags), "scope": self.scope, "ts": self.ts}
 
 
-class Unread(NamedTuple):
+class UnreadLine(NamedTuple):
     """A line that is no fact: it does not parse, or has no id; it stays where it is. `line` counts from 0."""
 
     line: int
     why: str
 
 
-class Kept(NamedTuple):
+class KeptFact(NamedTuple):
     """A fact was stored: its id, the change, and the ids of facts that had to go for it."""
 
     id: str
@@ -101,7 +101,7 @@ class Deleted(NamedTuple):
         return {"ok": True}
 
 
-class Refused(NamedTuple):
+class RefusedFact(NamedTuple):
     """Nothing was written, for the reason in `error`."""
 
     error: str

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from .model import DEFAULT_SCOPE, Fact, Unread
+from .model import DEFAULT_SCOPE, Fact, UnreadLine
 
 _PLAIN = r'[^"\\\x00-\x1f\ud800-\udfff]'
 # A line as memdeck writes it, without escapes; any other goes through the JSON parser.
@@ -24,7 +24,7 @@ _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _BOM = "\ufeff"
 
 
-class Reading:
+class FactsOfFile:
     """All facts of one version of the file, immutable for whoever holds it.
 
     `facts` are in the order of the file, `ranked` the same from the oldest to the newest: by time, then by number,
@@ -34,12 +34,12 @@ class Reading:
     """
 
     def __init__(
-        self, data: bytes, facts: list[Fact], unread: list[Unread], lines: int, known: Reading | None = None
+        self, data: bytes, facts: list[Fact], unread: list[UnreadLine], lines: int, known: FactsOfFile | None = None
     ) -> None:
         """Keep what was read; `known` is the reading that this one begins with."""
         self.data = data
         self.facts: Sequence[Fact] = facts
-        self.unread: Sequence[Unread] = unread
+        self.unread: Sequence[UnreadLine] = unread
         self.lines = lines
         self.line = object()
         self._times: list[str] | None = None
@@ -48,7 +48,7 @@ class Reading:
         if known is not None:
             self._follow(known, facts[len(known.facts) :])
 
-    def _follow(self, known: Reading, new: Sequence[Fact]) -> None:
+    def _follow(self, known: FactsOfFile, new: Sequence[Fact]) -> None:
         """Take over what is known of the facts that are there already."""
         if known._highest is not None:
             self._highest = max(known._highest, max((fact.number for fact in new), default=0))
@@ -113,12 +113,12 @@ class Reading:
         return next((fact for fact in self.facts if fact.id == fact_id), None)
 
 
-def read_facts(data: bytes, known: Reading | None = None) -> Reading:
+def read_facts(data: bytes, known: FactsOfFile | None = None) -> FactsOfFile:
     """Return the facts of a file; where it begins with one that is known, only the rest is read."""
     if known is not None and not (known.data.endswith(b"\n") and data.startswith(known.data)):
         known = None
     facts: list[Fact] = [] if known is None else list(known.facts)
-    unread: list[Unread] = [] if known is None else list(known.unread)
+    unread: list[UnreadLine] = [] if known is None else list(known.unread)
     lines = 0 if known is None else known.lines
     rest = data if known is None else data[len(known.data) :]
     try:
@@ -142,29 +142,29 @@ def read_facts(data: bytes, known: Reading | None = None) -> Reading:
             facts.append(Fact(fact_id, scope, words, known_tags, ts, number))
         elif line.strip(" \t\r"):
             if not whole and _NOT_UTF8.search(line):
-                unread.append(Unread(number, "it is not valid UTF-8"))
+                unread.append(UnreadLine(number, "it is not valid UTF-8"))
                 continue
             one = read_line(line, number)
             if isinstance(one, Fact):
                 facts.append(one)
             else:
                 unread.append(one)
-    return Reading(data, facts, unread, lines + len(pieces), known)
+    return FactsOfFile(data, facts, unread, lines + len(pieces), known)
 
 
-def read_line(line: str, number: int) -> Fact | Unread:
+def read_line(line: str, number: int) -> Fact | UnreadLine:
     """Read one line with the JSON parser; escapes, other orders and further keys are all the same to it."""
     import json
 
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):
-        return Unread(number, "it is no JSON")
+        return UnreadLine(number, "it is no JSON")
     if not isinstance(values, dict):
-        return Unread(number, "it is no JSON object")
+        return UnreadLine(number, "it is no JSON object")
     fact_id = values.get("id")
     if not isinstance(fact_id, str) or not fact_id:
-        return Unread(number, "it has no id")
+        return UnreadLine(number, "it has no id")
     text, scope, ts = (values.get(key) for key in ("text", "scope", "ts"))
     tags = values.get("tags")
     return Fact(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .model import Fact
-    from .reading import Reading
+    from .reading import FactsOfFile
 
 LIMIT = 20
 """How many facts a search returns at most."""
@@ -19,7 +19,7 @@ _BETWEEN = "\n"
 class Haystack:
     """The texts of all facts one behind the other, in the case in which they are compared."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: FactsOfFile) -> None:
         """Join them, from the oldest to the newest."""
         self._facts = reading.ranked
         # A newline stands between two facts and in none: what is looked for lies inside of one.
@@ -27,7 +27,7 @@ class Haystack:
         self._text = _BETWEEN.join(texts)
         self._starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
 
-    def follow(self, reading: Reading) -> None:
+    def follow(self, reading: FactsOfFile) -> None:
         """Take in the facts of a longer reading of the same line."""
         new = [fact.text.casefold().replace(_BETWEEN, "\r") for fact in reading.ranked[len(self._facts) :]]
         if new:
@@ -47,7 +47,7 @@ class Haystack:
 
 
 def find_facts(
-    reading: Reading, query: str | None, tag: str | None, haystack: Haystack | None = None, limit: int = LIMIT
+    reading: FactsOfFile, query: str | None, tag: str | None, haystack: Haystack | None = None, limit: int = LIMIT
 ) -> tuple[Fact, ...]:
     """Return the newest facts that hold the query and have the tag, whole, both in any case; `limit` 0 is all.
 

@@ -16,7 +16,7 @@ _DIGITS = re.compile(rb"[0-9]{4300}")
 """What Python refuses to read as a number."""
 
 
-class Settings(NamedTuple):
+class FactLimits(NamedTuple):
     """The limits: characters of text and facts in one injection, facts in the file."""
 
     inject_mode: str = "relevant"
@@ -25,13 +25,13 @@ class Settings(NamedTuple):
     max_total: int = 500
 
 
-def read_settings(data: bytes | None) -> Settings:
+def read_settings(data: bytes | None) -> FactLimits:
     """Return the settings of a file; what is missing, null or zero is the default.
 
     ConfigError `facts.settings` for an unknown mode, a number that is none, and a file that does not parse.
     """
     if data is None:
-        return Settings()
+        return FactLimits()
     import json
 
     try:
@@ -42,12 +42,12 @@ def read_settings(data: bytes | None) -> Settings:
     if not isinstance(values, dict) or not isinstance(memory, dict | None):
         raise _bad(data, 'has no object "memory"', "memory")
     memory = memory or {}
-    default = Settings()
+    default = FactLimits()
     mode = memory.get("inject_mode") or default.inject_mode
     if mode not in MODES:
         raise _bad(data, f"has the inject_mode {_shown(mode)}", "inject_mode", f"use one of {', '.join(MODES)}")
     numbers = ("max_inject_chars", "max_inject_count", "max_total")
-    return Settings(str(mode), *(_number(data, memory, key, getattr(default, key)) for key in numbers))
+    return FactLimits(str(mode), *(_number(data, memory, key, getattr(default, key)) for key in numbers))
 
 
 def _number(data: bytes, values: dict[str, object], key: str, default: int) -> int:

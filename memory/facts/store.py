@@ -9,33 +9,33 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memory.errors import ConflictError, UsageError
 
-from .model import DEFAULT_SCOPE, FILE, MARK, SETTINGS, Deleted, Fact, Kept, Refused, one_line, refusal
-from .reading import Reading, read_facts
+from .model import DEFAULT_SCOPE, FILE, MARK, SETTINGS, Deleted, Fact, KeptFact, RefusedFact, one_line, refusal
+from .reading import FactsOfFile, read_facts
 from .search import Haystack, find_facts
-from .settings import Settings, read_settings
+from .settings import FactLimits, read_settings
 
 if TYPE_CHECKING:
     from memory.storage import Change, Store
     from memory.storage.transaction.transaction import Transaction
 
-    from .index import Index
+    from .index import FactIndex
     from .inject import Injection
-    from .transfer import Import, Row
-    from .writing import Line
+    from .transfer import Import, ImportRow
+    from .writing import NewFact
 
 _TRIES = 12  # How often a change is planned again while other programs write to the same file.
 R = TypeVar("R")
 
 
-class Look:
+class FactsLook:
     """The facts at one moment, for panes and searches; immutable, and the same object while the file is the same."""
 
-    def __init__(self, store: FactStore, reading: Reading, settings: Settings | None, refusal: str) -> None:
+    def __init__(self, store: FactStore, reading: FactsOfFile, settings: FactLimits | None, refusal: str) -> None:
         """Keep what was read; `refusal` says why there are no settings."""
         self._store = store
         self.reading = reading
         self.refusal = refusal
-        self.settings = settings or Settings()
+        self.settings = settings or FactLimits()
 
     @property
     def newest(self) -> Sequence[Fact]:
@@ -57,20 +57,20 @@ class FactStore:
     def __init__(self, store: Store) -> None:
         """`store` is that of the folder `.aegis`; nothing is read yet."""
         self._store = store
-        self._reading: Reading | None = None
-        self._look: Look | None = None
-        self._index: tuple[object, Index] | None = None
+        self._reading: FactsOfFile | None = None
+        self._look: FactsLook | None = None
+        self._index: tuple[object, FactIndex] | None = None
         self._injections = self._searches = 0
-        self._haystack: tuple[Reading, Haystack] | None = None
+        self._haystack: tuple[FactsOfFile, Haystack] | None = None
         self._mutex = threading.RLock()
 
     # -- reading ------------------------------------------------------------------------------------------------
 
-    def read(self) -> Reading:
+    def read(self) -> FactsOfFile:
         """Return the facts as they stand in the file now."""
         return self._read(self._store.read(FILE).data)
 
-    def _read(self, data: bytes) -> Reading:
+    def _read(self, data: bytes) -> FactsOfFile:
         with self._mutex:
             known = self._reading
             if known is None or (known.data is not data and known.data != data):
@@ -78,7 +78,7 @@ class FactStore:
             return known
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> FactLimits:
         """The limits as they stand in `agent.json` now; ConfigError `facts.settings`."""
         return read_settings(self._store.read(SETTINGS).base)
 
@@ -87,13 +87,13 @@ class FactStore:
         """The highest number that the file beside the facts remembers; 0 where it says nothing."""
         return read_mark(self._store.read(MARK).data)
 
-    def look(self) -> Look:
+    def look(self) -> FactsLook:
         """Return one look at the facts; settings that are wrong count as the defaults, and say why."""
         from memory.errors import ConfigError
 
         reading, why = self.read(), ""
         try:
-            settings: Settings | None = self.settings
+            settings: FactLimits | None = self.settings
         except ConfigError as error:
             settings, why = None, error.message
         with self._mutex:
@@ -103,11 +103,11 @@ class FactStore:
                 or known.reading is not reading
                 or (known.settings, known.refusal)
                 != (
-                    settings or Settings(),
+                    settings or FactLimits(),
                     why,
                 )
             ):
-                self._look = known = Look(self, reading, settings, why)
+                self._look = known = FactsLook(self, reading, settings, why)
             return known
 
     def search(self, query: str | None = None, tag: str | None = None) -> tuple[Fact, ...]:
@@ -134,7 +134,7 @@ class FactStore:
         """Return what is injected for a message; see `memory.facts.inject`."""
         return self.inject_into(self.read(), self.settings, message, now)
 
-    def inject_into(self, reading: Reading, settings: Settings, message: str, now: datetime) -> Injection:
+    def inject_into(self, reading: FactsOfFile, settings: FactLimits, message: str, now: datetime) -> Injection:
         """Return what a message injects from facts that were read."""
         from .inject import inject
 
@@ -144,9 +144,9 @@ class FactStore:
             index = None if self._injections == 1 else lambda: self._index_of(reading)
         return inject(reading, message, now, settings, index)
 
-    def _index_of(self, reading: Reading) -> Index:
+    def _index_of(self, reading: FactsOfFile) -> FactIndex:
         """Return the index of what was read; facts that were added since the last one are taken in."""
-        from .index import Index
+        from .index import FactIndex
 
         with self._mutex:
             ranked = reading.ranked
@@ -156,7 +156,7 @@ class FactStore:
                 if line is reading.line and index.count <= len(ranked):
                     index.extend(ranked[index.count :])
                     return index
-            index = Index(ranked)
+            index = FactIndex(ranked)
             self._index = (reading.line, index)
             return index
 
@@ -164,27 +164,27 @@ class FactStore:
 
     def store(
         self, text: str, *, tags: Sequence[str] = (), scope: str = DEFAULT_SCOPE, actor: str, now: datetime
-    ) -> Kept | Refused:
+    ) -> KeptFact | RefusedFact:
         """Store a fact at the aware time `now`, or say why not; the oldest facts go where there are too many."""
         why = refusal(text, tags, scope)
         if why is not None:
-            return Refused(why)
+            return RefusedFact(why)
         most = self.settings.max_total
 
-        def build(transaction: Transaction) -> Kept:
-            from .writing import Line
+        def build(transaction: Transaction) -> KeptFact:
+            from .writing import NewFact
 
-            line = Line(text, tuple(tags), scope)
+            line = NewFact(text, tuple(tags), scope)
             change, ids, pruned = self._add(transaction, [line], most, now, f"stored {{id}}: {_short(text)}")
-            return Kept(ids[0], change, pruned)
+            return KeptFact(ids[0], change, pruned)
 
         return self._change("facts.store", build, actor, now)
 
-    def delete(self, fact_id: str, *, actor: str, now: datetime) -> Deleted | Refused:
+    def delete(self, fact_id: str, *, actor: str, now: datetime) -> Deleted | RefusedFact:
         """Delete the fact of an id (all of them, where it stands twice), or say that there is none."""
 
         change = self.delete_all([fact_id], actor=actor, now=now)
-        return Refused(f"memory {fact_id} not found") if change is None else Deleted(fact_id, change)
+        return RefusedFact(f"memory {fact_id} not found") if change is None else Deleted(fact_id, change)
 
     def delete_all(
         self,
@@ -232,17 +232,17 @@ class FactStore:
 
         return self._change("facts.prune", build, actor, now)
 
-    def take_in(self, rows: Sequence[Row], *, actor: str, now: datetime) -> Import:
+    def take_in(self, rows: Sequence[ImportRow], *, actor: str, now: datetime) -> Import:
         """Store what was read from a file for import, in one change; see `memory.facts.transfer`."""
         from .transfer import Import, sort_out
-        from .writing import Line
+        from .writing import NewFact
 
         most = self.settings.max_total
 
         def build(transaction: Transaction) -> Import:
             reading = self._read(transaction.read(FILE).data)
             wanted, skipped, refused = sort_out(rows, reading)
-            lines = [Line(row.text, row.tags, row.scope, row.ts) for row in wanted]
+            lines = [NewFact(row.text, row.tags, row.scope, row.ts) for row in wanted]
             if not lines:
                 return Import((), skipped, refused)
             if len(lines) > most:
@@ -269,7 +269,7 @@ class FactStore:
         raise AssertionError("the last try returns or raises")
 
     def _add(
-        self, transaction: Transaction, lines: Sequence[Line], most: int, now: datetime, summary: str
+        self, transaction: Transaction, lines: Sequence[NewFact], most: int, now: datetime, summary: str
     ) -> tuple[Change, tuple[str, ...], tuple[str, ...]]:
         """Add lines under new ids; return the change, the ids, and those of the facts that had to go."""
         from .writing import encode_lines
@@ -295,7 +295,7 @@ class FactStore:
     def _rewrite(
         self,
         transaction: Transaction,
-        reading: Reading,
+        reading: FactsOfFile,
         gone: Sequence[Fact],
         added: bytes,
         summary: str,
@@ -311,7 +311,7 @@ class FactStore:
         transaction.write(FILE, data, base=reading.data)
         return transaction.commit(summary)
 
-    def _highest(self, transaction: Transaction, reading: Reading) -> int:
+    def _highest(self, transaction: Transaction, reading: FactsOfFile) -> int:
         """Return the highest number that was ever given, as far as anything here remembers."""
         return max(read_mark(transaction.read(MARK).data), reading.highest)
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from memory.errors import UsageError
 
 from .model import DEFAULT_SCOPE, Fact, refusal
-from .reading import Reading, time_key
+from .reading import FactsOfFile, time_key
 
 Form = Literal["jsonl", "csv"]
 FORMS: tuple[Form, ...] = ("jsonl", "csv")
@@ -17,7 +17,7 @@ COLUMNS = ("id", "scope", "text", "tags", "ts")
 _TAGS = ";"
 
 
-class Row(NamedTuple):
+class ImportRow(NamedTuple):
     """One fact to be imported, from a line that counts from 1; `problem` says why it cannot be read."""
 
     line: int
@@ -53,7 +53,7 @@ class Import:
         }
 
 
-def read_rows(data: bytes, form: Form) -> list[Row]:
+def read_rows(data: bytes, form: Form) -> list[ImportRow]:
     """Return what a file for import holds; UsageError `facts.import` where it is none."""
     try:
         text = data.decode("utf-8-sig")
@@ -62,7 +62,7 @@ def read_rows(data: bytes, form: Form) -> list[Row]:
     return list(_csv_rows(text) if form == "csv" else _json_rows(text))
 
 
-def _json_rows(text: str) -> Iterator[Row]:
+def _json_rows(text: str) -> Iterator[ImportRow]:
     import json
 
     for number, line in enumerate(text.split("\n"), 1):
@@ -81,10 +81,10 @@ def _json_rows(text: str) -> Iterator[Row]:
             yield _unread(number, "its tags are no list of words")
             continue
         scope, ts = values.get("scope") or DEFAULT_SCOPE, values.get("ts") or ""
-        yield Row(number, values["text"], tuple(tags), str(scope), str(ts))
+        yield ImportRow(number, values["text"], tuple(tags), str(scope), str(ts))
 
 
-def _csv_rows(text: str) -> Iterator[Row]:
+def _csv_rows(text: str) -> Iterator[ImportRow]:
     import csv
     import io
 
@@ -94,22 +94,26 @@ def _csv_rows(text: str) -> Iterator[Row]:
             raise UsageError("facts.import", "the first line names no column text", f"name {', '.join(COLUMNS)}")
         for row in reader:
             tags = tuple(tag for one in (row.get("tags") or "").split(_TAGS) if (tag := one.strip()))
-            yield Row(reader.line_num, row["text"] or "", tags, row.get("scope") or DEFAULT_SCOPE, row.get("ts") or "")
+            yield ImportRow(
+                reader.line_num, row["text"] or "", tags, row.get("scope") or DEFAULT_SCOPE, row.get("ts") or ""
+            )
     except csv.Error as error:
         raise UsageError("facts.import", f"line {reader.line_num} is no CSV: {error}", "mend it") from None
 
 
-def _unread(line: int, why: str) -> Row:
-    return Row(line, "", (), DEFAULT_SCOPE, "", why)
+def _unread(line: int, why: str) -> ImportRow:
+    return ImportRow(line, "", (), DEFAULT_SCOPE, "", why)
 
 
-def sort_out(rows: Sequence[Row], reading: Reading) -> tuple[list[Row], int, tuple[tuple[int, str], ...]]:
+def sort_out(
+    rows: Sequence[ImportRow], reading: FactsOfFile
+) -> tuple[list[ImportRow], int, tuple[tuple[int, str], ...]]:
     """Return the rows to store, how many texts are there already, and the lines that are refused.
 
     Rows pass the same checks as `store`; a time that cannot be read is refused, and equal texts count once.
     """
     known = {fact.text for fact in reading.facts}
-    wanted: list[Row] = []
+    wanted: list[ImportRow] = []
     refused: list[tuple[int, str]] = []
     skipped = 0
     for row in rows:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from memory.document.lines import lines_of
 
 
-class Line(NamedTuple):
+class NewFact(NamedTuple):
     """A fact without an id yet; without `ts` it gets the time at which it is written."""
 
     text: str
@@ -18,7 +18,7 @@ class Line(NamedTuple):
     ts: str = ""
 
 
-def encode_line(fact_id: str, line: Line, now: datetime) -> bytes:
+def encode_line(fact_id: str, line: NewFact, now: datetime) -> bytes:
     """Return one line of the file: compact JSON in the order id, scope, text, tags, ts, and a newline."""
     import json
 
@@ -32,7 +32,7 @@ def encode_line(fact_id: str, line: Line, now: datetime) -> bytes:
     return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def encode_lines(lines: Sequence[Line], highest: int, now: datetime) -> tuple[tuple[str, ...], bytes, int]:
+def encode_lines(lines: Sequence[NewFact], highest: int, now: datetime) -> tuple[tuple[str, ...], bytes, int]:
     """Return the ids, the bytes, and the highest number of lines that follow a number."""
     ids = tuple(f"m-{highest + place}" for place in range(1, len(lines) + 1))
     data = b"".join(encode_line(fact_id, line, now) for fact_id, line in zip(ids, lines, strict=True))

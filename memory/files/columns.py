@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Columns:
+class EntryColumns:
     """Answers about the entries of one file, in file order, one row of them for each function that was asked.
 
     A function looks at nothing but its entry, so an answer stays true as long as the entry is the same object.
@@ -37,7 +37,7 @@ class Columns:
         """Return the same where it was asked before, else None."""
         return self._known.get(function)
 
-    def inherit(self, before: Columns) -> None:
+    def inherit(self, before: EntryColumns) -> None:
         """Take the answers about the entries that an earlier look had; every function it asked is asked of the others.
 
         A look differs from the one before in few entries, most often in one: those before it and those behind it are

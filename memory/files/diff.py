@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from memory.document.compare import Region, differences
-from memory.document.content.fields import Fields, read_fields
+from memory.document.content.fields import FieldValues, read_fields
 from memory.document.source import decode
 from memory.document.units import Unit, bare, units_of
 from memory.storage.log.records import is_by_place
@@ -163,7 +163,7 @@ def _fields(before: Entry | None, after: Entry | None) -> Iterator[FieldChange]:
     yield from _field_changes(old, new)
 
 
-def _field_changes(old: Fields, new: Fields) -> Iterator[FieldChange]:
+def _field_changes(old: FieldValues, new: FieldValues) -> Iterator[FieldChange]:
     for key in dict.fromkeys((*old, *new)):
         one, other = old.get(key), new.get(key)
         if one != other:

@@ -58,7 +58,7 @@ def refuse_conflict(title: str, entry: Entry, base: Entry, changes: Mapping[str,
     `title` or `name` is the heading; `fields` of the details lists those that both sides changed, `conflicts` what
     each side says. A field that both set to the same is none of them.
     """
-    from memory.document.merge.bodies import Clash
+    from memory.document.merge.bodies import BodyClash
 
     from .merging import edit_conflict
 
@@ -70,7 +70,7 @@ def refuse_conflict(title: str, entry: Entry, base: Entry, changes: Mapping[str,
         else:
             old, theirs, ours = base.fields.get(key, ""), entry.fields.get(key, ""), value.strip()
         if theirs not in (old, ours):
-            both.append(Clash("field", key, old or None, ours or None, theirs or None))
+            both.append(BodyClash("field", key, old or None, ours or None, theirs or None))
     if both:
         raise edit_conflict(title, both)
 

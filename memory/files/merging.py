@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memory.document.merge import Conflict, Merged, kind_of, merge
+from memory.document.merge import Conflict, MergeResult, kind_of, merge
 from memory.document.merge.apply import apply_to_entry
 from memory.document.merge.conflicts import Spot, reading
 from memory.document.merge.entries import merge_entry
@@ -14,7 +14,7 @@ from memory.errors import ConflictError
 
 if TYPE_CHECKING:
     from memory.document import Document, Entry
-    from memory.document.merge.bodies import Clash
+    from memory.document.merge.bodies import BodyClash
 
 _SHOWN = 3
 
@@ -26,7 +26,7 @@ class MergeConflict(ConflictError):
     ours) and `current` what stands in the file.
     """
 
-    def __init__(self, name: str, merged: Merged, current: Document) -> None:
+    def __init__(self, name: str, merged: MergeResult, current: Document) -> None:
         """Say what conflicts in the file `name`."""
         conflicts = merged.conflicts
         what = [f"{one.field} of {one.entry[:60]!r}" if one.entry else one.field for one in conflicts]
@@ -58,7 +58,7 @@ def _ref(spot: Spot) -> str | None:
     return f"{spot.kind}#{identity_hex(spot.kind, *known)}"
 
 
-def merge_file(name: str, base: Document, ours: Document, current: Document) -> Merged:
+def merge_file(name: str, base: Document, ours: Document, current: Document) -> MergeResult:
     """Merge an edit of the file `name` (relative to the memory folder), made from `base`, into what is there now.
 
     Raises MergeConflict (`document.conflict`) where both sides changed the same.
@@ -81,7 +81,7 @@ def merge_changed_entry(base: Entry, ours: Entry, theirs: Entry, title: str) -> 
 class Difference:
     """One thing that two versions of an entry say differently, as a person reads it; None: nothing is there."""
 
-    clash: Clash
+    clash: BodyClash
     base: str | None
     ours: str | None
     theirs: str | None
@@ -118,7 +118,7 @@ def open_entry(base: Entry, ours: Entry, theirs: Entry) -> OpenEntry:
     return OpenEntry(merged.entry, tuple(found))
 
 
-def edit_conflict(title: str, clashes: Iterable[Clash], ref: str | None = None) -> ConflictError:
+def edit_conflict(title: str, clashes: Iterable[BodyClash], ref: str | None = None) -> ConflictError:
     """Return the error for what both sides changed in one entry.
 
     `details` hold `fields` (each once), `conflicts` (each with entry, what, field, base, ours, theirs) and the `ref`

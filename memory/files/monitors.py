@@ -17,7 +17,7 @@ from memory.errors import UsageError
 
 from .edit import Edit
 from .field_edits import changed_value, check_field_value, clean_values, one_line, refuse_conflict
-from .refs.item_refs import Named, name_all
+from .refs.item_refs import NamedItem, name_all
 from .refs.refs import look_up
 from .source_text import entry_of_text, started_document
 
@@ -45,7 +45,7 @@ PRIORITIES = frozenset({"low", "normal", "high"})
 
 
 @dataclass(frozen=True, slots=True)
-class Monitor(Named):
+class Monitor(NamedItem):
     """One monitor; texts are as they stand in the file, without remarks, None where there is none.
 
     `at` is (section index, entry index) in the document.

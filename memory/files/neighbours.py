@@ -37,7 +37,7 @@ class Folder:
     archive: tuple[str, ...] | Unlisted
 
 
-class Listed(Files, Protocol):
+class ListedFiles(Files, Protocol):
     """A look at the memory files that also knows what lies in their folder."""
 
     @property
@@ -48,7 +48,7 @@ class Listed(Files, Protocol):
         """Return why a file could not be read, None where it could."""
 
 
-def neighbour_problems(snapshot: Listed) -> Iterator[Problem]:
+def neighbour_problems(snapshot: ListedFiles) -> Iterator[Problem]:
     """Yield what is wrong with the folders and with what lies beside the memory files; a `readable` look."""
     folder = snapshot.folder
     if folder is None:
@@ -72,7 +72,7 @@ def neighbour_problems(snapshot: Listed) -> Iterator[Problem]:
                 yield Problem("warning", shown, 0, "file.archive_name", message)
 
 
-def _beside(snapshot: Listed, name: str) -> Iterator[Problem]:
+def _beside(snapshot: ListedFiles, name: str) -> Iterator[Problem]:
     if name in MEMORY_FILES:
         if not snapshot.exists(name) and snapshot.refused(name) is None:
             yield Problem("error", name, 0, "file.link_dangling", f"{name} is a link to nothing")

@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, TypeVar
 
 from memory.document import Document, Entry, Section, parse
-from memory.errors import AmbiguousError, Choice, ConflictError, MemdeckError, NotFoundError
+from memory.errors import AmbiguousError, ConflictError, EntryChoice, MemdeckError, NotFoundError
 
 from .edit import Edit
 from .journal.edits import section_for
@@ -78,7 +78,7 @@ def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
     found: list[Task | JournalEntry | Plan] = []
     view: Files = _ArchiveOnly(snapshot)
     candidates: list[object] = []
-    choices: list[Choice] = []
+    choices: list[EntryChoice] = []
     for kind in kinds:
         try:
             found.append(_FINDERS[kind](view, text, archived=True))
@@ -91,7 +91,9 @@ def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
         return found[0]
     if found or candidates:
         rows = candidates + [{"ref": item.ref, "title": item.title, "file": item.file} for item in found]
-        choices += [Choice(item.ref.partition("#")[2], f"{item.file}:{item.line + 1}", item.title) for item in found]
+        choices += [
+            EntryChoice(item.ref.partition("#")[2], f"{item.file}:{item.line + 1}", item.title) for item in found
+        ]
         raise AmbiguousError(
             "archive.ambiguous",
             f"{len(rows)} archived entries fit {text!r}",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .refs.refs import Past
     from .tasks.model import TaskList
 
-__all__ = ["ARCHIVE_KINDS", "MEMORY_FILES", "Heir", "Snapshot", "Source", "Views", "Written"]
+__all__ = ["ARCHIVE_KINDS", "MEMORY_FILES", "Heir", "Snapshot", "SnapshotSource", "Views", "WrittenFiles"]
 
 V = TypeVar("V")
 
@@ -37,7 +37,7 @@ def _nothing() -> Document:
     return parse(b"")
 
 
-class Source(Protocol):
+class SnapshotSource(Protocol):
     """Where a snapshot reads: a workspace, a transaction in it, or files in memory."""
 
     def document(self, name: str) -> Document | None:
@@ -86,7 +86,7 @@ class Snapshot:
 
     def __init__(
         self,
-        source: Source,
+        source: SnapshotSource,
         machine_zone: Callable[[], tzinfo],
         views: Views | None = None,
         systems: Callable[[str], object] | None = None,
@@ -256,7 +256,7 @@ class _Readable(Snapshot):
 
     def __init__(
         self,
-        source: Source,
+        source: SnapshotSource,
         machine_zone: Callable[[], tzinfo],
         views: Views,
         documents: dict[str, Document | None],
@@ -289,7 +289,7 @@ class _Readable(Snapshot):
         return self._documents[name]
 
 
-class Written:
+class WrittenFiles:
     """A source with some files as they were written, and the others as a look saw them before."""
 
     def __init__(self, before: Snapshot, written: Mapping[str, Document]) -> None:

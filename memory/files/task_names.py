@@ -13,7 +13,7 @@ from memory.document.compare import ends
 from memory.document.source import encode
 from memory.document.units import bare
 
-from .columns import Columns
+from .columns import EntryColumns
 from .refs.refs import tell_apart
 from .tasks.values import Head, created_of, identity_of, is_run, quick_identity
 
@@ -35,7 +35,7 @@ class TaskNames:
         """Nothing is worked out yet."""
         self.file = file
         self.document = document
-        self.columns = Columns(entries)
+        self.columns = EntryColumns(entries)
         self._twins: dict[int, str] | None = None
         self._goes_on: set[int] = set()
         self._told: dict[tuple[Entry, ...], list[str]] = {}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from memory.document import Document
 
 
-class Unread(NamedTuple):
+class UnreadEntry(NamedTuple):
     """One entry, or the text of a section, that is no item of its file; `line` from 0.
 
     `heading` are the words of the section above it, "" for none.
@@ -22,20 +22,20 @@ class Unread(NamedTuple):
     line: int
 
 
-def unread_monitors(document: Document) -> tuple[Unread, ...]:
+def unread_monitors(document: Document) -> tuple[UnreadEntry, ...]:
     """Return the entries of monitors.md outside of the section Monitors: they are not run."""
     from .monitors import SECTION
 
     known = set(document.find(SECTION))
     return tuple(
-        Unread(section.title if section.heading else "", entry.title, document.line_of(index, number))
+        UnreadEntry(section.title if section.heading else "", entry.title, document.line_of(index, number))
         for index, section in document.all_sections()
         if index not in known
         for number, entry in enumerate(section.entries)
     )
 
 
-def unread_contacts(document: Document) -> tuple[Unread, ...]:
+def unread_contacts(document: Document) -> tuple[UnreadEntry, ...]:
     """Return the entries of contacts.md, which holds tables and bullets, and the texts of sections that have no name
     there.
     """
@@ -44,22 +44,22 @@ def unread_contacts(document: Document) -> tuple[Unread, ...]:
     return tuple(_of_contacts(document, read_sections(document)))
 
 
-def _of_contacts(document: Document, known: frozenset[int]) -> Iterator[Unread]:
+def _of_contacts(document: Document, known: frozenset[int]) -> Iterator[UnreadEntry]:
     for index, section in document.all_sections():
         heading = section.title if section.heading else ""
         rows = [line.strip() for line in section.body.splitlines()]
         rows = [line for line in rows if line.strip("|:- ")] if index >= 0 and index not in known else []
         if rows:
             more = f" and {len(rows) - 1} more lines" if len(rows) > 1 else ""
-            yield Unread(heading, rows[0][:100] + more, document.line_of(index))
+            yield UnreadEntry(heading, rows[0][:100] + more, document.line_of(index))
         for number, entry in enumerate(section.entries):
-            yield Unread(heading, entry.title, document.line_of(index, number))
+            yield UnreadEntry(heading, entry.title, document.line_of(index, number))
 
 
-def unread_settings(document: Document) -> tuple[Unread, ...]:
+def unread_settings(document: Document) -> tuple[UnreadEntry, ...]:
     """Return the entries of config.md that hold no setting."""
     return tuple(
-        Unread(section.title if section.heading else "", entry.title, document.line_of(index, number))
+        UnreadEntry(section.title if section.heading else "", entry.title, document.line_of(index, number))
         for index, section in document.all_sections()
         for number, entry in enumerate(section.entries)
         if not len(entry.fields)

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .embedded import EmbeddedFleet
-from .model import Fleet, FleetHit, Kept, Listed, Overview
+from .model import Fleet, FleetHit, FleetWorkspace, WorkResult, WorkspaceOverview
 
-__all__ = ["EmbeddedFleet", "Fleet", "FleetHit", "Kept", "Listed", "Overview"]
+__all__ = ["EmbeddedFleet", "Fleet", "FleetHit", "FleetWorkspace", "WorkResult", "WorkspaceOverview"]

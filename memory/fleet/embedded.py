@@ -13,8 +13,8 @@ from memory.registry import holds_memory, workspace_of
 from memory.storage.private.workspaces import WorkspaceList
 
 from .index import FleetIndex, Look, digest_of
-from .local import Failure, Local, best_hits, query_of
-from .model import FleetHit, Kept, Listed, Overview, Progress
+from .local import LocalWorkspaces, WorkspaceFailure, best_hits, query_of
+from .model import FleetHit, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
 from .watch import watched_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class EmbeddedFleet:
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """Nothing is read yet."""
-        self.local = Local(state_home, host=host, home=home, config_home=config_home, environ=environ)
+        self.local = LocalWorkspaces(state_home, host=host, home=home, config_home=config_home, environ=environ)
         self._list = WorkspaceList(state_home)
         self._index = FleetIndex(self.local)
         self.host = host
@@ -64,9 +64,9 @@ class EmbeddedFleet:
         """Return the workspaces by their paths."""
         return tuple(one.path for one in self._list.all())
 
-    def listed(self) -> tuple[Listed, ...]:
+    def listed(self) -> tuple[FleetWorkspace, ...]:
         """Return the workspaces by their paths."""
-        return tuple(Listed(one.path, self.host) for one in self._list.all())
+        return tuple(FleetWorkspace(one.path, self.host) for one in self._list.all())
 
     def add(self, path: Path, now: datetime) -> Path | None:
         """List the workspace that contains a folder; UsageError `workspace.not_found`."""
@@ -117,7 +117,7 @@ class EmbeddedFleet:
 
     # -- all of them ------------------------------------------------------------------------------------------
 
-    def overview(self, now: datetime, progress: Progress | None = None) -> tuple[Overview, ...]:
+    def overview(self, now: datetime, progress: Progress | None = None) -> tuple[WorkspaceOverview, ...]:
         """Return how all workspaces stand. Files that are those of the last look are not checked for problems again."""
         held = self._index.looks()
         made: list[Look] = []
@@ -131,19 +131,19 @@ class EmbeddedFleet:
                 made.append(done)
                 rows.append(done.overview)
             else:
-                rows.append(Overview(path, self.host, error=done))
+                rows.append(WorkspaceOverview(path, self.host, error=done))
         self._index.keep_looks(made)
         return tuple(rows)
 
-    def known(self, now: datetime) -> tuple[Overview, ...]:  # noqa: ARG002
+    def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:  # noqa: ARG002
         """Return at once how all workspaces stood when somebody looked last; nothing of them is opened."""
         looks = self._index.looks()
         return tuple(
-            looks[name].overview if name in looks else Overview(Path(name), self.host, looked=False)
+            looks[name].overview if name in looks else WorkspaceOverview(Path(name), self.host, looked=False)
             for name in self._list.names()
         )
 
-    def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[Overview]:
+    def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[WorkspaceOverview]:
         """Look again at workspaces whose files changed since the last look, or where that is long ago."""
         names = self._list.names()
         looks = self._index.looks()
@@ -166,7 +166,7 @@ class EmbeddedFleet:
 
     def _look(self, path: Path, now: datetime, held: Look | None) -> Look:
         found = self.local.one(path, lambda workspace: self._looked(workspace, now, held))
-        return found if isinstance(found, Look) else Look(Overview(path, self.host, error=found), now, (), 0)
+        return found if isinstance(found, Look) else Look(WorkspaceOverview(path, self.host, error=found), now, (), 0)
 
     def _looked(self, workspace: Workspace, now: datetime, held: Look | None) -> Look:
         watched = watched_of(workspace)
@@ -185,14 +185,14 @@ class EmbeddedFleet:
         progress: Progress | None = None,
         *,
         deep: bool = False,
-    ) -> tuple[tuple[FleetHit, ...], tuple[Kept, ...]]:
+    ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
         """Return the best finds; what fits all words comes first wherever it is. UsageError as `memory.search`.
 
         The index of all workspaces answers, brought up to date first. `deep` opens each one instead.
         """
         asked = query_of(query, now, kinds)
         names = self._list.names()
-        left: Mapping[str, Failure | None] = dict.fromkeys(names)
+        left: Mapping[str, WorkspaceFailure | None] = dict.fromkeys(names)
         found: tuple[FleetHit, ...] | None = ()
         if asked.empty:
             return (), ()
@@ -203,13 +203,13 @@ class EmbeddedFleet:
                 left = dict.fromkeys(names)
         listed = frozenset(names)
         hits = [hit for hit in found or () if str(hit.workspace) in listed]
-        failed = [Kept(Path(name), self.host, error=why) for name, why in left.items() if why is not None]
+        failed = [WorkResult(Path(name), self.host, error=why) for name, why in left.items() if why is not None]
         unread = [Path(name) for name in left if left[name] is None]
         for path, done in self.local.each(unread, lambda one: self.local.find(one, asked, limit), progress):
             if isinstance(done, list):
                 hits += done
             else:
-                failed.append(Kept(path, self.host, error=done))
+                failed.append(WorkResult(path, self.host, error=done))
         failed.sort(key=lambda one: one.path)
         return best_hits(hits, limit), tuple(failed)
 
@@ -223,13 +223,13 @@ class EmbeddedFleet:
         """Index what changed, for `glance`."""
         self._index.update(self._list.names(), go_on=go_on)
 
-    def check(self, progress: Progress | None = None) -> Iterator[Kept]:
+    def check(self, progress: Progress | None = None) -> Iterator[WorkResult]:
         """Yield what is wrong in each workspace."""
         return self._kept(self.local.check, progress)
 
     def maintain(
         self, now: datetime, *, actor: str, dry_run: bool = False, progress: Progress | None = None
-    ) -> Iterator[Kept]:
+    ) -> Iterator[WorkResult]:
         """Keep each workspace small by its own rules."""
         return self._kept(lambda one: self.local.maintain(one, now, actor=actor, dry_run=dry_run), progress)
 
@@ -237,10 +237,10 @@ class EmbeddedFleet:
         """Close the index; the next question opens it again."""
         self._index.close()
 
-    def _kept(self, work: Callable[[Workspace], dict[str, Any]], progress: Progress | None) -> Iterator[Kept]:
+    def _kept(self, work: Callable[[Workspace], dict[str, Any]], progress: Progress | None) -> Iterator[WorkResult]:
         for path, done in self.local.each(self.paths(), work, progress):
-            failed = isinstance(done, Failure)
-            yield Kept(path, self.host, None if failed else done, done if failed else None)
+            failed = isinstance(done, WorkspaceFailure)
+            yield WorkResult(path, self.host, None if failed else done, done if failed else None)
 
 
 def _folders_in(folder: str) -> list[str]:

@@ -17,14 +17,14 @@ from memory.search.index.opened import OpenedIndex
 from memory.storage.private.places import StateFolder
 from memory.storage.private.workspaces import WorkspaceList
 
-from .local import Failure, Local
-from .model import FleetHit, Overview, Progress
+from .local import LocalWorkspaces, WorkspaceFailure
+from .model import FleetHit, Progress, WorkspaceOverview
 from .watch import stamp_of, watched_of
 
 if TYPE_CHECKING:
     from memory.search import Query
     from memory.search.index.lookup import Lookup
-    from memory.search.index.writer import Writer
+    from memory.search.index.writer import IndexWriter
     from memory.workspace import Workspace
 
 _ROOMS = """
@@ -53,7 +53,7 @@ class _Room(NamedTuple):
 class Look(NamedTuple):
     """How a workspace stood, at which time and with which files."""
 
-    overview: Overview
+    overview: WorkspaceOverview
     time: datetime
     watched: tuple[str, ...]
     stamp: int
@@ -72,7 +72,7 @@ class Look(NamedTuple):
         """Return a look that was written."""
         held = found["overview"]
         last = held["last_maintenance"]
-        made = Overview(
+        made = WorkspaceOverview(
             Path(held["path"]),
             host,
             tuple(held["systems"]),
@@ -94,7 +94,7 @@ class FleetIndex:
     are text here: of a thousand of them objects would cost as much as the answer.
     """
 
-    def __init__(self, local: Local) -> None:
+    def __init__(self, local: LocalWorkspaces) -> None:
         """Nothing is opened yet."""
         home = local.state_home
         folder = StateFolder(home, WorkspaceList(home).path, local.home, name="fleet")
@@ -156,7 +156,7 @@ class FleetIndex:
 
     def update(
         self, paths: Sequence[str], progress: Progress | None = None, go_on: Callable[[], bool] = lambda: True
-    ) -> dict[str, Failure | None]:
+    ) -> dict[str, WorkspaceFailure | None]:
         """Index what changed in some workspaces, and forget all others.
 
         Return those that are not up to date now: why, or None where it is the index that cannot be written.
@@ -164,12 +164,12 @@ class FleetIndex:
         rooms = self._index.read(self._load) or {}
         wanted = frozenset(paths)
         self.forget([path for path in rooms if path not in wanted])
-        left: dict[str, Failure | None] = {}
+        left: dict[str, WorkspaceFailure | None] = {}
         changed = self.behind(paths)
         indexed = 0
         for number, path in enumerate(changed, 1):
             done = self._local.one(Path(path), lambda workspace: self._update(workspace, go_on)) if go_on() else None
-            if done is None or isinstance(done, Failure):
+            if done is None or isinstance(done, WorkspaceFailure):
                 left[path] = done
                 if done is not None and done["code"] == "fleet.gone":
                     self.forget([path])
@@ -191,7 +191,7 @@ class FleetIndex:
         """Keep how workspaces stood, for all processes."""
         rows = [(json.dumps(one.json()), os.fsencode(one.overview.path)) for one in looks]
 
-        def work(writer: Writer) -> None:
+        def work(writer: IndexWriter) -> None:
             writer.connection.execute("BEGIN IMMEDIATE")
             writer.connection.executemany("INSERT OR IGNORE INTO room (path) VALUES (?)", [row[1:] for row in rows])
             writer.connection.executemany("UPDATE room SET look = ? WHERE path = ?", rows)
@@ -209,7 +209,7 @@ class FleetIndex:
         stamp = digest_of(watched)
         path = os.fsencode(workspace.root)
 
-        def work(writer: Writer) -> int | None:
+        def work(writer: IndexWriter) -> int | None:
             connection = writer.connection
             connection.execute("INSERT OR IGNORE INTO room (path) VALUES (?)", (path,))
             (room,) = connection.execute("SELECT id FROM room WHERE path = ?", (path,)).fetchone()
@@ -229,7 +229,7 @@ class FleetIndex:
     def forget(self, paths: Sequence[str]) -> None:
         """Take workspaces out of the index."""
 
-        def work(writer: Writer) -> None:
+        def work(writer: IndexWriter) -> None:
             for path in map(os.fsencode, paths):
                 row = writer.connection.execute("SELECT id FROM room WHERE path = ?", (path,)).fetchone()
                 if row is not None:

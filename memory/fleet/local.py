@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memory.errors import BusyError, MemdeckError, UsageError
 from memory.registry import holds_memory
 
-from .model import FleetHit, Overview, Progress
+from .model import FleetHit, Progress, WorkspaceOverview
 
 if TYPE_CHECKING:
     from memory.search import Query
@@ -23,13 +23,13 @@ WORKERS = 4
 R = TypeVar("R")
 
 
-class Failure(dict[str, str]):
+class WorkspaceFailure(dict[str, str]):
     """Why a workspace could not be worked on: `code` and `message`; one that is `busy` may be free later."""
 
     busy = False
 
 
-class Local:
+class LocalWorkspaces:
     """What can be done with the workspaces of one machine, each opened where it is.
 
     `host` names the machine. `environ` and `config_home` are for what waits for an approval.
@@ -53,7 +53,7 @@ class Local:
 
     # -- one --------------------------------------------------------------------------------------------------
 
-    def one(self, path: Path, work: Callable[[Workspace], R]) -> R | Failure:
+    def one(self, path: Path, work: Callable[[Workspace], R]) -> R | WorkspaceFailure:
         """Return what a piece of work comes to in one workspace; whatever is wrong with it is a Failure."""
         from memory.workspace import Workspace
 
@@ -66,15 +66,15 @@ class Local:
             finally:
                 workspace.close()
         except MemdeckError as error:
-            failure = Failure(code=error.code, message=error.message)
+            failure = WorkspaceFailure(code=error.code, message=error.message)
             failure.busy = isinstance(error, BusyError)
             return failure
         except Exception as error:  # whatever is wrong with one, the others go on
-            return Failure(code="internal", message=f"{type(error).__name__}: {error}"[:300])
+            return WorkspaceFailure(code="internal", message=f"{type(error).__name__}: {error}"[:300])
 
     def each(
         self, paths: Sequence[Path], work: Callable[[Workspace], R], progress: Progress | None
-    ) -> Iterator[tuple[Path, R | Failure]]:
+    ) -> Iterator[tuple[Path, R | WorkspaceFailure]]:
         """Yield what a piece of work came to in each workspace, in their order, `WORKERS` at a time."""
         with ThreadPoolExecutor(WORKERS, thread_name_prefix="fleet") as pool:
             for number, (path, done) in enumerate(
@@ -86,7 +86,7 @@ class Local:
 
     # -- what is done in one ----------------------------------------------------------------------------------
 
-    def look(self, workspace: Workspace, now: datetime, problems: int | None = None) -> Overview:
+    def look(self, workspace: Workspace, now: datetime, problems: int | None = None) -> WorkspaceOverview:
         """Return how a workspace stands; `problems` is what a check of the same files found, where that is known."""
         from memory.files.status import brief
         from memory.systems import check_all
@@ -97,7 +97,7 @@ class Local:
             overdue, alerts = len(found.overdue), len(found.alerts)
         if problems is None:
             problems = sum(problem.level == "error" for problem in check_all(workspace))
-        return Overview(
+        return WorkspaceOverview(
             workspace.root,
             self.host,
             workspace.system_names(),

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from memory.search import Entry
+    from memory.search import FoundEntry
 
 Progress = Callable[[int, int], None]
 """Told how many workspaces are done, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class FleetWorkspace:
     """A workspace of the fleet: where it is, and on which host."""
 
     path: Path
@@ -28,7 +28,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class WorkspaceOverview:
     """How one workspace stands; with an `error` (code and message) where it cannot be looked at.
 
     `overdue`, `alerts`, `waiting` (for approval) and `problems` count; `size` is in bytes. `age` is for how many
@@ -80,7 +80,7 @@ class FleetHit:
 
     workspace: Path
     host: str
-    entry: Entry
+    entry: FoundEntry
     snippet: str
     score: float
     fits_all: bool
@@ -103,7 +103,7 @@ class FleetHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class WorkResult:
     """What checking or maintaining one workspace came to: an object for programs, or the error."""
 
     path: Path
@@ -120,16 +120,16 @@ class Kept:
 class Fleet(Protocol):
     """Many workspaces. One that is broken is told as such and never stops the others."""
 
-    def listed(self) -> tuple[Listed, ...]:
+    def listed(self) -> tuple[FleetWorkspace, ...]:
         """Return the workspaces by host and path."""
 
-    def overview(self, now: datetime, progress: Progress | None = None) -> tuple[Overview, ...]:
+    def overview(self, now: datetime, progress: Progress | None = None) -> tuple[WorkspaceOverview, ...]:
         """Return how all workspaces stand, by host and path."""
 
-    def known(self, now: datetime) -> tuple[Overview, ...]:
+    def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:
         """Return at once how all workspaces stood when somebody looked last, by host and path."""
 
-    def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[Overview]:
+    def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[WorkspaceOverview]:
         """Look again at the workspaces that `known` may be wrong about, and yield how each stands."""
 
     def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
@@ -147,18 +147,18 @@ class Fleet(Protocol):
         progress: Progress | None = None,
         *,
         deep: bool = False,
-    ) -> tuple[tuple[FleetHit, ...], tuple[Kept, ...]]:
+    ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
         """Return the best finds over all workspaces, and those workspaces that could not be searched.
 
         `deep` asks the files themselves, on each host, where a catalogue would answer.
         """
 
-    def check(self, progress: Progress | None = None) -> Iterator[Kept]:
+    def check(self, progress: Progress | None = None) -> Iterator[WorkResult]:
         """Yield what is wrong in each workspace, by host and path."""
 
     def maintain(
         self, now: datetime, *, actor: str, dry_run: bool = False, progress: Progress | None = None
-    ) -> Iterator[Kept]:
+    ) -> Iterator[WorkResult]:
         """Keep each workspace small, and yield its report; monitors are not run."""
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ from memory.workspace import MEMORY_FOLDER
 
 if TYPE_CHECKING:
     from memory.storage import Change
-    from memory.storage.log.records import Record
+    from memory.storage.log.records import ChangeRecord
     from memory.workspace import Workspace
 
 INSIDE = MEMORY_FOLDER + "/"
@@ -31,13 +31,13 @@ def list_changes(
     since: datetime | None = None,
     until: datetime | None = None,
     before: int | None = None,
-) -> tuple[Record, ...]:
+) -> tuple[ChangeRecord, ...]:
     """Return changes, newest first; the filters are those of `History.list`, `before` the `seq` a page goes on from."""
     history = workspace.store.history
     return history.list(limit, actor=actor, file=file, entry=entry, since=since, until=until, before=before)
 
 
-def views_of(workspace: Workspace, record: Record) -> tuple[ChangeView, ...]:
+def views_of(workspace: Workspace, record: ChangeRecord) -> tuple[ChangeView, ...]:
     """Return what a change did, entry by entry; nothing where its bytes are no longer kept."""
     history = workspace.store.history
     files = [FileRegions(file_name(file.path), history.regions(record, file)) for file in record.files]
@@ -56,7 +56,7 @@ def file_name(path: str) -> str:
     return path.removeprefix(INSIDE)
 
 
-def row(record: Record) -> dict[str, Any]:
+def row(record: ChangeRecord) -> dict[str, Any]:
     """Return a change under the keys of the interface; `file` and `entry` are the first of `files` and `entries`."""
     named = [one for one in record.touched if one.ref is not None]
     # The note that a change of a task leaves in the journal is not what it was about.
@@ -103,7 +103,7 @@ def unrecorded_row(change: Change) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class PastEntry:
     """An entry as it once was; `names` are the refs and titles that it had around the change."""
 
     file: str
@@ -112,7 +112,7 @@ class Version:
     names: tuple[str, ...]
 
 
-def version_of(workspace: Workspace, change_id: str, entry: str, *, after: bool) -> Version:
+def version_of(workspace: Workspace, change_id: str, entry: str, *, after: bool) -> PastEntry:
     """Return the source of an entry before or after a change; raises as `memory.history.versions.restore_version`."""
     record = workspace.store.history.get(change_id)
     if not record.kept:
@@ -137,7 +137,7 @@ def version_of(workspace: Workspace, change_id: str, entry: str, *, after: bool)
     section = view.section
     if not after and view.kind == "moved" and view.moved_from is not None and ": " not in view.moved_from:
         section = view.moved_from
-    return Version(view.file, section, Entry.from_text(source), names)
+    return PastEntry(view.file, section, Entry.from_text(source), names)
 
 
 def _matching(views: Iterable[ChangeView], entry: str) -> list[ChangeView]:

@@ -16,7 +16,7 @@ from memory.errors import MemdeckError
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.storage.contracts import ChangingStore
-    from memory.storage.files.protection import Kept
+    from memory.storage.files.protection import LateBytes
     from memory.workspace import Workspace
 
 _INSIDE = "memory/"
@@ -51,7 +51,7 @@ def merge_late(workspace: Workspace, now: datetime) -> tuple[Late, ...]:
     return tuple(found)
 
 
-def _merge_lines(store: ChangingStore, kept: Kept, now: datetime) -> Late:
+def _merge_lines(store: ChangingStore, kept: LateBytes, now: datetime) -> Late:
     """Merge what came too late to a file of another system, which has to be one of lines."""
     from memory.document.lines import is_lines, take_over
 
@@ -81,7 +81,7 @@ def _merge_lines(store: ChangingStore, kept: Kept, now: datetime) -> Late:
     return Late(shown, kept.name, why)
 
 
-def _merge(workspace: Workspace, kept: Kept, now: datetime) -> Late:
+def _merge(workspace: Workspace, kept: LateBytes, now: datetime) -> Late:
     file = kept.path.removeprefix(_INSIDE)
     try:
         why = _why_not(workspace, kept, file, now)
@@ -92,7 +92,7 @@ def _merge(workspace: Workspace, kept: Kept, now: datetime) -> Late:
     return Late(file, kept.name, why)
 
 
-def _why_not(workspace: Workspace, kept: Kept, file: str, now: datetime) -> str:
+def _why_not(workspace: Workspace, kept: LateBytes, file: str, now: datetime) -> str:
     """Merge one of them; return why that could not be done."""
     from memory.document import parse
     from memory.files.edit import Edit

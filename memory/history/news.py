@@ -12,7 +12,7 @@ from memory.files.refs.titles import plain_title
 from .changes import file_name
 
 if TYPE_CHECKING:
-    from memory.storage.log.records import Record
+    from memory.storage.log.records import ChangeRecord
 
 MOST = 500
 """So many of the newest changes are looked at."""
@@ -37,7 +37,7 @@ class News:
     count: int = 1
 
 
-def news_of(records: Iterable[Record], *, mine: str) -> tuple[News, ...]:
+def news_of(records: Iterable[ChangeRecord], *, mine: str) -> tuple[News, ...]:
     """Return what changes of others than `mine` did, the newest first; what was taken back since is left out.
 
     `records` come newest first. An entry that the same writer changed several times is one line, with their number.
@@ -54,7 +54,7 @@ def news_of(records: Iterable[Record], *, mine: str) -> tuple[News, ...]:
     return tuple(found.values())
 
 
-def added_by(records: Iterable[Record], file: str) -> dict[str, str]:
+def added_by(records: Iterable[ChangeRecord], file: str) -> dict[str, str]:
     """Return who added the entries of a file (its name in the memory folder), by ref; `records` come newest first.
 
     A first look at a file names whoever looked, and an import whoever imported, so changes of more than `TOGETHER`
@@ -70,7 +70,7 @@ def added_by(records: Iterable[Record], file: str) -> dict[str, str]:
 
 
 def _note(
-    found: dict[tuple[str, str, str], News], record: Record, file: str, ref: str | None, title: str, kind: str
+    found: dict[tuple[str, str, str], News], record: ChangeRecord, file: str, ref: str | None, title: str, kind: str
 ) -> None:
     key = (record.actor, file, ref or title)
     known = found.get(key)

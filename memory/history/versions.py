@@ -15,7 +15,7 @@ from .changes import file_name, list_changes, version_of, views_of
 if TYPE_CHECKING:
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
-    from memory.storage.log.records import Record
+    from memory.storage.log.records import ChangeRecord
     from memory.workspace import Outcome, Workspace
 
 MOST = 200
@@ -30,7 +30,7 @@ class EntryVersion:
     was not there, or is not known.
     """
 
-    record: Record
+    record: ChangeRecord
     view: ChangeView | None
     first: bool = False
 

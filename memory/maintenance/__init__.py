@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .plan import Plan, plan_maintenance
+from .plan import MaintenancePlan, plan_maintenance
 from .report import Move, Report, RuleReport, Skip, render
 from .rules import ALL_RULES, ARCHIVE_TASKS, CAP_JOURNAL, CLEAR_PLANS, JOURNAL_RULES, PRUNE_JOURNAL, TASK_RULES
 from .run import maintain
@@ -15,8 +15,8 @@ __all__ = [
     "JOURNAL_RULES",
     "PRUNE_JOURNAL",
     "TASK_RULES",
+    "MaintenancePlan",
     "Move",
-    "Plan",
     "Report",
     "RuleReport",
     "Skip",

@@ -80,7 +80,7 @@ class _Part:
         return self.fresh[0] if self.fresh else following is True
 
 
-class Day(NamedTuple):
+class LeavingDay(NamedTuple):
     """Entries of one section of the journal that leave it, by index, and the section's date."""
 
     date: date
@@ -132,7 +132,7 @@ def add_completed(
     return _joined(document, parts, spaced=document.spaced)
 
 
-def add_days(document: Document, arrivals: Sequence[Day], like: Document | None = None) -> Document:
+def add_days(document: Document, arrivals: Sequence[LeavingDay], like: Document | None = None) -> Document:
     """Return a journal archive with days added: to the section of the same heading, on top, or as new sections.
 
     New sections go where their date belongs, newest first; of one date in the order of `arrivals`. Where the archive

@@ -65,7 +65,7 @@ class Counted(Protocol):
         """How many go because their archive holds them already."""
 
 
-class Row(NamedTuple):
+class CutFile(NamedTuple):
     """A file cut into pieces, in order: each entry, and each other line that is not blank.
 
     An entry is its bytes without the blank lines at its end; a line begins with a line feed here, as no entry does.
@@ -77,7 +77,7 @@ class Row(NamedTuple):
     entries: int
 
 
-_NOTHING = Row([], [], 0)
+_NOTHING = CutFile([], [], 0)
 
 
 def verify(
@@ -168,7 +168,7 @@ def _balance(
     return found + counts
 
 
-def _collect(into: dict[bytes, list[bytes]], row: Row, indexes: Iterable[int], *, by_heading: bool) -> None:
+def _collect(into: dict[bytes, list[bytes]], row: CutFile, indexes: Iterable[int], *, by_heading: bool) -> None:
     """Add those of the pieces that are entries, by the heading of their section where that has to stay the same."""
     pieces, headings = row.pieces, row.headings
     heading: bytes | None = None
@@ -226,7 +226,7 @@ def _times(count: int) -> str:
     return f" {count} times" if count > 1 else ""
 
 
-def _misplaced(name: str, kind: str, row: Row, added: Sequence[int], *, new_file: bool) -> list[str]:
+def _misplaced(name: str, kind: str, row: CutFile, added: Sequence[int], *, new_file: bool) -> list[str]:
     """Check that what an archive gets is entries in their place, headings of their sections, and a header."""
     month = name[-10:-3].encode()
 
@@ -250,7 +250,7 @@ def _misplaced(name: str, kind: str, row: Row, added: Sequence[int], *, new_file
     return found
 
 
-def cut(data: bytes, outline: Outline | None = None) -> Row:
+def cut(data: bytes, outline: Outline | None = None) -> CutFile:
     """Cut a file into its row; the `updated:` line of the front matter is the same whatever its value is.
 
     `outline` holds its headings, None: they are looked for.
@@ -276,7 +276,7 @@ def cut(data: bytes, outline: Outline | None = None) -> Row:
             pieces += [_LINE + line for line in rest]
             headings += [heading] * (1 + len(rest))
         begin = index + 1
-    return Row(pieces, headings, len(texts) - len(tops))
+    return CutFile(pieces, headings, len(texts) - len(tops))
 
 
 def _lines(text: bytes) -> list[bytes]:
@@ -290,7 +290,7 @@ def _unblank(text: bytes) -> bytes:
     return text[: found.end()] if found else text
 
 
-def _added(fewer: Row, more: Row) -> tuple[list[int], list[bytes]]:
+def _added(fewer: CutFile, more: CutFile) -> tuple[list[int], list[bytes]]:
     """Return the indexes of what `more` has beside `fewer`, and what of `fewer` it has not in this order and place."""
     added: list[int] = []
     pieces, headings = fewer.pieces, fewer.headings

@@ -11,8 +11,8 @@ from memory.base.clock import BadMoment, read_moment
 from memory.named_tuple import NamedTuple
 
 from . import archive
-from .archive import Day, archive_name
-from .report import Move, Named, RuleReport, Skip
+from .archive import LeavingDay, archive_name
+from .report import Move, NamedEntry, RuleReport, Skip
 from .restored import RestoredIn, staying, without
 from .returned import LeftBy, Returned
 from .rules import (
@@ -22,8 +22,8 @@ from .rules import (
     CLEAR_PLANS,
     PLAN_AGE,
     PRUNE_JOURNAL,
-    Choice,
-    Pick,
+    LeavingEntries,
+    RuleResult,
     Today,
     choose_old_journal,
     choose_plans,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
 
-class Plan(NamedTuple):
+class MaintenancePlan(NamedTuple):
     """What a run would do. `documents` maps file names to new content in the order of writing; empty: nothing to do.
 
     `before` holds every file that the plan looked at as it was, None where there is none. The documents are not
@@ -66,7 +66,7 @@ def plan_maintenance(
     rules: Collection[str] = ALL_RULES,
     left: LeftBy = lambda _: None,
     restored: RestoredIn = lambda _: (),
-) -> Plan:
+) -> MaintenancePlan:
     """Apply the rules to a snapshot and return what would be written; nothing is written.
 
     `left` returns the bytes in which the last maintenance left a file: journal entries that came back since and stand
@@ -111,10 +111,10 @@ class _Planner:
         self._closed: dict[str, str | None] = {}
         self._warnings: list[str] = []
 
-    def plan(self) -> Plan:
+    def plan(self) -> MaintenancePlan:
         """Return what was collected; archives stand before the files that lose entries to them."""
         documents = {**self._archives, **self._sources}
-        return Plan(tuple(self._reports), documents, self._before, tuple(self._warnings))
+        return MaintenancePlan(tuple(self._reports), documents, self._before, tuple(self._warnings))
 
     def tasks(self, age: int) -> None:
         """Apply archive-completed-tasks."""
@@ -141,9 +141,9 @@ class _Planner:
         document = self._source("journal.md")
         closed = self._closed_for(archive.JOURNAL)
         returned = self._returned(archive.JOURNAL, document)
-        picks: tuple[Pick, ...] = ()
-        away: tuple[Pick, ...] = ()
-        back: tuple[Pick, ...] = ()
+        picks: tuple[LeavingEntries, ...] = ()
+        away: tuple[LeavingEntries, ...] = ()
+        back: tuple[LeavingEntries, ...] = ()
         if age is not None:
             choice = choose_old_journal(document, self._today, days(age), closed)
             choice = without(choice, self._staying("journal.md", document, choice, days(age)))
@@ -167,7 +167,7 @@ class _Planner:
                 )
         self._move_days(document, away, back)
 
-    def _staying(self, name: str, document: Document, choice: Choice, age: timedelta) -> frozenset[tuple[int, int]]:
+    def _staying(self, name: str, document: Document, choice: RuleResult, age: timedelta) -> frozenset[tuple[int, int]]:
         """Return the places of what was brought back lately; the log is asked only where something would move."""
         if not choice.picks:
             return frozenset()
@@ -219,9 +219,9 @@ class _Planner:
         file: str,
         document: Document,
         kind: str,
-        choice: Choice,
-        away: Sequence[Pick],
-        back: Sequence[Pick],
+        choice: RuleResult,
+        away: Sequence[LeavingEntries],
+        back: Sequence[LeavingEntries],
         why: str,
     ) -> None:
         views = _Views(self._snapshot, file)
@@ -252,7 +252,9 @@ class _Planner:
     def _returned(self, kind: str, document: Document) -> Returned:
         return Returned(kind, document, self._standing, self._left)
 
-    def _move(self, kind: str, file: str, document: Document, picks: Sequence[Pick], back: Sequence[Pick]) -> None:
+    def _move(
+        self, kind: str, file: str, document: Document, picks: Sequence[LeavingEntries], back: Sequence[LeavingEntries]
+    ) -> None:
         """Move picked entries into the one section of their archives; those that came back only leave."""
         self._stay_as_they_are(kind, back)
         arrivals: dict[str, list[tuple[date, Entry]]] = {}
@@ -265,7 +267,7 @@ class _Planner:
         if picks or back:
             self._sources[file] = _without(document, (*picks, *back), drop=())
 
-    def _stay_as_they_are(self, kind: str, back: Iterable[Pick]) -> None:
+    def _stay_as_they_are(self, kind: str, back: Iterable[LeavingEntries]) -> None:
         """Take archives into the change that hold what came back, so that nobody can take those away meanwhile."""
         for name in sorted({archive_name(kind, pick.date) for pick in back}):
             found = self._before[name]
@@ -279,19 +281,19 @@ class _Planner:
             return None
         return moment.date if moment is not None else None
 
-    def _move_days(self, document: Document, picks: Sequence[Pick], back: Sequence[Pick]) -> None:
+    def _move_days(self, document: Document, picks: Sequence[LeavingEntries], back: Sequence[LeavingEntries]) -> None:
         """Move picked journal entries to the sections of their dates, and drop sections that nothing is left in.
 
         Those that came back only leave.
         """
         self._stay_as_they_are(archive.JOURNAL, back)
-        arrivals: dict[str, list[Day]] = {}
+        arrivals: dict[str, list[LeavingDay]] = {}
         emptied = set()
         for pick in _by_section(picks):
-            day = Day(pick.date, document.section(pick.section), pick.entries)
+            day = LeavingDay(pick.date, document.section(pick.section), pick.entries)
             arrivals.setdefault(archive_name(archive.JOURNAL, pick.date), []).append(day)
         for pick in _by_section((*picks, *back)):
-            if Day(pick.date, document.section(pick.section), pick.entries).whole:
+            if LeavingDay(pick.date, document.section(pick.section), pick.entries).whole:
                 emptied.add(pick.section)
         for name in sorted(arrivals):
             base = self._archive(archive.JOURNAL, name, document)
@@ -304,16 +306,16 @@ def _days(number: int) -> str:
     return "1 day" if number == 1 else f"{number:,} days"
 
 
-def _by_section(picks: Iterable[Pick]) -> list[Pick]:
+def _by_section(picks: Iterable[LeavingEntries]) -> list[LeavingEntries]:
     """Return one pick for each section, in file order."""
-    found: dict[int, Pick] = {}
+    found: dict[int, LeavingEntries] = {}
     for pick in picks:
         known = found.get(pick.section)
         found[pick.section] = pick._replace(entries=sorted((*known.entries, *pick.entries))) if known else pick
     return [found[section] for section in sorted(found)]
 
 
-def _without(document: Document, picks: Iterable[Pick], drop: Collection[int]) -> Document:
+def _without(document: Document, picks: Iterable[LeavingEntries], drop: Collection[int]) -> Document:
     """Return the document without the picked entries and without the sections to drop."""
     gone: dict[int, set[int]] = {}
     for pick in picks:
@@ -332,7 +334,7 @@ def _without(document: Document, picks: Iterable[Pick], drop: Collection[int]) -
 class _Moves(Sequence[Move]):
     """The moves of a rule, made one by one when somebody looks at them."""
 
-    def __init__(self, document: Document, kind: str, picks: Sequence[Pick], views: _Views) -> None:
+    def __init__(self, document: Document, kind: str, picks: Sequence[LeavingEntries], views: _Views) -> None:
         self._document = document
         self._kind = kind
         self._picks = picks
@@ -367,17 +369,17 @@ class _Views:
     def __init__(self, snapshot: Snapshot, file: str) -> None:
         self._snapshot = snapshot
         self._file = file
-        self._known: dict[int, Mapping[int, Named]] = {}
+        self._known: dict[int, Mapping[int, NamedEntry]] = {}
         self._days: dict[int, JournalDay] | None = None
 
-    def of(self, place: tuple[int, int]) -> Named | None:
+    def of(self, place: tuple[int, int]) -> NamedEntry | None:
         """Return the view of the entry at (section, entry), None for one that is in no view."""
         section, number = place
         if section not in self._known:
             self._known[section] = {item.at[1]: item for item in self._items(section) if item.at[0] == section}
         return self._known[section].get(number)
 
-    def _items(self, section: int) -> Iterable[Named]:
+    def _items(self, section: int) -> Iterable[NamedEntry]:
         if self._file == "tasks.md":
             return self._snapshot.tasks.tasks
         if self._file == "orchestration.md":

@@ -23,7 +23,7 @@ SHOWN = 20
 """How many moves and skipped entries of a rule the text for people lists."""
 
 
-class Named(Protocol):
+class NamedEntry(Protocol):
     """What a typed view tells about an entry."""
 
     @property
@@ -45,7 +45,7 @@ class _Item:
 
     entry: Entry
     place: tuple[int, int]
-    _view_of: Callable[[tuple[int, int]], Named | None]
+    _view_of: Callable[[tuple[int, int]], NamedEntry | None]
 
     @property
     def ref(self) -> str | None:

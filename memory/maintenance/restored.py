@@ -12,7 +12,7 @@ from memory.errors import MemdeckError
 from memory.files.refs.entry_refs import ref_of
 from memory.named_tuple import NamedTuple
 
-from .rules import Choice, Pick, Today
+from .rules import LeavingEntries, RuleResult, Today
 
 if TYPE_CHECKING:
     from memory.document import Document
@@ -82,7 +82,7 @@ def staying(
     return frozenset(found)
 
 
-def without(choice: Choice, places: Container[tuple[int, int]]) -> Choice:
+def without(choice: RuleResult, places: Container[tuple[int, int]]) -> RuleResult:
     """Return a choice without the entries of some places: they stay like any that is young enough."""
     if places == frozenset():
         return choice
@@ -92,5 +92,5 @@ def without(choice: Choice, places: Container[tuple[int, int]]) -> Choice:
         if len(numbers) == len(pick.entries):
             picks.append(pick)
         elif numbers:
-            picks.append(Pick(pick.section, numbers, pick.date))
+            picks.append(LeavingEntries(pick.section, numbers, pick.date))
     return choice._replace(picks=tuple(picks))

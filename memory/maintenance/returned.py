@@ -15,7 +15,7 @@ from memory.document import parse
 from memory.document.source import without_blank_end
 
 from .archive import JOURNAL, archive_name
-from .rules import Pick
+from .rules import LeavingEntries
 
 if TYPE_CHECKING:
     from memory.document import Document
@@ -44,10 +44,10 @@ class Returned:
         self._near: dict[date, list[date]] = {}
         self._came: Counter[Key] | None = None
 
-    def split(self, picks: Sequence[Pick]) -> tuple[tuple[Pick, ...], tuple[Pick, ...]]:
+    def split(self, picks: Sequence[LeavingEntries]) -> tuple[tuple[LeavingEntries, ...], tuple[LeavingEntries, ...]]:
         """Return the picks to archive and those that came back, both in file order; each copy counts once."""
-        new: list[Pick] = []
-        back: list[Pick] = []
+        new: list[LeavingEntries] = []
+        back: list[LeavingEntries] = []
         for pick in picks:
             section, left = self._document.section(pick.section), pick.entries
             for day in self._archived(pick.date):
@@ -57,7 +57,7 @@ class Returned:
                 entries = section.entries
                 found = {number for number in left if self._takes(stands, self._key(section, entries[number]))}
                 if found:
-                    back.append(Pick(pick.section, sorted(found), day))
+                    back.append(LeavingEntries(pick.section, sorted(found), day))
                     left = [number for number in left if number not in found]
             if left:
                 new.append(pick._replace(entries=left))

@@ -46,7 +46,7 @@ Closed = Callable[[date], "str | None"]
 """Tells why the archive of a date's month takes nothing, None where it does."""
 
 
-class Pick(NamedTuple):
+class LeavingEntries(NamedTuple):
     """Entries of one section that leave, by ascending index, and the date whose month names their archive."""
 
     section: int
@@ -54,7 +54,7 @@ class Pick(NamedTuple):
     date: date
 
 
-class Left(NamedTuple):
+class StayingEntry(NamedTuple):
     """An entry that stays although the rule looked at it, and the reason in words."""
 
     section: int
@@ -62,12 +62,12 @@ class Left(NamedTuple):
     reason: str
 
 
-class Choice(NamedTuple):
+class RuleResult(NamedTuple):
     """What one rule takes out of a document with `before` entries, and what it left; both in file order."""
 
     before: int
-    picks: tuple[Pick, ...] = ()
-    left: tuple[Left, ...] = ()
+    picks: tuple[LeavingEntries, ...] = ()
+    left: tuple[StayingEntry, ...] = ()
 
     @property
     def moved(self) -> int:
@@ -108,7 +108,7 @@ def count_entries(document: Document) -> int:
     return sum(len(section) for _, section in document.all_sections())
 
 
-def choose_tasks(document: Document, today: Today, age: timedelta, closed: Closed) -> Choice:
+def choose_tasks(document: Document, today: Today, age: timedelta, closed: Closed) -> RuleResult:
     """Choose the tasks of the Completed sections that were completed more than `age` ago."""
     candidates = (
         (index, number, entry, "completed")
@@ -118,7 +118,7 @@ def choose_tasks(document: Document, today: Today, age: timedelta, closed: Close
     return _choose_dated(document, candidates, today, age, closed)
 
 
-def choose_plans(document: Document, today: Today, closed: Closed) -> Choice:
+def choose_plans(document: Document, today: Today, closed: Closed) -> RuleResult:
     """Choose the completed plans whose `completed` is more than 24 hours ago.
 
     Completed is what stands under Completed Plans, and under Active Plans what has the status `completed`. A plan under
@@ -143,14 +143,14 @@ def _choose_dated(
     today: Today,
     age: timedelta,
     closed: Closed,
-) -> Choice:
+) -> RuleResult:
     """Choose among (section, entry, Entry, "completed" or a reason to stay) by the field `completed`."""
     swallowing = open_place(document)
-    picks: list[Pick] = []
-    left: list[Left] = []
+    picks: list[LeavingEntries] = []
+    left: list[StayingEntry] = []
     for section, number, entry, word in candidates:
         if word != "completed":
-            left.append(Left(section, number, word))
+            left.append(StayingEntry(section, number, word))
             continue
         moment = _moment(completed_text(entry), today)
         reason: str | None
@@ -164,10 +164,10 @@ def _choose_dated(
             reason = closed(moment.date)
         if reason is None:
             assert isinstance(moment, Moment)
-            picks.append(Pick(section, (number,), moment.date))
+            picks.append(LeavingEntries(section, (number,), moment.date))
         else:
-            left.append(Left(section, number, reason))
-    return Choice(count_entries(document), tuple(picks), tuple(left))
+            left.append(StayingEntry(section, number, reason))
+    return RuleResult(count_entries(document), tuple(picks), tuple(left))
 
 
 def completed_text(entry: Entry) -> str | None:
@@ -234,37 +234,37 @@ def entry_moment(day: date, entry: Entry, zone: tzinfo) -> Moment:
     return Moment(day.isoformat(), day)
 
 
-def choose_old_journal(document: Document, today: Today, age: timedelta, closed: Closed) -> Choice:
+def choose_old_journal(document: Document, today: Today, age: timedelta, closed: Closed) -> RuleResult:
     """Choose the journal entries that are dated more than `age` ago; those without a date stay, with the reason."""
     first, last = _certain(today, age)
     swallowing = open_place(document)
-    picks: list[Pick] = []
-    left: list[Left] = []
+    picks: list[LeavingEntries] = []
+    left: list[StayingEntry] = []
     for index, section in document.all_sections():
         day = section_date(section) if len(section) else ""
         if isinstance(day, str):
-            left.extend(Left(index, number, day) for number in range(len(section)))
+            left.extend(StayingEntry(index, number, day) for number in range(len(section)))
             continue
         if last < day < today.date:
             continue
         refused = closed(day) if day <= last else None
         if day < first and refused is None and (swallowing is None or swallowing[0] != index):
-            picks.append(Pick(index, range(len(section)), day))
+            picks.append(LeavingEntries(index, range(len(section)), day))
             continue
         old: list[int] = []
         for number, entry in enumerate(section.entries):
             moment = entry_moment(day, entry, today.zone)
             if today.ahead(moment):
-                left.append(Left(index, number, _AHEAD))
+                left.append(StayingEntry(index, number, _AHEAD))
             elif today.older(moment, age):
                 reason = _OPEN if (index, number) == swallowing else refused
                 if reason is None:
                     old.append(number)
                 else:
-                    left.append(Left(index, number, reason))
+                    left.append(StayingEntry(index, number, reason))
         if old:
-            picks.append(Pick(index, old, day))
-    return Choice(count_entries(document), tuple(picks), tuple(left))
+            picks.append(LeavingEntries(index, old, day))
+    return RuleResult(count_entries(document), tuple(picks), tuple(left))
 
 
 def _certain(today: Today, age: timedelta) -> tuple[date, date]:
@@ -283,10 +283,10 @@ def choose_surplus(
     document: Document,
     today: Today,
     most: int,
-    gone: Sequence[Pick],
+    gone: Sequence[LeavingEntries],
     closed: Closed,
     staying: Container[tuple[int, int]] = frozenset(),
-) -> Choice:
+) -> RuleResult:
     """Choose the oldest entries over `most` of what `gone` left; equally old ones from the bottom of the file.
 
     Entries at the places `staying` are none of the old ones.
@@ -296,11 +296,11 @@ def choose_surplus(
     before = count_entries(document) - sum(len(pick.entries) for pick in gone)
     over = before - most
     if over <= 0:
-        return Choice(before)
+        return RuleResult(before)
     removed = {pick.section: pick.entries for pick in gone}
     swallowing = open_place(document)
-    left: list[Left] = []
-    by_day: dict[date, list[Pick]] = {}
+    left: list[StayingEntry] = []
+    by_day: dict[date, list[LeavingEntries]] = {}
     for index, section in document.all_sections():
         numbers = _others(len(section), removed.get(index, ()))
         if staying:
@@ -312,12 +312,12 @@ def choose_surplus(
         if reason is None and isinstance(day, date) and day > today.date:
             reason = _AHEAD
         if reason is not None:
-            left.extend(Left(index, number, reason) for number in numbers)
+            left.extend(StayingEntry(index, number, reason) for number in numbers)
             continue
         assert isinstance(day, date)
         if day == today.date or (swallowing is not None and swallowing[0] == index):
             stays = [
-                Left(index, number, _OPEN if (index, number) == swallowing else _AHEAD)
+                StayingEntry(index, number, _OPEN if (index, number) == swallowing else _AHEAD)
                 for number in numbers
                 if (index, number) == swallowing or today.ahead(entry_moment(day, section.entries[number], today.zone))
             ]
@@ -325,8 +325,8 @@ def choose_surplus(
             away = {one.entry for one in stays}
             numbers = [number for number in numbers if number not in away]
         if numbers:
-            by_day.setdefault(day, []).append(Pick(index, numbers, day))
-    picks: list[Pick] = []
+            by_day.setdefault(day, []).append(LeavingEntries(index, numbers, day))
+    picks: list[LeavingEntries] = []
     for day in sorted(by_day):
         found = by_day[day]
         size = sum(len(pick.entries) for pick in found)
@@ -336,7 +336,7 @@ def choose_surplus(
         over -= size
         if over <= 0:
             break
-    return Choice(before, tuple(sorted(picks, key=lambda pick: pick.section)), tuple(left))
+    return RuleResult(before, tuple(sorted(picks, key=lambda pick: pick.section)), tuple(left))
 
 
 def _others(size: int, numbers: Collection[int]) -> Sequence[int]:
@@ -349,7 +349,7 @@ def _others(size: int, numbers: Collection[int]) -> Sequence[int]:
     return [number for number in range(size) if number not in out]
 
 
-def _oldest(document: Document, picks: Iterable[Pick], most: int, zone: tzinfo) -> list[Pick]:
+def _oldest(document: Document, picks: Iterable[LeavingEntries], most: int, zone: tzinfo) -> list[LeavingEntries]:
     """Return the `most` oldest entries of the picks of one day, equally old ones from the bottom of the file."""
     places = [(pick.section, number, pick.date) for pick in picks for number in pick.entries]
     places.reverse()
@@ -362,4 +362,4 @@ def _oldest(document: Document, picks: Iterable[Pick], most: int, zone: tzinfo) 
     chosen: dict[tuple[int, date], list[int]] = {}
     for section, number, day in sorted(places[:most]):
         chosen.setdefault((section, day), []).append(number)
-    return [Pick(section, numbers, day) for (section, day), numbers in chosen.items()]
+    return [LeavingEntries(section, numbers, day) for (section, day), numbers in chosen.items()]

@@ -14,7 +14,7 @@ from memory.files.edit import Edit
 from memory.workspace import stamped
 
 from . import conserve
-from .plan import Plan, plan_maintenance
+from .plan import MaintenancePlan, plan_maintenance
 from .report import Report, summary
 from .restored import restored_in
 from .rules import ALL_RULES
@@ -97,7 +97,7 @@ def _look_around(workspace: Workspace, now: datetime, *, dry_run: bool) -> tuple
     )
 
 
-def checked(plan: Plan, now: datetime) -> Mapping[str, Document]:
+def checked(plan: MaintenancePlan, now: datetime) -> Mapping[str, Document]:
     """Return the plan's documents with `updated` set, after the second reader agreed with their bytes.
 
     Raises MemdeckError `maintenance.unbalanced`.
@@ -115,12 +115,12 @@ def checked(plan: Plan, now: datetime) -> Mapping[str, Document]:
 
 def _write(
     workspace: Workspace,
-    plan: Plan,
+    plan: MaintenancePlan,
     documents: Mapping[str, Document],
     now: datetime,
     actor: str,
     rules: Collection[str],
-) -> tuple[Plan, str]:
+) -> tuple[MaintenancePlan, str]:
     """Write the plan, or under the lock a new one if a file changed since; return the plan that was written."""
     written = plan
 

@@ -1,4 +1,4 @@
-"""Watching: what a monitor measures, when that is bad, and what runs for it.
+"""Monitoring: what a monitor measures, when that is bad, and what runs for it.
 
 `keep.keep_watch` is one run over everything that is due: claims, checks, alerts, remediation, messages, and one
 transaction that writes it back. `overview.standings` says how monitors stand, `action.run_action` runs a task's action.

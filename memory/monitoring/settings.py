@@ -42,7 +42,7 @@ class BadSetting(UsageError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class MonitorSettings:
     """The fields of one monitor, understood. Times are in seconds; what a type does not use is empty."""
 
     kind: str
@@ -62,7 +62,7 @@ class Settings:
     older_than: float = 0.0
 
 
-def read_settings(monitor: Monitor) -> Settings:
+def read_settings(monitor: Monitor) -> MonitorSettings:
     """Understand a monitor's fields; raises BadSetting, or BadThreshold for its threshold."""
     kind = kind_of(monitor)
     if kind not in KINDS:
@@ -76,7 +76,7 @@ def read_settings(monitor: Monitor) -> Settings:
     match kind:
         case "http":
             expect = fields.text("expect")
-            return Settings(
+            return MonitorSettings(
                 kind,
                 threshold,
                 timeout,
@@ -92,19 +92,21 @@ def read_settings(monitor: Monitor) -> Settings:
             names = tuple(name.strip() for name in fields.text("environment").split(",") if name.strip())
             if not all(_NAME.fullmatch(name) for name in names):
                 raise BadSetting("environment", "environment holds more than names", "write names: AWS_PROFILE, PGHOST")
-            return Settings(kind, threshold, timeout, command=command, unit=fields.text("unit"), environment=names)
+            return MonitorSettings(
+                kind, threshold, timeout, command=command, unit=fields.text("unit"), environment=names
+            )
         case "tcp":
             fields.target()
-            return Settings(kind, threshold, timeout)
+            return MonitorSettings(kind, threshold, timeout)
         case "file":
-            return Settings(kind, threshold, timeout, path=fields.needed("path"))
+            return MonitorSettings(kind, threshold, timeout, path=fields.needed("path"))
         case _:
             older_than = fields.seconds("olderThan", 0.0)
             if older_than and not monitor.threshold:
                 threshold = parse_threshold(f"missing or age > {older_than!r}s", kind)
             elif not older_than and "age" not in threshold.names:
                 raise BadSetting("olderThan", "olderThan is missing", "write how old the last sign may be: 2h")
-            return Settings(
+            return MonitorSettings(
                 kind,
                 threshold,
                 timeout,

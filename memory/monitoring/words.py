@@ -19,7 +19,7 @@ RECOVERED = "Monitor Recovered"
 _LONGEST = 100
 
 
-class Outcome(Protocol):
+class ResultWords(Protocol):
     """What the words need of a result."""
 
     @property
@@ -66,11 +66,11 @@ def _endpoint(monitor: Monitor) -> str:
     return plain(path or "/", 60)
 
 
-def _status(outcome: Outcome) -> object:
+def _status(outcome: ResultWords) -> object:
     return outcome.values.get("status")
 
 
-def alert_line(monitor: Monitor, outcome: Outcome, occurrences: int) -> str:
+def alert_line(monitor: Monitor, outcome: ResultWords, occurrences: int) -> str:
     """Say what is wrong: `API endpoint /products returned 503 (2 occurrences)`, `Disk: 93% used (1 occurrence)`."""
     counted = plural(occurrences, "occurrence")
     name = plain(monitor.name, 80)
@@ -90,7 +90,7 @@ def no_remediation_line(why: str) -> str:
     return f"Auto-remediation: {plain(why)[:1].upper()}{plain(why)[1:]}"
 
 
-def verified_line(monitor: Monitor, outcome: Outcome) -> str:
+def verified_line(monitor: Monitor, outcome: ResultWords) -> str:
     """Say what the second check found."""
     well = outcome.state == "healthy"
     status = _status(outcome)
@@ -99,7 +99,7 @@ def verified_line(monitor: Monitor, outcome: Outcome) -> str:
     return f"Verified: {what} recovered, now {now}" if well else f"Verified: {what} has not recovered, still {now}"
 
 
-def recovered_line(monitor: Monitor, outcome: Outcome, lasted: timedelta) -> str:
+def recovered_line(monitor: Monitor, outcome: ResultWords, lasted: timedelta) -> str:
     """Say that it is over, and how long it was."""
     status = _status(outcome)
     name = plain(monitor.name, 80)
@@ -113,7 +113,7 @@ def flapping_line(monitor: Monitor) -> str:
     return f"{plain(monitor.name, 80)} is flapping; messages wait until it settles"
 
 
-def message_title(kind: str, monitor: Monitor, outcome: Outcome, occurrences: int, *, remediated: bool) -> str:
+def message_title(kind: str, monitor: Monitor, outcome: ResultWords, occurrences: int, *, remediated: bool) -> str:
     """Return the headline of a message, which the journal quotes."""
     name = plain(monitor.name, 80).replace('"', "'")
     what = plain(outcome.summary, 60).replace('"', "'") or outcome.state

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memory.errors import MemdeckError
 
 from .choices import read_choices
-from .model import Block, Prompt, composed
+from .model import AgentPrompt, PromptBlock, composed
 
 if TYPE_CHECKING:
     from memory.files.status import Brief
@@ -34,7 +34,7 @@ def brief(
     budget: int = DEFAULT_BUDGET,
     searcher: Searcher | None = None,
     agent: str = "",
-) -> Prompt:
+) -> AgentPrompt:
     """Return what an agent should know at the aware time `now`; with a message also what fits it.
 
     The order: what is late and due, what is in progress, alerts, what the systems offer for the message (facts, the
@@ -43,8 +43,8 @@ def brief(
     all else, and what the person muted is not in the text; errors as `read_choices`.
     """
     choices = read_choices(workspace.state).for_agent(agent)
-    blocks: list[Block] = []
-    later: list[Block] = []
+    blocks: list[PromptBlock] = []
+    later: list[PromptBlock] = []
     present = workspace.system_names()
     if "files" in present:
         blocks += _readable(lambda: _files(workspace, now, later))
@@ -69,7 +69,7 @@ def for_message(
     searcher: Searcher | None = None,
     without: Collection[str] = (),
     agent: str = "",
-) -> Prompt:
+) -> AgentPrompt:
     """Return what fits a message at the aware time `now`, and nothing else: what systems offer for its sake, and what
     a search finds where a searcher is given. The prompt is empty where nothing fits; the systems named in `without`
     are left out. Of what fits, what the person pinned comes first, and what is muted is not in the text; errors as
@@ -104,11 +104,11 @@ def _hidden(without: Collection[str]) -> set[str]:
     return {"facts", *(kind for name in without for kind in system_name(name).kinds)}
 
 
-def _chosen(blocks: list[Block], choices: Mapping[str, Kind]) -> list[Block]:
+def _chosen(blocks: list[PromptBlock], choices: Mapping[str, Kind]) -> list[PromptBlock]:
     """Return the blocks, each entry once, with what is pinned on top in the order of the pins, and the muted marked."""
     seen: set[str] = set()
-    top: list[Block] = []
-    rest: list[Block] = []
+    top: list[PromptBlock] = []
+    rest: list[PromptBlock] = []
     for block in blocks:
         if block.ref in seen:
             continue
@@ -128,7 +128,7 @@ def _pinned(reason: str) -> str:
     return f"you pinned it; {reason}" if reason else "you pinned it"
 
 
-def _entries(workspace: Workspace, refs: set[str]) -> Iterator[Block]:
+def _entries(workspace: Workspace, refs: set[str]) -> Iterator[PromptBlock]:
     """Yield entries that nothing else puts into the prompt; none for what is not there any more."""
     from memory.systems import systems_of
 
@@ -138,12 +138,12 @@ def _entries(workspace: Workspace, refs: set[str]) -> Iterator[Block]:
             ref = record.ref
             if ref in left:
                 left.discard(ref)
-                yield Block.of(system.name, "Pinned", ref, record.title, "", record.file)
+                yield PromptBlock.of(system.name, "Pinned", ref, record.title, "", record.file)
             if not left:
                 return
 
 
-def _readable(read: Callable[[], list[Block]]) -> list[Block]:
+def _readable(read: Callable[[], list[PromptBlock]]) -> list[PromptBlock]:
     try:
         return read()
     except MemdeckError:
@@ -154,7 +154,7 @@ def _nobody(_: MemdeckError) -> None:
     """Leave it to `check` to say why config.md cannot be read."""
 
 
-def _files(workspace: Workspace, now: datetime, later: list[Block]) -> list[Block]:
+def _files(workspace: Workspace, now: datetime, later: list[PromptBlock]) -> list[PromptBlock]:
     """Return what is urgent in the memory files, and put what may wait into `later`."""
     from memory.files.status import brief as brief_of
 
@@ -163,7 +163,7 @@ def _files(workspace: Workspace, now: datetime, later: list[Block]) -> list[Bloc
     return list(_urgent(found))
 
 
-def _urgent(found: Brief) -> Iterator[Block]:
+def _urgent(found: Brief) -> Iterator[PromptBlock]:
     for section, tasks, reason in (
         ("Overdue", found.overdue, "it is overdue"),
         ("Due today", found.due_today, "it is due today"),
@@ -172,25 +172,29 @@ def _urgent(found: Brief) -> Iterator[Block]:
         for task in tasks:
             yield _task(section, task, reason)
     for monitor in found.alerts:
-        yield Block.of("files", "Alerts", monitor.ref, monitor.name, "it is not healthy", monitor.last_status or "")
+        yield PromptBlock.of(
+            "files", "Alerts", monitor.ref, monitor.name, "it is not healthy", monitor.last_status or ""
+        )
 
 
-def _news(found: Brief) -> Iterator[Block]:
+def _news(found: Brief) -> Iterator[PromptBlock]:
     for entry in found.last_entries:
         when = f"{entry.date or ''} {entry.time or ''}".strip()
-        yield Block.of("files", "Journal", entry.ref, entry.title, "it is new", when, 0.4)
+        yield PromptBlock.of("files", "Journal", entry.ref, entry.title, "it is new", when, 0.4)
     for task in found.due_week:
         yield _task("Due this week", task, "it is due this week", 0.3)
 
 
-def _task(section: str, task: Task, reason: str, score: float = 1.0) -> Block:
+def _task(section: str, task: Task, reason: str, score: float = 1.0) -> PromptBlock:
     due = task.due_parts.date
     progress = None if task.progress is None else f"{task.progress}%"
     parts = (task.priority, f"due {due}" if due else None, progress, task.assigned)
-    return Block.of("files", section, task.ref, task.title, reason, ", ".join(part for part in parts if part), score)
+    return PromptBlock.of(
+        "files", section, task.ref, task.title, reason, ", ".join(part for part in parts if part), score
+    )
 
 
-def _offered(workspace: Workspace, now: datetime, message: str, without: Collection[str] = ()) -> Iterator[Block]:
+def _offered(workspace: Workspace, now: datetime, message: str, without: Collection[str] = ()) -> Iterator[PromptBlock]:
     """Yield what the systems offer for the message, below their titles."""
     from memory.registry import system_name
     from memory.systems import contributions_of
@@ -198,10 +202,10 @@ def _offered(workspace: Workspace, now: datetime, message: str, without: Collect
     for one in contributions_of(workspace, message, now, without):
         title = one.title if one.text.split() == one.title.split() else f"{one.title}: {' '.join(one.text.split())}"
         section = system_name(one.system).title.capitalize()
-        yield Block.of(one.system, section, one.ref, title, one.reason, score=one.score)
+        yield PromptBlock.of(one.system, section, one.ref, title, one.reason, score=one.score)
 
 
-def _found(searcher: Searcher, message: str, now: datetime, without: Collection[str] = ()) -> Iterator[Block]:
+def _found(searcher: Searcher, message: str, now: datetime, without: Collection[str] = ()) -> Iterator[PromptBlock]:
     from memory.search import read_day, read_query
 
     query: Query = read_query(message[:500], lambda day: read_day(day, now.date()))
@@ -210,6 +214,6 @@ def _found(searcher: Searcher, message: str, now: datetime, without: Collection[
         entry = hit.entry
         if entry.kind not in hidden:
             more = entry.file if hit.snippet == entry.title else f"{entry.file}: {hit.snippet}"
-            yield Block.of(
+            yield PromptBlock.of(
                 "search", "Found for the message", entry.ref, entry.title, "it fits the message", more, hit.score
             )

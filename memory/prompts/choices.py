@@ -15,7 +15,7 @@ from memory.storage.private.settings import Settings
 from memory.storage.review import AGENT, may_need_review
 
 if TYPE_CHECKING:
-    from memory.storage.private.state import State
+    from memory.storage.private.state import PrivateState
 
 Kind = Literal["pin", "mute"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -24,7 +24,7 @@ EVERY = "*"
 _MOST, _LONGEST = 500, 300
 
 
-class Choice(NamedTuple):
+class PromptChoice(NamedTuple):
     """One entry, by its ref, that is pinned or muted for one agent (`agent:NAME`) or for all (`*`)."""
 
     ref: str
@@ -36,10 +36,10 @@ class Choice(NamedTuple):
         return {"ref": self.ref, "kind": self.kind, "agent": self.agent}
 
 
-class Choices(NamedTuple):
+class PromptChoices(NamedTuple):
     """All choices of a workspace, in the order in which they were made; an agent's own count before those for all."""
 
-    every: tuple[Choice, ...] = ()
+    every: tuple[PromptChoice, ...] = ()
 
     def for_agent(self, agent: str) -> dict[str, Kind]:
         """Return by ref what holds for an agent, or for all where `agent` is empty, in the order of the choices."""
@@ -47,18 +47,18 @@ class Choices(NamedTuple):
         found: dict[str, Kind] = {one.ref: one.kind for one in self.every if one.agent == EVERY}
         return found | {one.ref: one.kind for one in self.every if one.agent == name != EVERY}
 
-    def having(self, choice: Choice) -> Choices:
+    def having(self, choice: PromptChoice) -> PromptChoices:
         """Return the choices with one more, which replaces the one for the same entry and agent."""
         others = tuple(one for one in self.every if (one.ref, one.agent) != (choice.ref, choice.agent))
-        return Choices((*others, choice))
+        return PromptChoices((*others, choice))
 
-    def without(self, choice: Choice) -> Choices:
+    def without(self, choice: PromptChoice) -> PromptChoices:
         """Return the choices without one; NotFoundError `prompt.not_chosen`."""
         if choice not in self.every:
             word = {"pin": "pinned", "mute": "muted"}[choice.kind]
             whom = "" if choice.agent == EVERY else f" for {choice.agent}"
             raise NotFoundError("prompt.not_chosen", f"{choice.ref} is not {word}{whom}", "memdeck prompt lists them")
-        return Choices(tuple(one for one in self.every if one != choice))
+        return PromptChoices(tuple(one for one in self.every if one != choice))
 
 
 def agent_name(agent: str) -> str:
@@ -69,7 +69,7 @@ def agent_name(agent: str) -> str:
     return agent if agent.startswith(AGENT) else f"{AGENT}{agent}"
 
 
-def choice_of(ref: str, kind: str, agent: str = "") -> Choice:
+def choice_of(ref: str, kind: str, agent: str = "") -> PromptChoice:
     """Return a choice that can hold; UsageError `prompt.choice` for one that cannot."""
     ref, name = ref.strip(), agent_name(agent)
     place, _, number = ref.partition("#")
@@ -81,11 +81,11 @@ def choice_of(ref: str, kind: str, agent: str = "") -> Choice:
         raise UsageError("prompt.choice", f"{name[:80]!r} is no agent", "write agent:NAME")
     for one in KINDS:
         if one == kind:
-            return Choice(ref, one, name)
+            return PromptChoice(ref, one, name)
     raise UsageError("prompt.choice", f"{kind[:40]!r} is no choice", f"write {' or '.join(KINDS)}")
 
 
-def read_choices(state: State | None) -> Choices:
+def read_choices(state: PrivateState | None) -> PromptChoices:
     """Return the choices; ConfigError `prompt.choices` where the file holds anything else, RefusedError `state.*`.
 
     A damaged file is no reason to tell an agent what the person muted, so nothing counts as usual then.
@@ -93,7 +93,9 @@ def read_choices(state: State | None) -> Choices:
     return _SETTINGS.read(state)
 
 
-def change_choices(state: State | None, change: Callable[[Choices], Choices], *, actor: str, now: datetime) -> Choices:
+def change_choices(
+    state: PrivateState | None, change: Callable[[PromptChoices], PromptChoices], *, actor: str, now: datetime
+) -> PromptChoices:
     """Replace the choices by what `change` makes of them, under a lock, and return them; errors as `read_choices`.
 
     RefusedError `prompt.person_only` for agents, `prompt.no_room` where nothing is kept outside of the workspace.
@@ -103,7 +105,7 @@ def change_choices(state: State | None, change: Callable[[Choices], Choices], *,
     if state is None:
         raise RefusedError("prompt.no_room", "nothing is kept outside of this workspace", "use one with a state folder")
 
-    def bounded(before: Choices) -> Choices:
+    def bounded(before: PromptChoices) -> PromptChoices:
         made = change(before)
         if len(made.every) > _MOST:
             raise UsageError("prompt.choice", f"there are {_MOST} pins and mutes already", "take some back")
@@ -112,14 +114,14 @@ def change_choices(state: State | None, change: Callable[[Choices], Choices], *,
     return _SETTINGS.change(state, bounded, command="prompt", now=now)
 
 
-def _parse(document: dict[str, Any]) -> Choices:
-    return Choices(tuple(choice_of(one["ref"], one["kind"], one["agent"]) for one in document["choices"]))
+def _parse(document: dict[str, Any]) -> PromptChoices:
+    return PromptChoices(tuple(choice_of(one["ref"], one["kind"], one["agent"]) for one in document["choices"]))
 
 
 _SETTINGS = Settings(
     "prompts",
     "choices.json",
-    Choices(),
+    PromptChoices(),
     _parse,
     lambda choices: {"choices": [one.json() for one in choices.every]},
     code="prompt.choices",

@@ -21,7 +21,7 @@ def tokens_of(text: str) -> int:
     return -(-len(text) // 4)
 
 
-class Block(NamedTuple):
+class PromptBlock(NamedTuple):
     """One line for a prompt: `section` is the heading that it stands below, `score` is between 0 and 1.
 
     `text` is safe: one line, nothing hidden in it, and it cannot end the part of the prompt that holds memory.
@@ -41,7 +41,7 @@ class Block(NamedTuple):
     @classmethod
     def of(
         cls, system: str, section: str, ref: str | None, title: str, reason: str, more: str = "", score: float = 1.0
-    ) -> Block:
+    ) -> PromptBlock:
         """Return the block of an entry: its ref, its title, and more about it in parentheses."""
         name = f"{ref} " if ref else ""
         line = f"- {name}{title}" + (f" ({more})" if more else "")
@@ -67,20 +67,20 @@ class Block(NamedTuple):
         }
 
 
-class Prompt(NamedTuple):
+class AgentPrompt(NamedTuple):
     """What is injected: `text` with all blocks that fit into `budget` tokens, and those that fell below the line."""
 
     budget: int
     text: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[PromptBlock, ...]
 
     @property
-    def below(self) -> tuple[Block, ...]:
+    def below(self) -> tuple[PromptBlock, ...]:
         """What fell below the line where the budget ends."""
         return tuple(one for one in self.blocks if not one.included and one.choice != "mute")
 
     @property
-    def muted(self) -> tuple[Block, ...]:
+    def muted(self) -> tuple[PromptBlock, ...]:
         """What the person does not want to be told."""
         return tuple(one for one in self.blocks if one.choice == "mute")
 
@@ -102,7 +102,7 @@ class Prompt(NamedTuple):
 class Told(NamedTuple):
     """What an agent is told; `why` says why nothing sends it by itself, and is empty where a hook does."""
 
-    prompt: Prompt
+    prompt: AgentPrompt
     why: str = ""
 
 
@@ -133,13 +133,13 @@ def framed(text: str, room: int) -> str:
     return shown and frame[0] + shown + frame[1]
 
 
-def composed(blocks: list[Block], budget: int, when: str) -> Prompt:
+def composed(blocks: list[PromptBlock], budget: int, when: str) -> AgentPrompt:
     """Return the prompt of blocks in their order: each that fits and is not muted is in, as of the time `when`."""
     frame = f'<{TAG} time="{when}">\n{_LABEL}\n', f"</{TAG}>\n"
     left = budget - tokens_of("".join(frame))
     headings: set[str] = set()
     lines: list[str] = []
-    judged: list[Block] = []
+    judged: list[PromptBlock] = []
     for block in blocks:
         if block.choice == "mute":
             judged.append(block._replace(included=False))
@@ -154,4 +154,4 @@ def composed(blocks: list[Block], budget: int, when: str) -> Prompt:
         lines.append(f"{heading}{block.text}\n")
         judged.append(block)
     text = frame[0] + "".join(lines) + frame[1] if lines else ""
-    return Prompt(budget, text, tuple(judged))
+    return AgentPrompt(budget, text, tuple(judged))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .inbox import Inbox
-from .model import Standing, row
+from .model import ProposalStanding, row
 from .person import refuse_agents
 
-__all__ = ["Inbox", "Standing", "refuse_agents", "row"]
+__all__ = ["Inbox", "ProposalStanding", "refuse_agents", "row"]

@@ -17,17 +17,17 @@ from memory.storage.review.gate import digest_for, touched_by
 from memory.storage.review.policy import Policy, change_policy, read_policy
 from memory.storage.review.proposals import STATES, Proposal, ambiguous
 from memory.storage.store import Store
-from memory.storage.transaction.transaction import Accepted
+from memory.storage.transaction.transaction import AcceptedProposal
 
-from .model import Standing
+from .model import ProposalStanding
 from .person import refuse_agents
 from .rooms import rooms_of, settle
 from .standing import Take, standing_of
 
 if TYPE_CHECKING:
     from memory.files.diff import ChangeView
-    from memory.storage.log.records import Record
-    from memory.storage.log.shared import Together
+    from memory.storage.log.records import ChangeRecord
+    from memory.storage.log.shared import SharedLog
     from memory.workspace import Workspace
 
 _TRIES = 12
@@ -128,10 +128,10 @@ class Inbox:
             summary=proposal.summary,
         )
 
-    def standing(self, proposal: Proposal, now: datetime, take: Take | None = None) -> Standing:
+    def standing(self, proposal: Proposal, now: datetime, take: Take | None = None) -> ProposalStanding:
         """Return what accepting a proposal would do now; nothing is written."""
         if not proposal.waiting:
-            return Standing("decided")
+            return ProposalStanding("decided")
 
         together = self._together(proposal)
 
@@ -142,7 +142,7 @@ class Inbox:
         with together.glance():
             return standing_of(together, self.files(proposal), read, now, take)
 
-    def change(self, proposal: Proposal) -> Record | None:
+    def change(self, proposal: Proposal) -> ChangeRecord | None:
         """Return the change that a proposal became, None where it became none, or the log has thinned it out."""
         if proposal.change_id is None:
             return None
@@ -184,7 +184,7 @@ class Inbox:
             undoes=proposal.undoes,
             redoes=proposal.redoes,
             recorded=True,
-            accepted=Accepted(proposal.id, reviewer),
+            accepted=AcceptedProposal(proposal.id, reviewer),
         ) as transaction:
             # Looked at once more under the lock: two reviewers may have begun at the same time.
             proposal = self._waiting(proposal.id)
@@ -326,7 +326,7 @@ class Inbox:
         assert isinstance(store, Store)
         return store
 
-    def _together(self, proposal: Proposal) -> Together:
+    def _together(self, proposal: Proposal) -> SharedLog:
         """Return the stores that a proposal is about; RefusedError `review.path` where they are no more."""
         for room in rooms_of(self._workspace):
             if room.place == proposal.place:
@@ -334,7 +334,7 @@ class Inbox:
         raise _unknown(proposal)
 
 
-def _conflict(proposal: Proposal, standing: Standing) -> ConflictError:
+def _conflict(proposal: Proposal, standing: ProposalStanding) -> ConflictError:
     first = standing.reasons[0] if standing.reasons else standing.clashes[0].conflict.why
     return ConflictError(
         "review.conflict",

@@ -30,7 +30,7 @@ WORDS: dict[State, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class ProposalClash:
     """One thing that a proposal and somebody else changed; `file` is as seen from the workspace."""
 
     file: str
@@ -42,7 +42,7 @@ class Clash:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ProposalStanding:
     """How a proposal stands: what accepting it would write, and what was changed on both sides.
 
     `files` have the bytes of now and those to write, with their paths as seen from the workspace.
@@ -50,7 +50,7 @@ class Standing:
 
     state: State
     files: tuple[FileChange, ...] = ()
-    clashes: tuple[Clash, ...] = ()
+    clashes: tuple[ProposalClash, ...] = ()
     reasons: tuple[str, ...] = ()
 
     def json(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class Standing:
         }
 
 
-class Waiting(NamedTuple):
+class WaitingProposal(NamedTuple):
     """A proposal that waits, as lists show it; `ref` is its id, `place` the folder that its files lie in where that is
     outside of the workspace.
     """
@@ -79,7 +79,7 @@ class Waiting(NamedTuple):
     place: str = ""
 
     @classmethod
-    def of(cls, proposal: Proposal, home: Path | None = None) -> Waiting:
+    def of(cls, proposal: Proposal, home: Path | None = None) -> WaitingProposal:
         """Return what is listed of a proposal; files outside of the workspace are named from `home` on."""
         place = place_words(proposal, home)
         within = f"{place}/" if place else ""
@@ -101,7 +101,7 @@ class Judged(NamedTuple):
     """What a proposal would do now, entry by entry, and whether it goes together with the files."""
 
     views: Sequence[ChangeView]
-    standing: Standing
+    standing: ProposalStanding
 
 
 def place_words(proposal: Proposal, home: Path | None) -> str:

@@ -11,7 +11,7 @@ from memory.errors import BusyError, MemdeckError
 from memory.storage.review.proposals import Proposal
 
 if TYPE_CHECKING:
-    from memory.storage.log.shared import Together
+    from memory.storage.log.shared import SharedLog
     from memory.workspace import Workspace
 
 
@@ -22,7 +22,7 @@ class Room(NamedTuple):
     of all), for the record may be that of another workspace.
     """
 
-    together: Together
+    together: SharedLog
     place: str = ""
     folder: str | None = None
 

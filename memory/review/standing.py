@@ -11,30 +11,30 @@ from memory.document.lines import is_lines, take_over
 from memory.document.merge import Conflict, apply_mine, kind_of, merge
 from memory.storage.changes import FileChange
 
-from .model import Clash, Standing
+from .model import ProposalClash, ProposalStanding
 
 if TYPE_CHECKING:
-    from memory.storage.log.shared import Together
+    from memory.storage.log.shared import SharedLog
 
 Side = Literal["proposal", "file", "before"]
 Key = tuple[str, str, str]
-Take = Callable[[Clash], Side]
+Take = Callable[[ProposalClash], Side]
 """Tells which side of a conflict counts: the proposal's, what stands in the file, or what was there before both."""
 
 
 def standing_of(
-    together: Together,
+    together: SharedLog,
     files: Sequence[FileChange],
     read: Callable[[str], bytes | None],
     now: datetime,
     take: Take | None = None,
-) -> Standing:
+) -> ProposalStanding:
     """Return how a proposal stands; `read` gets a path as seen from the workspace and returns its bytes of now.
 
     With `take` conflicts are settled by it. Nothing is written.
     """
     found: list[FileChange] = []
-    clashes: list[Clash] = []
+    clashes: list[ProposalClash] = []
     reasons: list[str] = []
     states: set[str] = set()
     for file in files:
@@ -48,24 +48,24 @@ def standing_of(
             _merged(together, file, current, now, take, found, clashes, reasons)
             states.add("moved")
     if clashes or reasons:
-        return Standing("conflict", (), tuple(clashes), tuple(reasons))
+        return ProposalStanding("conflict", (), tuple(clashes), tuple(reasons))
     if not found:
-        return Standing("gone")
+        return ProposalStanding("gone")
     if "same" in states:
         # A part of it was done in another way: to do the rest would put an entry in its place a second time.
         done = [file.path for file in files if file.path not in {one.path for one in found}]
-        return Standing("conflict", (), (), tuple(f"{path}: it says so already" for path in done))
-    return Standing("moved" if "moved" in states else "ready", tuple(found))
+        return ProposalStanding("conflict", (), (), tuple(f"{path}: it says so already" for path in done))
+    return ProposalStanding("moved" if "moved" in states else "ready", tuple(found))
 
 
 def _merged(
-    together: Together,
+    together: SharedLog,
     file: FileChange,
     current: bytes | None,
     now: datetime,
     take: Take | None,
     found: list[FileChange],
-    clashes: list[Clash],
+    clashes: list[ProposalClash],
     reasons: list[str],
 ) -> None:
     """Merge a proposal into a file that moved on; what does not go together becomes a clash or a reason."""
@@ -96,7 +96,7 @@ def _merged(
     result = merge(unstamped[0], unstamped[1], unstamped[2], kind_of(path), strict=True)
     document = result.document
     for conflict in result.conflicts:
-        clash = Clash(path, conflict)
+        clash = ProposalClash(path, conflict)
         if take is None:
             clashes.append(clash)
         elif (side := take(clash)) != "file":
@@ -108,7 +108,7 @@ def _merged(
         found.append(FileChange(path, current, document.dump(), file.mode))
 
 
-def _stamped(together: Together, path: str, data: bytes | None, now: datetime) -> bytes | None:
+def _stamped(together: SharedLog, path: str, data: bytes | None, now: datetime) -> bytes | None:
     if data is None:
         return None
     document = together.document(path, data)
@@ -130,7 +130,7 @@ def taking_each(chosen: Mapping[Key, Side]) -> Take:
     return lambda clash: chosen.get(key_of(clash), "file")
 
 
-def key_of(clash: Clash) -> Key:
+def key_of(clash: ProposalClash) -> Key:
     """Return what tells a conflict from the others of its proposal."""
     return (
         clash.file,

@@ -21,7 +21,7 @@ _BEFORE, _LENGTH = 30, 160
 _LONGEST_LINE = 4000
 
 
-class Entry(NamedTuple):
+class FoundEntry(NamedTuple):
     """What search knows of one record; `line` from 0, `date` an ISO date or empty, `ref` None for settings.
 
     `room` is the number of its workspace where one index holds several.
@@ -45,7 +45,7 @@ class Hit(NamedTuple):
     the title. `why` says of each term where it was found: `title`, `text` or both.
     """
 
-    entry: Entry
+    entry: FoundEntry
     score: float
     snippet: str
     marks: tuple[Span, ...] = ()
@@ -54,7 +54,7 @@ class Hit(NamedTuple):
     fits_all: bool = True
 
 
-class Answer(NamedTuple):
+class SearchAnswer(NamedTuple):
     """The best hits of a query, and what is to be said about them.
 
     `hits` fit all words; `partial` are the best of what fits some of them, where the limit leaves room. `count` is how
@@ -101,7 +101,7 @@ def _heading_line(title: str, text: str) -> int:
     return -1 if at < 0 else len(text[:at].splitlines()) - (0 if at and text[at - 1] not in "\r\n" else -1) - 1
 
 
-def hit_of(entry: Entry, query: Query, score: float) -> Hit:
+def hit_of(entry: FoundEntry, query: Query, score: float) -> Hit:
     """Return the hit of an entry that fits the query."""
     body = body_of(entry.title, entry.text)
     folded = (fold(entry.title), fold(body))
@@ -142,7 +142,7 @@ def marks_in(text: str, terms: Sequence[Term]) -> tuple[Span, ...]:
     return tuple(joined)
 
 
-def _snippet(entry: Entry, terms: Sequence[Term]) -> tuple[str, tuple[Span, ...]]:
+def _snippet(entry: FoundEntry, terms: Sequence[Term]) -> tuple[str, tuple[Span, ...]]:
     """Return the line that holds the most terms, the title's only where no other holds any, and the marks in it."""
     heading = _heading_line(entry.title, entry.text)
     lines = [line for number, line in enumerate(entry.text.splitlines()) if number != heading and line.strip(" -\t")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from .hits import Entry, body_of
+from .hits import FoundEntry, body_of
 from .query.query import Query, Term, fits_place
 from .query.words import fold, tokens
 
@@ -53,7 +53,7 @@ class Matcher:
         self._before = day_number(query.before) or None
         self._after = day_number(query.after)
 
-    def filters(self, entry: Entry) -> bool:
+    def filters(self, entry: FoundEntry) -> bool:
         """Tell whether the entry passes the filters."""
         query = self._query
         for places in query.places:
@@ -73,7 +73,7 @@ class Matcher:
                 return False
         return True
 
-    def words(self, entry: Entry) -> str | None:
+    def words(self, entry: FoundEntry) -> str | None:
         """Return the `spelled` words of an entry that fits; None where it does not."""
         query = self._query
         if not self.filters(entry):

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from heapq import nlargest, nsmallest
 from typing import TYPE_CHECKING
 
-from .hits import Answer, Entry, Hit, hit_of
+from .hits import FoundEntry, Hit, SearchAnswer, hit_of
 from .match import Matcher, day_number
 from .query.needs import needs_of
 from .query.query import Query, Term, unknown_places
 from .query.ranking import MOST, Weigher, best_of, kind_order
 from .query.typos import forgiven
-from .query.vocabulary import Held
+from .query.vocabulary import HeldVocabulary
 
 if TYPE_CHECKING:
     from .records import Record
@@ -24,12 +24,14 @@ _WEIGHED = 3000
 """Entries with some of the words that are weighed; of more those with the most of them, the newest first."""
 
 
-def entry_of(record: Record) -> Entry:
+def entry_of(record: Record) -> FoundEntry:
     """Return what search knows of a record, its ref and line worked out."""
-    return Entry(record.kind, record.file, record.title, record.text, record.date, record.ref, record.line, record.tags)
+    return FoundEntry(
+        record.kind, record.file, record.title, record.text, record.date, record.ref, record.line, record.tags
+    )
 
 
-def scan(records: Iterable[Record], query: Query, limit: int = 0) -> Answer:
+def scan(records: Iterable[Record], query: Query, limit: int = 0) -> SearchAnswer:
     """Return the records that fit the query, the best first; `limit` 0 is all, an empty query finds nothing.
 
     A term counts most as a whole word of the title, then inside the title, then in the text. Equal finds: the later
@@ -37,13 +39,13 @@ def scan(records: Iterable[Record], query: Query, limit: int = 0) -> Answer:
     probably meant are taken instead. Where the limit leaves room, what fits some of the words comes as `partial`.
     """
     if query.empty:
-        return Answer(query, source="scan")
+        return SearchAnswer(query, source="scan")
     everything = records if isinstance(records, list) else list(records)
     unknown = unknown_places(query, {(record.kind, record.file) for record in everything} if query.placed else ())
     answer = _scan(everything, query, limit)._replace(unknown=unknown)
     asked, held = query, None
     if not answer.count and query.terms:
-        held = Held(everything)
+        held = HeldVocabulary(everything)
         other, also = forgiven(query, held)
         if also:
             asked = other
@@ -51,10 +53,12 @@ def scan(records: Iterable[Record], query: Query, limit: int = 0) -> Answer:
     room = limit - len(answer.hits) if limit else MOST
     if room <= 0 or all(term.strict for term in query.terms):
         return answer
-    return answer._replace(partial=_partial(everything, held or Held(everything), asked, answer, room))
+    return answer._replace(partial=_partial(everything, held or HeldVocabulary(everything), asked, answer, room))
 
 
-def _partial(records: list[Record], held: Held, asked: Query, answer: Answer, room: int) -> tuple[Hit, ...]:
+def _partial(
+    records: list[Record], held: HeldVocabulary, asked: Query, answer: SearchAnswer, room: int
+) -> tuple[Hit, ...]:
     """Return the best of what fits some of the words and not all; `asked` is what gave those that fit all."""
     query = answer.query
     weigher = Weigher(needs_of(query, held), max((day_number(record.date) for record in records), default=0))
@@ -64,7 +68,7 @@ def _partial(records: list[Record], held: Held, asked: Query, answer: Answer, ro
     found = []
     for number, record in enumerate(records):
         # The number in the place of the line: the ref and the line cost more than the look, and are needed for few.
-        entry = Entry(*record[:4], record.date, None, number, record.tags)
+        entry = FoundEntry(*record[:4], record.date, None, number, record.tags)
         served = weigher.glance(entry)
         if served and passes(entry) not in (None, False) and (not answer.count or fits_all.words(entry) is None):
             found.append((served, day_number(record.date), -number, entry))
@@ -74,13 +78,13 @@ def _partial(records: list[Record], held: Held, asked: Query, answer: Answer, ro
     return tuple(hit._replace(entry=entry_of(records[hit.entry.line])) for hit in hits)
 
 
-def _scan(records: Iterable[Record], query: Query, limit: int) -> Answer:
+def _scan(records: Iterable[Record], query: Query, limit: int) -> SearchAnswer:
     matcher = Matcher(query)
     best = _WHOLE_TITLE * len(query.terms) + _PHRASE
     found: list[tuple[int, int, int, int, Record]] = []
     for number, record in enumerate(records):
         # The ref and the line cost more than the look, and are needed for few.
-        words = matcher.words(Entry(*record[:4], record.date, None, 0, record.tags))
+        words = matcher.words(FoundEntry(*record[:4], record.date, None, 0, record.tags))
         if words is not None:
             title = words[: words.index("\n")]
             points = sum(_worth(term, title, words) for term in query.terms)
@@ -91,7 +95,7 @@ def _scan(records: Iterable[Record], query: Query, limit: int) -> Answer:
     hits = tuple(
         hit_of(entry_of(record), query, round(min(1.0, max(-points, 1) / best), 3)) for points, *_, record in chosen
     )
-    return Answer(query, hits, len(found), source="scan")
+    return SearchAnswer(query, hits, len(found), source="scan")
 
 
 def _worth(term: Term, title: str, words: str) -> int:

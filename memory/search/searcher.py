@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.storage.private.places import StateFolder
 
-    from .hits import Answer
+    from .hits import SearchAnswer
     from .index.inventory import Shelf
     from .index.lookup import Lookup
-    from .index.writer import Writer
+    from .index.writer import IndexWriter
     from .query.query import Query
     from .records import Record
 
@@ -49,11 +49,11 @@ class Searcher:
 
     # Asking
 
-    def ask(self, query: Query, limit: int) -> Answer | None:
+    def ask(self, query: Query, limit: int) -> SearchAnswer | None:
         """Return the answer of the index as it is, None where there is none; see `fresh` for whether it is true."""
         return self._read(lambda lookup: lookup.ask(query, limit))
 
-    def scan(self, query: Query, limit: int) -> Answer:
+    def scan(self, query: Query, limit: int) -> SearchAnswer:
         """Return the answer of the files, read now; slow where there is much."""
         refused: dict[str, MemdeckError] = {}
         records = [record for system in self._systems() for record in system.records(None, refused)]
@@ -78,7 +78,7 @@ class Searcher:
         extra = len(set(stamps) - names)
         return good / (total + extra) if total + extra else 1.0
 
-    def search(self, query: Query, limit: int, *, patience: Callable[[], bool] = lambda: True) -> Answer:
+    def search(self, query: Query, limit: int, *, patience: Callable[[], bool] = lambda: True) -> SearchAnswer:
         """Return an answer that is true now: from the index, brought up to date first where `patience` lasts, else
         by reading everything.
         """
@@ -97,7 +97,7 @@ class Searcher:
         """
         refused: dict[str, MemdeckError] = {}
 
-        def work(writer: Writer) -> bool:
+        def work(writer: IndexWriter) -> bool:
             before = writer.indexed
             done = writer.update(self._shelves(refused), refused, go_on, learn=learn)
             if index is not None and writer.indexed - before > _MANY:

@@ -23,7 +23,7 @@ _TYPES = {"codex": ("codex-local",), "claude": ("claude-local",), "auto": ("code
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CycleStep:
     """What a step of a cycle did: `name` is sync, recall or prune; `state` done, nothing, off or failed.
 
     `planned` says of a step of a dry run that the run would do something.
@@ -52,7 +52,7 @@ class Step:
 class Cycle:
     """One cycle: its steps in order, and what each step did in full (None where it did not run)."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[CycleStep, ...]
     synced: Synced | None = None
     recalled: Recalled | None = None
     pruned: Pruned | None = None
@@ -123,7 +123,7 @@ def run_once(
     memory = store.memory()
     settings = memory.config["automation"]
     _ = memory.state
-    steps: list[Step] = []
+    steps: list[CycleStep] = []
     warnings: list[str] = []
     synced = _sync(store, settings, home, actor, now, dry_run, may_read, steps, warnings)
     recalled = _recall(store, settings, actor, now, dry_run, engine, steps, warnings)
@@ -131,8 +131,8 @@ def run_once(
     return Cycle(tuple(steps), synced, recalled, pruned, tuple(warnings))
 
 
-def _failure(name: str, error: MemdeckError) -> Step:
-    return Step(name, "failed", error.message, error.code)
+def _failure(name: str, error: MemdeckError) -> CycleStep:
+    return CycleStep(name, "failed", error.message, error.code)
 
 
 def _sync(
@@ -143,11 +143,11 @@ def _sync(
     now: datetime,
     dry_run: bool,
     may_read: Callable[[Json], str] | None,
-    steps: list[Step],
+    steps: list[CycleStep],
     warnings: list[str],
 ) -> Synced | None:
     if not settings["importSyncBeforeRecall"]:
-        steps.append(Step("sync", "off", "automation.importSyncBeforeRecall is false"))
+        steps.append(CycleStep("sync", "off", "automation.importSyncBeforeRecall is false"))
         return None
     types = _TYPES[settings["provider"]]
     try:
@@ -163,10 +163,10 @@ def _sync(
         else:
             wanted.append(source["id"])
     if not wanted:
-        steps.append(Step("sync", "nothing", f"no source of {settings['provider']} to read"))
+        steps.append(CycleStep("sync", "nothing", f"no source of {settings['provider']} to read"))
         return None
     if dry_run:
-        steps.append(Step("sync", "nothing", f"would read {plural(len(wanted), 'source')}", planned=True))
+        steps.append(CycleStep("sync", "nothing", f"would read {plural(len(wanted), 'source')}", planned=True))
         return None
     try:
         synced = sync(store, wanted, home=home, actor=actor, now=now, quiet=True)
@@ -178,7 +178,7 @@ def _sync(
         failed = len(result.failed)
         words = result.text() + (f" ({result.failed[0]})" if failed else "")
         state = "failed" if failed else "done" if result.imported else "nothing"
-        steps.append(Step("sync", state, words, "state.sync.failed" if failed else ""))
+        steps.append(CycleStep("sync", state, words, "state.sync.failed" if failed else ""))
     return synced
 
 
@@ -189,11 +189,11 @@ def _recall(
     now: datetime,
     dry_run: bool,
     engine: Engine | None,
-    steps: list[Step],
+    steps: list[CycleStep],
     warnings: list[str],
 ) -> Recalled | None:
     if not settings["autoRecall"]:
-        steps.append(Step("recall", "off", "automation.autoRecall is false"))
+        steps.append(CycleStep("recall", "off", "automation.autoRecall is false"))
         return None
     try:
         memory = store.memory()
@@ -201,22 +201,22 @@ def _recall(
         if shown.note:
             warnings.append(shown.note)
         if not shown.events:
-            steps.append(Step("recall", "nothing", "no event waits"))
+            steps.append(CycleStep("recall", "nothing", "no event waits"))
             return None
         words = f"{plural(len(shown.events), 'event')}: {shown.digest.text()}"
         if dry_run:
-            steps.append(Step("recall", "nothing", f"would recall {words}", planned=True))
+            steps.append(CycleStep("recall", "nothing", f"would recall {words}", planned=True))
             return None
         done = apply(store, shown, actor=actor, now=now)
     except MemdeckError as error:
         steps.append(_failure("recall", error))
         return None
-    steps.append(Step("recall", "done", words))
+    steps.append(CycleStep("recall", "done", words))
     return done
 
 
 def _prune(
-    store: StateStore, actor: str, now: datetime, dry_run: bool, steps: list[Step], warnings: list[str]
+    store: StateStore, actor: str, now: datetime, dry_run: bool, steps: list[CycleStep], warnings: list[str]
 ) -> Pruned | None:
     try:
         pruned = prune(store, actor=actor, now=now, dry_run=dry_run)
@@ -225,9 +225,9 @@ def _prune(
         return None
     warnings += pruned.taken.warnings
     if pruned.taken.skipped is not None:
-        steps.append(Step("prune", "off", pruned.taken.skipped))
+        steps.append(CycleStep("prune", "off", pruned.taken.skipped))
         return pruned
     words = ("would take " if dry_run and pruned.taken.any else "") + pruned.taken.text()
     state = "done" if pruned.taken.any and not dry_run else "nothing"
-    steps.append(Step("prune", state, words, planned=dry_run and pruned.taken.any))
+    steps.append(CycleStep("prune", state, words, planned=dry_run and pruned.taken.any))
     return pruned

@@ -14,7 +14,7 @@ _NAMES = ("title", "path", "label")
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class EditedField:
     """A field of a section that has another value; `entry` is the title or path of the entry it belongs to."""
 
     entry: str
@@ -34,7 +34,7 @@ class SectionDiff:
     section: str
     added: tuple[tuple[str, str], ...] = ()
     removed: tuple[tuple[str, str], ...] = ()
-    edited: tuple[Edited, ...] = ()
+    edited: tuple[EditedField, ...] = ()
     lines: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -69,7 +69,7 @@ def _section(name: str, before: Any, after: Any) -> SectionDiff:
         return SectionDiff(name)
     added: list[tuple[str, str]] = []
     removed: list[tuple[str, str]] = []
-    edited: list[Edited] = []
+    edited: list[EditedField] = []
     _compare("", before, after, added, removed, edited)
     lines = difflib.unified_diff(
         canonical(before).split("\n"), canonical(after).split("\n"), "before", "after", lineterm="", n=2
@@ -83,7 +83,7 @@ def _compare(
     after: Any,
     added: list[tuple[str, str]],
     removed: list[tuple[str, str]],
-    edited: list[Edited],
+    edited: list[EditedField],
 ) -> None:
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
@@ -97,16 +97,16 @@ def _compare(
         for name in old.keys() & new.keys():
             edited += _fields(name, old[name], new[name])
         if old.keys() == new.keys() and list(old) != list(new):
-            edited.append(Edited(where, "order", list(old), list(new)))
+            edited.append(EditedField(where, "order", list(old), list(new)))
     else:
-        edited.append(Edited("", where, before, after))
+        edited.append(EditedField("", where, before, after))
 
 
-def _fields(name: str, old: Any, new: Any) -> Iterator[Edited]:
+def _fields(name: str, old: Any, new: Any) -> Iterator[EditedField]:
     if isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys((*old, *new)):
             if old.get(key) != new.get(key):
-                yield Edited(name, key, old.get(key), new.get(key))
+                yield EditedField(name, key, old.get(key), new.get(key))
 
 
 def _by_name(items: Sequence[Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
 
 from .files.json_text import line_of
 from .files.model import STATE, Json
-from .files.reading import Memory
+from .files.reading import StateFiles
 from .operations import edit
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _UNKNOWN = "-"
 """What a part says of which nothing is known; the schema wants a text."""
 
 
-def parts_of(memory: Memory) -> Iterator[Item]:
+def parts_of(memory: StateFiles) -> Iterator[Item]:
     """Yield the bundle as items: gotchas, next steps, the project and its current focus."""
     stored = memory.read(STATE)
     if not stored.exists:

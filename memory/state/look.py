@@ -11,9 +11,9 @@ from memory.errors import MemdeckError
 
 from .diff import SectionDiff, diff_bundles
 from .files.model import Json
-from .files.reading import Memory
-from .recall.grouping import Group, group_events
-from .recall.recall import Preview, preview, scope_of_recall
+from .files.reading import StateFiles
+from .recall.grouping import EventGroup, group_events
+from .recall.recall import RecallPreview, preview, scope_of_recall
 from .status import Status, status_of
 
 
@@ -31,7 +31,7 @@ class CheckpointLine:
 class StateLook:
     """One look; it reads a file when something of it is asked for first. What cannot be read is in `problem`."""
 
-    def __init__(self, memory: Memory, key: object) -> None:
+    def __init__(self, memory: StateFiles, key: object) -> None:
         """`key` tells this look from one at other files."""
         self.memory = memory
         self.key = key
@@ -85,12 +85,14 @@ class StateLook:
         return () if self.problem is not None else tuple(self.memory.unrecalled())
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[EventGroup, ...]:
         """The same in groups, the newest first."""
         return tuple(group_events(self.backlog))
 
-    def preview(self, source: str | None = None, section: str | None = None, policy: str | None = None) -> Preview:
-        """Return what a recall would do; errors as `scope_of_recall` and `Memory`."""
+    def preview(
+        self, source: str | None = None, section: str | None = None, policy: str | None = None
+    ) -> RecallPreview:
+        """Return what a recall would do; errors as `scope_of_recall` and `StateFiles`."""
         scope = scope_of_recall(self.memory.config, source=source, section=section, policy=policy)
         return preview(self.memory, scope)
 
@@ -103,7 +105,7 @@ class StateLook:
         return status_of(self.memory, now)
 
 
-def checkpoint_lines(memory: Memory) -> Sequence[CheckpointLine]:
+def checkpoint_lines(memory: StateFiles) -> Sequence[CheckpointLine]:
     """Return the checkpoints of a list, the newest first."""
     lines = []
     for name in reversed(memory.checkpoint_ids):
@@ -120,7 +122,7 @@ STATE_NAME = "state"
 """What stands for the bundle of the state where a checkpoint is named."""
 
 
-def diff_of(memory: Memory, before: str, after: str) -> tuple[SectionDiff, ...]:
+def diff_of(memory: StateFiles, before: str, after: str) -> tuple[SectionDiff, ...]:
     """Return the diff of two checkpoints, in the order of the sections; NotFoundError `state.checkpoint.missing`."""
     bundles = [memory.bundle if one == STATE_NAME else memory.checkpoint(one)["bundle"] for one in (before, after)]
     return diff_bundles(*bundles)

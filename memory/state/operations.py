@@ -16,8 +16,8 @@ from .files.canonical import canonical_bytes, ordered_bytes
 from .files.config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting, written_config
 from .files.json_text import load
 from .files.model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
-from .files.reading import Memory
-from .files.store import StateStore, Writing, refuse
+from .files.reading import StateFiles
+from .files.store import StateStore, StateWriting, refuse
 from .first_run import without_first_run
 from .recall.new_analysis import take_in
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class StateChange:
     """What a command wrote: its change (None: nothing was to be written), the state after it, and what it says."""
 
     change: Change | None
@@ -63,7 +63,7 @@ def init(
     actor: str,
     now: datetime,
     force: bool = False,
-) -> Written:
+) -> StateChange:
     """Make the project state from what the repository itself says (`analysed`, a bundle).
 
     RefusedError `state.exists`, with the list, where anything of it is there; with `force` that is put into the
@@ -83,7 +83,7 @@ def init(
     if force:
         _archive_older(store, actor=actor, now=now)
 
-    def build(writing: Writing) -> Written:
+    def build(writing: StateWriting) -> StateChange:
         memory = writing.memory
         batch = _archive_all(writing) if existing(store) else None
         if _unreadable(lambda: memory.config) or not writing.transaction.read(CONFIG).exists:
@@ -98,7 +98,7 @@ def init(
         state = writing.persist("init", bundle, focus, state=None, provider=who, anew=True)
         writing.put(ANALYSED, canonical_bytes(bundle))
         summary = f"made the state of {bundle['project']['name']}"
-        return Written(writing.commit(summary), state, summary, batch)
+        return StateChange(writing.commit(summary), state, summary, batch)
 
     return store.change("state.init", build, actor=actor, now=now)
 
@@ -106,7 +106,7 @@ def init(
 def _archive_older(store: StateStore, *, actor: str, now: datetime) -> None:
     """Put checkpoints into the archive as long as there are more than go in one change; the newest stay for last."""
 
-    def build(writing: Writing) -> bool:
+    def build(writing: StateWriting) -> bool:
         ids = writing.memory.checkpoint_ids
         if len(ids) <= MOST_CHECKPOINTS:
             return False
@@ -118,7 +118,7 @@ def _archive_older(store: StateStore, *, actor: str, now: datetime) -> None:
         pass
 
 
-def _archive_all(writing: Writing) -> str:
+def _archive_all(writing: StateWriting) -> str:
     """Plan that everything there is goes into a batch; the files themselves are replaced by the caller."""
     memory, read = writing.memory, writing.transaction.read
     names = {STATE: "state.json", EVENTS: "events.jsonl", SOURCES: "sources.json", CONFIG: "config.json"}
@@ -137,7 +137,7 @@ def _unreadable(read: Callable[[], object]) -> bool:
     return False
 
 
-def update(store: StateStore, analysed: Callable[[], Json], *, actor: str, now: datetime) -> Written:
+def update(store: StateStore, analysed: Callable[[], Json], *, actor: str, now: datetime) -> StateChange:
     """Renew the bundle from the repository as it is; what recall and people put into it stays (see `three_way`).
 
     One event and one checkpoint more, also where nothing changed.
@@ -145,18 +145,18 @@ def update(store: StateStore, analysed: Callable[[], Json], *, actor: str, now: 
     _ = store.memory().state  # said before the repository is read through
     fresh = analysed()
 
-    def build(writing: Writing) -> Written:
+    def build(writing: StateWriting) -> StateChange:
         state = writing.memory.state
         bundle = take_in(_analysed_before(writing.memory), state["bundle"], fresh)
         state = writing.persist("update", bundle, bundle["currentFocus"]["summary"], state=state)
         writing.put(ANALYSED, canonical_bytes(fresh))
         summary = f"renewed the state of {bundle['project']['name']}"
-        return Written(writing.commit(summary), state, summary)
+        return StateChange(writing.commit(summary), state, summary)
 
     return store.change("state.update", build, actor=actor, now=now)
 
 
-def _analysed_before(memory: Memory) -> Json | None:
+def _analysed_before(memory: StateFiles) -> Json | None:
     """Return what the last analysis said; None where that is not known any more, so that nothing is taken for its."""
     stored = memory.read(ANALYSED)
     if not stored.exists:
@@ -168,7 +168,7 @@ def _analysed_before(memory: Memory) -> Json | None:
     return None if schema.faults_of(schema.BUNDLE, bundle) else bundle
 
 
-def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor: str, now: datetime) -> Written:
+def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor: str, now: datetime) -> StateChange:
     """Give a section of the bundle another value; one event and one checkpoint more, none where it is the same.
 
     `base` is what the person started from: ConflictError `document.conflict` where the section is another by now.
@@ -176,7 +176,7 @@ def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor
     """
     key = key_of(section)
 
-    def build(writing: Writing) -> Written:
+    def build(writing: StateWriting) -> StateChange:
         state = writing.memory.state
         if base is not None and state["bundle"][key] != base:
             from memory.errors import ConflictError
@@ -187,12 +187,12 @@ def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor
         bundle = {**state["bundle"], key: value}
         refuse(schema.BUNDLE, bundle)
         if bundle == state["bundle"]:
-            return Written(None, state, f"{section} is as it was")
+            return StateChange(None, state, f"{section} is as it was")
         summary = f"edited {section}"
         state = writing.persist(
             "edit", bundle, summary, state=state, diff=Digest(changed_sections(state["bundle"], bundle))
         )
-        return Written(writing.commit(summary), state, summary)
+        return StateChange(writing.commit(summary), state, summary)
 
     return store.change("state.edit", build, actor=actor, now=now)
 
@@ -206,14 +206,14 @@ def key_of(section: str) -> str:
 
 def record_validation(
     store: StateStore, results: list[Mapping[str, str]], *, actor: str, now: datetime, validated_at: str
-) -> Written:
+) -> StateChange:
     """Note how the validation commands ended, in the bundle's snapshot; one event and one checkpoint more."""
     ended = {result["status"] for result in results}
     status = "passed" if ended == {"passed"} else "failed" if "passed" not in ended else "mixed"
     passed = sum(result["status"] == "passed" for result in results)
     summary = f"{passed} of {plural(len(results), 'validation command')} passed"
 
-    def build(writing: Writing) -> Written:
+    def build(writing: StateWriting) -> StateChange:
         state = writing.memory.state
         snapshot = {
             "status": status,
@@ -224,7 +224,7 @@ def record_validation(
         focus = without_first_run({**state["bundle"]["currentFocus"], "validationSnapshot": snapshot})
         bundle = {**state["bundle"], "currentFocus": focus}
         new = writing.persist("validate", bundle, summary, state=state, diff=Digest(("current-focus",)))
-        return Written(writing.commit(summary), new, summary)
+        return StateChange(writing.commit(summary), new, summary)
 
     return store.change("state.validate", build, actor=actor, now=now)
 
@@ -232,7 +232,7 @@ def record_validation(
 def set_config(store: StateStore, key: str, value: str, *, actor: str, now: datetime) -> Change:
     """Change one setting of config.json, the others and their order stay; ConfigError `state.config.*`."""
 
-    def build(writing: Writing) -> Change:
+    def build(writing: StateWriting) -> Change:
         data = writing.transaction.read(CONFIG).data or DEFAULT_BYTES
         read_config(data)
         written = written_config(data)

@@ -11,7 +11,7 @@ from typing import Literal
 from memory.errors import UsageError
 
 from .files.model import EVENTS, Json, moment
-from .files.reading import Memory, checkpoint_path
+from .files.reading import StateFiles, checkpoint_path
 from .projections.files import path_of
 from .recall.consolidate import NOT_SAID
 
@@ -62,7 +62,7 @@ _AGES = ((1, 18), (7, 12), (30, 6))
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class QueryItem:
     """Something that can answer: `kind` is bundle, checkpoint or event, `category` what of it; `file` where it is
     shown, `tags` the modes that it is made for.
     """
@@ -79,10 +79,10 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class QueryHit:
     """An item with its score, and the words of the question that it holds."""
 
-    item: Item
+    item: QueryItem
     score: int
     words: tuple[str, ...]
 
@@ -102,7 +102,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryAnswer:
     """The answer to a question; `enough` is False where no evidence carries it. `hits` are the citations."""
 
     question: str
@@ -111,7 +111,7 @@ class Answer:
     enough: bool
     answer: str
     why: str
-    hits: tuple[Hit, ...]
+    hits: tuple[QueryHit, ...]
 
     def json(self) -> Json:
         """Return it for programs."""
@@ -126,7 +126,9 @@ class Answer:
         }
 
 
-def ask(memory: Memory, question: str, now: datetime, *, mode: str | None = None, scope: str = "all") -> Answer:
+def ask(
+    memory: StateFiles, question: str, now: datetime, *, mode: str | None = None, scope: str = "all"
+) -> QueryAnswer:
     """Return the answer to a question at an aware time; without a mode its words say which it is.
 
     UsageError `state.query.empty`, `state.query.mode`, `state.query.scope`.
@@ -141,20 +143,20 @@ def ask(memory: Memory, question: str, now: datetime, *, mode: str | None = None
     chosen: Mode = next(one for one in MODES if one == mode) if mode is not None else mode_of(question)
     hits = rank(items_of(memory, scope), words, chosen, now)
     if not hits:
-        return Answer(question, chosen, scope, False, NOT_ENOUGH, "nothing is recorded", ())
+        return QueryAnswer(question, chosen, scope, False, NOT_ENOUGH, "nothing is recorded", ())
     # What asks for next steps as such is answered by a next step, whatever its own words are.
     asked = _naming(question, chosen) if chosen in hits[0].item.tags else ()
     held = tuple({*hits[0].words, *asked})
     # Words that every text has are no evidence where they are all that is held.
     if len(held) < _LEAST_WORDS or (telling(words) and not telling(held)):
         why = f"the best item, {hits[0].item.place}, holds too few of the words {', '.join(words)}"
-        return Answer(question, chosen, scope, False, NOT_ENOUGH, why, hits[:2])
+        return QueryAnswer(question, chosen, scope, False, NOT_ENOUGH, why, hits[:2])
     # A word that asks for the mode, such as the "next" of "what is next", is no subject that an item could be about.
     modes = _NAMES[chosen] if asked else frozenset()
     about = [replace(hit, words=tuple(word for word in hit.words if word not in modes)) for hit in hits]
     best = sorted(about, key=lambda hit: (-len(telling(hit.words)), -(chosen in hit.item.tags), -hit.score))
     first = next(hit for hit in hits if hit.item is best[0].item)
-    return Answer(question, chosen, scope, True, _compose(best, chosen), _why(first, chosen, words), hits)
+    return QueryAnswer(question, chosen, scope, True, _compose(best, chosen), _why(first, chosen, words), hits)
 
 
 def _naming(question: str, mode: Mode) -> tuple[str, ...]:
@@ -194,14 +196,14 @@ def _spaced(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.lower()))} "
 
 
-def rank(items: Iterable[Item], words: Sequence[str], mode: Mode, now: datetime) -> tuple[Hit, ...]:
+def rank(items: Iterable[QueryItem], words: Sequence[str], mode: Mode, now: datetime) -> tuple[QueryHit, ...]:
     """Return the best items, the best first."""
     hits = [_score(item, words, mode, now) for item in items]
     hits.sort(key=lambda hit: (-hit.score, hit.item.id))
     return tuple(hits[:MOST])
 
 
-def _score(item: Item, words: Sequence[str], mode: Mode, now: datetime) -> Hit:
+def _score(item: QueryItem, words: Sequence[str], mode: Mode, now: datetime) -> QueryHit:
     summary = _spaced(item.summary)
     text = summary + _spaced(item.text)
     found = tuple(word for word in words if _holds(text, word))
@@ -214,7 +216,7 @@ def _score(item: Item, words: Sequence[str], mode: Mode, now: datetime) -> Hit:
         score += 14 if mode in item.tags else -6
     if mode != "answer" and mode in item.tags:
         score += _TAG
-    return Hit(item, score, found)
+    return QueryHit(item, score, found)
 
 
 def _recency(created: str | None, now: datetime) -> int:
@@ -227,7 +229,7 @@ def _recency(created: str | None, now: datetime) -> int:
 # -- what can answer ----------------------------------------------------------------------------------------------
 
 
-def items_of(memory: Memory, scope: str) -> Iterator[Item]:
+def items_of(memory: StateFiles, scope: str) -> Iterator[QueryItem]:
     """Yield what can answer: of the state the bundle and the newest checkpoints, of the history the last events that
     are active; the archive never.
     """
@@ -240,12 +242,12 @@ def items_of(memory: Memory, scope: str) -> Iterator[Item]:
             yield _of_event(event)
 
 
-def _of_bundle(bundle: Json, created: str) -> Iterator[Item]:
+def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
     project, parts, focus = bundle["project"], bundle["projectMap"], bundle["currentFocus"]
     map_file, focus_file = path_of("project-map"), path_of("current-focus")
 
-    def item(name: str, category: str, place: str, file: str, summary: str, text: str, *tags: Mode) -> Item:
-        return Item(name, "bundle", category, place, file, summary, text, created, tags)
+    def item(name: str, category: str, place: str, file: str, summary: str, text: str, *tags: Mode) -> QueryItem:
+        return QueryItem(name, "bundle", category, place, file, summary, text, created, tags)
 
     facts = (
         f"{project['name']} {project['primaryEcosystem']} {project['packageManager']} {project['workspaceManager']} "
@@ -280,7 +282,7 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[Item]:
         yield item(f"next-step-{number}", "next-step", place, path_of("next-steps"), one["title"], text, "next")
 
 
-def _of_checkpoint(checkpoint: Json) -> Item:
+def _of_checkpoint(checkpoint: Json) -> QueryItem:
     bundle = checkpoint["bundle"]
     focus = bundle["currentFocus"]
     text = "\n".join(
@@ -296,10 +298,10 @@ def _of_checkpoint(checkpoint: Json) -> Item:
     place = f"checkpoint:{name}"
     file = checkpoint_path(name)
     tags: tuple[Mode, ...] = ("changes",)
-    return Item(name, "checkpoint", "checkpoint", place, file, checkpoint["summary"], text, created, tags)
+    return QueryItem(name, "checkpoint", "checkpoint", place, file, checkpoint["summary"], text, created, tags)
 
 
-def _of_event(event: Json) -> Item:
+def _of_event(event: Json) -> QueryItem:
     signals = event["signals"]
     tags: list[Mode] = ["changes"]
     if signals["nextStepHints"]:
@@ -308,13 +310,13 @@ def _of_event(event: Json) -> Item:
         tags.append("traps")
     text = "\n".join(text for texts in signals.values() if isinstance(texts, list) for text in texts)
     name, created = event["id"], event["createdAt"]
-    return Item(name, "event", "event", f"event:{name}", EVENTS, event["summary"], text, created, tuple(tags))
+    return QueryItem(name, "event", "event", f"event:{name}", EVENTS, event["summary"], text, created, tuple(tags))
 
 
 # -- the answer in words --------------------------------------------------------------------------------------------
 
 
-def _compose(hits: Sequence[Hit], mode: Mode) -> str:
+def _compose(hits: Sequence[QueryHit], mode: Mode) -> str:
     """Return the answer: the best items that hold a word of the question, in their own words."""
     quoted: dict[str, str] = {}
     for hit in [hit for hit in hits if telling(hit.words)] or hits:
@@ -323,7 +325,7 @@ def _compose(hits: Sequence[Hit], mode: Mode) -> str:
     return "\n".join(f"{text} [{name}]" for text, name in list(quoted.items())[:_QUOTED])
 
 
-def _quote(hit: Hit, mode: Mode) -> str:
+def _quote(hit: QueryHit, mode: Mode) -> str:
     """Return what an item says to the question: the lines that hold its words, else the first ones."""
     item = hit.item
     lines = list(dict.fromkeys(line.strip() for line in item.text.split("\n") if line.strip()))
@@ -336,7 +338,7 @@ def _quote(hit: Hit, mode: Mode) -> str:
     return item.summary if mode == "answer" or not lines else f"{item.summary.rstrip('.:')}: {lines[0]}"
 
 
-def _why(best: Hit, mode: Mode, words: Sequence[str]) -> str:
+def _why(best: QueryHit, mode: Mode, words: Sequence[str]) -> str:
     if not best.words:
         return f"{best.item.place} is the best of what the question asks for by its kind; mode {mode}"
     held = ", ".join(best.words)

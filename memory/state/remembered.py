@@ -31,7 +31,7 @@ Key = tuple[str, str | None, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class RememberedFile:
     """What reading a file gave: the item and the hash of its text; both None where it holds no session of the
     repository, and then `elsewhere` is the folder of the session, None where nobody said anything.
 
@@ -45,10 +45,10 @@ class Known:
     first: int | None
 
 
-def known_of(item: ImportedItem) -> Known:
+def known_of(item: ImportedItem) -> RememberedFile:
     """Return what is remembered of a file that was read."""
     said = item.elsewhere is None and item.messages
-    return Known(
+    return RememberedFile(
         item.external_item_id if said else None,
         item.content_hash if said else None,
         item.elsewhere,
@@ -70,7 +70,7 @@ class Remembered:
         """Nothing is read yet."""
         self._folder = folder
 
-    def of(self, source: Json, seen: Collection[Key]) -> dict[str, tuple[tuple[int, int], Known]]:
+    def of(self, source: Json, seen: Collection[Key]) -> dict[str, tuple[tuple[int, int], RememberedFile]]:
         """Return what is remembered of a source, by the path in it.
 
         A session counts only where its event is still there (`seen`): after an undo it is imported again.
@@ -87,7 +87,7 @@ class Remembered:
                 found[name] = one
         return found
 
-    def keep(self, read: list[tuple[Json, dict[str, tuple[tuple[int, int], Known]]]], now: datetime) -> None:
+    def keep(self, read: list[tuple[Json, dict[str, tuple[tuple[int, int], RememberedFile]]]], now: datetime) -> None:
         """Remember sources as they are now; where that cannot be kept, the next sync reads more."""
         record = self._record
         if record is None:
@@ -128,7 +128,7 @@ def _where(source: Json) -> list[str]:
     return [source["type"], os.path.realpath(source["path"])]
 
 
-def _known(values: object) -> tuple[tuple[int, int], Known] | None:
+def _known(values: object) -> tuple[tuple[int, int], RememberedFile] | None:
     if not isinstance(values, list) or len(values) != 7:
         return None
     size, changed, item, told, elsewhere, bad, first = values
@@ -136,7 +136,7 @@ def _known(values: object) -> tuple[tuple[int, int], Known] | None:
     texts = all(one is None or isinstance(one, str) for one in (item, told, elsewhere))
     if not (numbers and texts and (first is None or isinstance(first, int)) and (item is None) == (told is None)):
         return None
-    return (size, changed), Known(item, told, elsewhere, bad, first)
+    return (size, changed), RememberedFile(item, told, elsewhere, bad, first)
 
 
 def _sources(data: bytes | None) -> dict[str, Any]:

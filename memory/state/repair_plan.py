@@ -9,7 +9,7 @@ from memory.errors import MemdeckError
 
 from .checks.finding import Finding
 from .files.model import Json
-from .files.reading import Memory
+from .files.reading import StateFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Mend:
 
 
 @dataclass(slots=True)
-class Plan:
+class RepairPlan:
     """A repair: its steps, the bytes that files get (None: the file goes), and what is kept aside, by its name.
 
     `lost` are the ids of events that cannot be read in what is kept aside; `left` what no step answers.
@@ -51,19 +51,19 @@ class Plan:
         return {"steps": [one.json() for one in self.steps], "left": [one.json() for one in self.left]}
 
 
-def keep_aside(plan: Plan, path: str, data: bytes) -> None:
+def keep_aside(plan: RepairPlan, path: str, data: bytes) -> None:
     """Keep the bytes of a damaged file aside, under its own name."""
     if data:
         plan.aside.append((f"damaged/{path.replace('/', '+')}", data))
 
 
-def write(plan: Plan, path: str, data: bytes, action: str, why: str) -> None:
+def write(plan: RepairPlan, path: str, data: bytes, action: str, why: str) -> None:
     """Plan the bytes of a file."""
     plan.files[path] = data
     plan.steps.append(Mend(path, action, why))
 
 
-def archived_ids(memory: Memory, batch: str) -> list[str]:
+def archived_ids(memory: StateFiles, batch: str) -> list[str]:
     """Return the ids of the events of a batch, none where its manifest cannot be read."""
     try:
         ids: list[str] = memory.manifest(batch)["archivedEventIds"]

@@ -21,17 +21,17 @@ from .files.model import (
     number_of,
     stamp,
 )
-from .files.reading import Memory, checkpoint_path
+from .files.reading import StateFiles, checkpoint_path
 from .files.schema import faults_of
 from .files.store import entry_path, fresh_maintenance
 from .projections.entry_block import put_block, render_block
 from .projections.files import path_of, render_projections
-from .repair_plan import Plan, archived_ids, keep_aside, write
+from .repair_plan import RepairPlan, archived_ids, keep_aside, write
 
 
 def mend_state(
-    memory: Memory,
-    plan: Plan,
+    memory: StateFiles,
+    plan: RepairPlan,
     sources: int | None,
     events: list[Json] | None,
     checkpoints: list[Json],
@@ -98,7 +98,7 @@ def _differs(state: Json | None, new: Json) -> str:
     return f"maintenance does not fit: {', '.join(keys)}"
 
 
-def _maintenance(memory: Memory, written: Json, sources: int | None, events: list[Json] | None) -> Json:
+def _maintenance(memory: StateFiles, written: Json, sources: int | None, events: list[Json] | None) -> Json:
     """Return the maintenance part with counts and cursors that fit."""
     new = {**written, "recallCursors": dict(written["recallCursors"])}
     if sources is not None:
@@ -119,8 +119,8 @@ def _maintenance(memory: Memory, written: Json, sources: int | None, events: lis
 
 
 def _latest(
-    memory: Memory,
-    plan: Plan,
+    memory: StateFiles,
+    plan: RepairPlan,
     state: Json,
     maintenance: Json,
     checkpoints: list[Json],
@@ -151,7 +151,7 @@ def _latest(
     write(plan, checkpoint_path(name), canonical_bytes(checkpoint), action, why)
 
 
-def _views(memory: Memory, plan: Plan, state: Json) -> None:
+def _views(memory: StateFiles, plan: RepairPlan, state: Json) -> None:
     """Plan projections and entry block that are those of the bundle."""
     for name, text in render_projections(state["bundle"], state["bundleHash"]).items():
         path, data = path_of(name), text.encode()

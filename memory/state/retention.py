@@ -12,15 +12,15 @@ from memory.storage import fsio
 
 from .files.archive import MOST_CHECKPOINTS, expired, files_of, put_batch
 from .files.model import ARCHIVE, EVENTS, Json, moment, plural
-from .files.reading import Memory
-from .files.store import StateStore, Writing
+from .files.reading import StateFiles
+from .files.store import StateStore, StateWriting
 
 if TYPE_CHECKING:
     from memory.storage import Change
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class PruneCandidates:
     """What the next prune takes: events, checkpoints by id (the oldest first), and batches that expired.
 
     `skipped` says why nothing is taken at all, `warnings` what could not be looked at.
@@ -64,7 +64,7 @@ class Candidates:
         return ", ".join(words)
 
 
-def candidates(memory: Memory, now: datetime) -> Candidates:
+def candidates(memory: StateFiles, now: datetime) -> PruneCandidates:
     """Return what a prune at an aware time takes.
 
     Events as old as `retention.history.maxAgeDays` that a recall of their own source has passed; checkpoints as old as
@@ -73,7 +73,7 @@ def candidates(memory: Memory, now: datetime) -> Candidates:
     """
     retention = memory.config["retention"]
     if not retention["enabled"]:
-        return Candidates(skipped="retention is off (retention.enabled)")
+        return PruneCandidates(skipped="retention is off (retention.enabled)")
     before = now - timedelta(days=retention["history"]["maxAgeDays"])
     events = tuple(
         event
@@ -82,10 +82,10 @@ def candidates(memory: Memory, now: datetime) -> Candidates:
     )
     checkpoints, warnings = _old_checkpoints(memory, now, retention["checkpoints"])
     batches, unread = expired(memory, now, retention["archive"]["expireAfterDays"])
-    return Candidates(events, checkpoints, tuple(batches), None, (*warnings, *unread))
+    return PruneCandidates(events, checkpoints, tuple(batches), None, (*warnings, *unread))
 
 
-def _old_checkpoints(memory: Memory, now: datetime, settings: Json) -> tuple[tuple[str, ...], list[str]]:
+def _old_checkpoints(memory: StateFiles, now: datetime, settings: Json) -> tuple[tuple[str, ...], list[str]]:
     ids = memory.checkpoint_ids
     latest = memory.state["maintenance"]["latestCheckpointId"]
     recent = set(ids[max(len(ids) - max(settings["keepRecent"], 1), 0) :])
@@ -109,7 +109,7 @@ def _old_checkpoints(memory: Memory, now: datetime, settings: Json) -> tuple[tup
 class Pruned:
     """What a prune did or, for a dry run, would do: what it took, where to, and the changes it made."""
 
-    taken: Candidates
+    taken: PruneCandidates
     archived: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
 
@@ -138,9 +138,9 @@ def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False
         return Pruned(taken)
     archived: list[str] = []
     changes: list[Change] = []
-    done = Candidates(warnings=taken.warnings)
+    done = PruneCandidates(warnings=taken.warnings)
 
-    def build(writing: Writing) -> tuple[Candidates, str | None, Change | None]:
+    def build(writing: StateWriting) -> tuple[PruneCandidates, str | None, Change | None]:
         return _prune(writing, frozenset(path.rpartition("/")[2] for path in archived))
 
     # What becomes old meanwhile is for the next prune.
@@ -156,7 +156,7 @@ def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False
             with suppress(MemoryError):  # The batch is gone; an empty folder that stays is no harm.
                 fsio.remove_folders([folder, f"{folder}/damaged", f"{folder}/checkpoints"], store.root)
         archived += [batch] if batch is not None else []
-        done = Candidates(
+        done = PruneCandidates(
             (*done.events, *part.events),
             (*done.checkpoints, *part.checkpoints),
             (*done.batches, *part.batches),
@@ -166,17 +166,17 @@ def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False
     return Pruned(done, tuple(archived), tuple(changes))
 
 
-def _prune(writing: Writing, mine: frozenset[str]) -> tuple[Candidates, str | None, Change | None]:
+def _prune(writing: StateWriting, mine: frozenset[str]) -> tuple[PruneCandidates, str | None, Change | None]:
     """Do one batch of a prune; batches that it wrote itself (`mine`) do not expire with it."""
     memory = writing.memory
     found = candidates(memory, writing.now)
     if expired := [one for one in found.batches if one not in mine]:
         return (
-            Candidates(batches=_expire(writing, expired)),
+            PruneCandidates(batches=_expire(writing, expired)),
             None,
             writing.commit("removed what expired in the archive"),
         )
-    taken = Candidates(found.events, found.checkpoints[:MOST_CHECKPOINTS])
+    taken = PruneCandidates(found.events, found.checkpoints[:MOST_CHECKPOINTS])
     if not taken.any:
         return taken, None, None
     batch = put_batch(writing, "prune", memory.config, events=taken.events, checkpoints=taken.checkpoints)
@@ -185,7 +185,7 @@ def _prune(writing: Writing, mine: frozenset[str]) -> tuple[Candidates, str | No
     return taken, f"{ARCHIVE}/{batch}", writing.commit(f"pruned {taken.text()}")
 
 
-def _expire(writing: Writing, batches: list[str]) -> tuple[str, ...]:
+def _expire(writing: StateWriting, batches: list[str]) -> tuple[str, ...]:
     """Plan that as many files of batches go as one transaction takes; return the batches that are gone with it."""
     room, gone = 2 * MOST_CHECKPOINTS, []
     for batch in batches:
@@ -201,7 +201,7 @@ def _expire(writing: Writing, batches: list[str]) -> tuple[str, ...]:
     return tuple(gone)
 
 
-def _drop_events(writing: Writing, gone: tuple[Json, ...]) -> None:
+def _drop_events(writing: StateWriting, gone: tuple[Json, ...]) -> None:
     """Plan events.jsonl without some events, every other line as it is, and their count."""
     ids = {event["id"] for event in gone}
     found = writing.memory.found_events

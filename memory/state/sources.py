@@ -16,13 +16,13 @@ from memory.errors import MemdeckError, NotFoundError, UsageError
 from .files import schema
 from .files.canonical import canonical_bytes
 from .files.model import SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
-from .files.reading import Memory
-from .files.store import StateStore, Writing, refuse
+from .files.reading import StateFiles
+from .files.store import StateStore, StateWriting, refuse
 from .imports import ImportedItem, discover, read_item
 from .imports.belonging import is_elsewhere
 from .paths import shown_path
 from .recall.events import imported, short
-from .remembered import Key, Known, Remembered, known_of, look_at
+from .remembered import Key, Remembered, RememberedFile, known_of, look_at
 
 if TYPE_CHECKING:
     from memory.storage import Change
@@ -68,7 +68,7 @@ def add_source(
             "give the folder of the sessions",
         )
 
-    def build(writing: Writing) -> tuple[Json, Change]:
+    def build(writing: StateWriting) -> tuple[Json, Change]:
         state, sources = writing.memory.state, writing.memory.sources
         if any(source["id"] == found for source in sources):
             raise UsageError("state.source.exists", f"there is a source {found} already", "give another --name")
@@ -169,7 +169,7 @@ class Synced:
 
 
 _Found = list[tuple[Json, SourceSync, list[ImportedItem]]]
-_Items = dict[str, tuple[tuple[int, int], Known]]
+_Items = dict[str, tuple[tuple[int, int], RememberedFile]]
 
 
 def sync(
@@ -202,7 +202,7 @@ def sync(
     if not found:
         return Synced((), None)
 
-    def build(writing: Writing) -> Synced:
+    def build(writing: StateWriting) -> Synced:
         return _write(writing, found, quiet)
 
     synced = store.change("state.sync", build, actor=actor, now=now)
@@ -211,7 +211,7 @@ def sync(
     return synced
 
 
-def imports_of(memory: Memory) -> set[Key]:
+def imports_of(memory: StateFiles) -> set[Key]:
     """Return what was imported, by the history and the archive: none of it is imported a second time."""
     from .files.archive import archived_events
 
@@ -270,7 +270,9 @@ def _why(error: MemdeckError | OSError, name: str) -> str:
     return f"{name} cannot be read: {error.strerror or type(error).__name__}"
 
 
-def _still(before: tuple[tuple[int, int], Known] | None, look: tuple[int, int], root: Path) -> Known | None:
+def _still(
+    before: tuple[tuple[int, int], RememberedFile] | None, look: tuple[int, int], root: Path
+) -> RememberedFile | None:
     """Return what is known of a file that did not change, None where it is to be read."""
     if before is None or before[0] != look:
         return None
@@ -279,7 +281,7 @@ def _still(before: tuple[tuple[int, int], Known] | None, look: tuple[int, int], 
     return None if known.elsewhere is not None and not is_elsewhere(known.elsewhere, root) else known
 
 
-def _write(writing: Writing, found: _Found, quiet: bool) -> Synced:
+def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
     """Plan the events that are new and how each source fared."""
     memory = writing.memory
     state = memory.state

@@ -9,10 +9,10 @@ from memory.errors import MemdeckError
 
 from .diff import SectionDiff, diff_bundles
 from .files.model import SCOPES, Json, plural
-from .files.reading import Memory
-from .recall.grouping import Group, group_events
+from .files.reading import StateFiles
+from .recall.grouping import EventGroup, group_events
 from .recall.recall import SHOWN_GROUPS, group_json
-from .retention import Candidates, candidates
+from .retention import PruneCandidates, candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,13 @@ class Status:
     state: Json
     totals: dict[str, int]
     unrecalled: dict[str, int]
-    groups: tuple[Group, ...]
+    groups: tuple[EventGroup, ...]
     sources: list[Json]
     checkpoints: int
     against: str | None
     drift: tuple[SectionDiff, ...]
     drift_why: str
-    retention: Candidates
+    retention: PruneCandidates
     retention_enabled: bool
     batches: int
     next: Next
@@ -76,10 +76,10 @@ class Status:
         }
 
 
-def status_of(memory: Memory, now: datetime, *, checkpoint: str | None = None) -> Status:
+def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = None) -> Status:
     """Return how things stand at an aware time; drift is told against the latest checkpoint, or the one named.
 
-    Errors as `Memory`, for what nothing can be said without.
+    Errors as `StateFiles`, for what nothing can be said without.
     """
     state = memory.state
     events = memory.events
@@ -123,7 +123,7 @@ def _next(
     backlog: int,
     threshold: int,
     sources: list[Json],
-    taken: Candidates,
+    taken: PruneCandidates,
     drift: tuple[SectionDiff, ...],
     latest: bool,
     why: str,

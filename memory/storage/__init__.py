@@ -10,22 +10,32 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .changes import Change, FileChange
-    from .files.version import ABSENT, MISSING, Stored, Version
-    from .private.state import Recorded, State
+    from .files.version import ABSENT, MISSING, FileVersion, Stored
+    from .private.state import PrivateState, RecordedTimes
     from .store import Store
 
-__all__ = ["ABSENT", "MISSING", "Change", "FileChange", "Recorded", "State", "Store", "Stored", "Version"]
+__all__ = [
+    "ABSENT",
+    "MISSING",
+    "Change",
+    "FileChange",
+    "FileVersion",
+    "PrivateState",
+    "RecordedTimes",
+    "Store",
+    "Stored",
+]
 
 _PLACES = {
     "Change": "changes",
     "FileChange": "changes",
-    "Recorded": "private.state",
-    "State": "private.state",
+    "RecordedTimes": "private.state",
+    "PrivateState": "private.state",
     "Store": "store",
     "ABSENT": "files.version",
     "MISSING": "files.version",
     "Stored": "files.version",
-    "Version": "files.version",
+    "FileVersion": "files.version",
 }
 
 

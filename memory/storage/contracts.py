@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from .changes import Change
     from .files.lock import Lock
-    from .files.protection import Kept
+    from .files.protection import LateBytes
     from .files.version import Stored
     from .private.places import WorkFolder
-    from .private.state import State
-    from .transaction.intent_log import Journal
+    from .private.state import PrivateState
+    from .transaction.intent_log import IntentLog
     from .transaction.recovery import Recovery
 
 
@@ -111,7 +111,7 @@ class ChangingStore(Protocol):
     root: Path
     workspace: Path
     folder: Path
-    state: State | None
+    state: PrivateState | None
     patience: float
     settle: float
     recovered: list[Recovery]
@@ -132,7 +132,7 @@ class ChangingStore(Protocol):
         """The workspace's lock."""
 
     @property
-    def journal(self) -> Journal | None:
+    def journal(self) -> IntentLog | None:
         """What is written down outside the workspace before files move."""
 
     @property
@@ -162,10 +162,10 @@ class ChangingStore(Protocol):
     def check_path(self, path: str) -> None:
         """Raise RefusedError `file.outside` for a path that no transaction may change."""
 
-    def kept(self) -> tuple[Kept, ...]:
+    def kept(self) -> tuple[LateBytes, ...]:
         """Return the bytes of other programs that came too late for their file."""
 
-    def forget(self, late: Kept, now: datetime) -> None:
+    def forget(self, late: LateBytes, now: datetime) -> None:
         """Remove bytes that `kept` returned, once they are merged."""
 
     def look_after(self, now: datetime) -> None:

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 from memory.errors import BusyError, MemdeckError, RefusedError
 
 from .files import safe_open as beneath
-from .log.shared import Together
+from .log.shared import SharedLog
 
 if TYPE_CHECKING:
     from .changes import Change
     from .contracts import Reading
     from .files.lock import Lock
-    from .files.protection import Kept, Protection
+    from .files.protection import LateBytes, Protection
     from .files.version import Stored
     from .log.history import History
     from .private.places import WorkFolder
-    from .private.state import State
-    from .transaction.intent_log import Journal
+    from .private.state import PrivateState
+    from .transaction.intent_log import IntentLog
     from .transaction.recovery import Recovery
-    from .transaction.transaction import Accepted, Transaction
+    from .transaction.transaction import AcceptedProposal, Transaction
 
 
 class Store:
@@ -46,14 +46,14 @@ class Store:
         self,
         root: Path,
         folder: Path | None = None,
-        state: State | None = None,
+        state: PrivateState | None = None,
         *,
         workspace: Path | None = None,
         lock_timeout: float = 5.0,
         reading: Reading | None = None,
         patience: float = 2.0,
         settle: float = 2.0,
-        together: Together | None = None,
+        together: SharedLog | None = None,
     ) -> None:
         """Keep where things are; ValueError when root or folder lies outside the workspace."""
         self.patience = patience
@@ -67,10 +67,10 @@ class Store:
         self._private = _relative(self.folder, self.workspace)
         self._timeout = lock_timeout
         self._reading = reading
-        self.together = Together(state) if together is None else together
+        self.together = SharedLog(state) if together is None else together
         self._cache: dict[str, tuple[Stored, bool]] = {}
         self._locks: dict[str, Lock] = {}
-        self._journal: Journal | None = None
+        self._journal: IntentLog | None = None
         self._swept: float | None = None
         if together is None:
             self.together.add(self)
@@ -116,7 +116,7 @@ class Store:
         redoes: str | None = None,
         part: tuple[bytes, int] | None = None,
         recorded: bool = False,
-        accepted: Accepted | None = None,
+        accepted: AcceptedProposal | None = None,
     ) -> Transaction:
         """Return a transaction to be used in a `with` block; `now` is aware and becomes the time of the
         change.
@@ -204,14 +204,14 @@ class Store:
         return self._private
 
     @property
-    def journal(self) -> Journal | None:
+    def journal(self) -> IntentLog | None:
         """What is written down outside the workspace before files move; None without a state folder."""
         if self.state is None:
             return None
         if self._journal is None:
-            from .transaction.intent_log import Journal
+            from .transaction.intent_log import IntentLog
 
-            self._journal = Journal(self.state.folder, self._apart)
+            self._journal = IntentLog(self.state.folder, self._apart)
         return self._journal
 
     def recover(self) -> None:
@@ -243,7 +243,7 @@ class Store:
 
         return probe(self.root, self.state)
 
-    def kept(self) -> tuple[Kept, ...]:
+    def kept(self) -> tuple[LateBytes, ...]:
         """Return the bytes of other programs that came too late for their file, oldest first; for merging."""
         if self.journal is None or not any(file.late for file in self.journal.noted()):
             return ()
@@ -251,7 +251,7 @@ class Store:
 
         return kept(self.journal, self.place, self.shown(""))
 
-    def forget(self, late: Kept, now: datetime) -> None:
+    def forget(self, late: LateBytes, now: datetime) -> None:
         """Remove bytes that `kept` returned, once they are merged; errors as those of a transaction."""
         with self.transaction("merge", actor="outside", now=now) as transaction:
             transaction.forget(late.name, late.data or b"")

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from .files.version import ABSENT, UNKNOWN, Version
+from .files.version import ABSENT, UNKNOWN, FileVersion
 
 _SUFFIX = ".md"
 _SUBFOLDERS = ("", "archive")
@@ -61,7 +61,7 @@ class Watcher:
         self._wake = threading.Event()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
-        self._seen: dict[str, Version] = {}
+        self._seen: dict[str, FileVersion] = {}
         self._observer: Any = None
         self._watched: dict[str, tuple[int, int]] = {}
 
@@ -158,9 +158,9 @@ def _is_within(path: str, within: Path | None) -> bool:
     return within is None or f"{os.path.realpath(path)}/".startswith(os.path.realpath(within).rstrip("/") + "/")
 
 
-def _versions(folder: Path, more: Mapping[str, Path], within: Path | None) -> dict[str, Version]:
+def _versions(folder: Path, more: Mapping[str, Path], within: Path | None) -> dict[str, FileVersion]:
     """Look at every watched file once."""
-    found: dict[str, Version] = {}
+    found: dict[str, FileVersion] = {}
     places = [(sub, Path(folder, sub), _SUFFIX) for sub in _SUBFOLDERS]
     for prefix, place, suffix in (*places, *((prefix, place, "") for prefix, place in more.items())):
         # A folder that is missing, or goes while it is being read, has no files.
@@ -171,7 +171,7 @@ def _versions(folder: Path, more: Mapping[str, Path], within: Path | None) -> di
                 if entry.name.endswith(suffix) and (suffix or entry.is_file(follow_symlinks=False)):
                     name = f"{prefix}/{entry.name}" if prefix else entry.name
                     try:
-                        found[name] = Version.of(os.stat(entry.path))
+                        found[name] = FileVersion.of(os.stat(entry.path))
                     except FileNotFoundError:
                         continue
                     except OSError:

@@ -21,14 +21,14 @@ from .protocol import Advice, Contribution, PlainSystem
 if TYPE_CHECKING:
     from memory.base.items import Item, Skipped, Taken
     from memory.base.problems import Problem
-    from memory.curated.recall.find import Found as RecallFound
+    from memory.curated.recall.find import RecallFound as RecallFound
     from memory.errors import MemdeckError as Refusal
     from memory.maintenance import Report
     from memory.search import Record
     from memory.trust.consent import Ask, Trust
     from memory.workspace import Outcome, Workspace
 
-    from .curated_overview import Overview
+    from .curated_overview import CuratedOverview
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +44,16 @@ class CuratedLook:
     marks: tuple[int, ...] = ()
     curated: Curated | None = None
 
-    def overview(self, now: datetime) -> Overview:
+    def overview(self, now: datetime) -> CuratedOverview:
         """Return everything else at one time: both sides, decisions, dreams, inbox, health."""
-        from .curated_overview import Overview, overview
+        from .curated_overview import CuratedOverview, overview
 
         if self.curated is None or self.error is not None:
-            return Overview(error=self.error)
+            return CuratedOverview(error=self.error)
         return overview(self.curated, now)
 
 
-class Found(NamedTuple):
+class CuratedItem(NamedTuple):
     """The item behind a record: where it is in its file, from 0."""
 
     line: int = 0
@@ -187,7 +187,7 @@ class CuratedMemory(PlainSystem):
             path = f"{FOLDER}/{one.root.folder}/{one.filename}"
             text = " ".join((one.header.description, one.body))
             day = datetime.fromtimestamp(one.changed, UTC).date().isoformat()
-            yield Record(self.name, path, one.header.name, text, Found(), day, (one.header.type,))
+            yield Record(self.name, path, one.header.name, text, CuratedItem(), day, (one.header.type,))
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the memories of the workspace and its agents, and the files that are none."""

@@ -10,7 +10,7 @@ from memory.curated.control.apply import Proposed
 from memory.curated.control.revert import revert
 from memory.curated.interrupted import finish_interrupted
 from memory.curated.operations import memories
-from memory.curated.operations.memories import Call
+from memory.curated.operations.memories import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.curated.operations.schema import check
 from memory.errors import RefusedError
@@ -44,7 +44,7 @@ def propose(
             raise RefusedError(
                 "memory.changed", f"{values['filename']} was changed meanwhile", "look at it and try again"
             )
-    done = _PROPOSALS[verb](curated, arguments, Call(now, actor))
+    done = _PROPOSALS[verb](curated, arguments, OperationCall(now, actor))
     refuse_unchanged(done)
     root = done.decision.root
     words = f"{_DONE[done.decision.op]} {done.decision.target_filename} ({root.label})"
@@ -79,7 +79,7 @@ def take_back(curated: Curated, decision_id: str, *, actor: str, now: datetime) 
 
 def dream(curated: Curated, *, force: bool, actor: str, now: datetime) -> Outcome:
     """Dream on each side whose gates are open; RefusedError `memory.dream.closed` with the gates where none is."""
-    found = BY_NAME["dream trigger"].call(curated, {"force": force}, Call(now, actor))
+    found = BY_NAME["dream trigger"].call(curated, {"force": force}, OperationCall(now, actor))
     if not found["triggered"]:
         raise RefusedError("memory.dream.closed", f"no dream: {found['reason']}", "nothing was written")
     words = f"dreamt: {found['dream']['promoted_count']} memories gathered"

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.curated.models import Model, ModelError
-from memory.curated.places.settings import FILE, Settings
+from memory.curated.places.settings import FILE, CuratedSettings
 from memory.errors import MemdeckError
 from memory.storage.private.record import PrivateRecord
 from memory.trust.wants import command_ask
@@ -24,26 +24,26 @@ _SPARE = 1
 """One byte more than an answer may have is read, so that a longer one is known for one."""
 
 
-class Role(NamedTuple):
+class CommandRole(NamedTuple):
     """What a command of the settings is for: the keys of the command and of its time limit, and when it is asked."""
 
     name: str
     command: str
     timeout: str
     called: str
-    wanted: Callable[[Settings], bool]
+    wanted: Callable[[CuratedSettings], bool]
 
 
 ROLES = (
-    Role(
+    CommandRole(
         "tiebreaker", "controller.llm.command", "controller.llm.timeout", "tiebreaker of curated memory",
         lambda settings: settings["controller.mode"] != "rules" and settings["controller.llm.enabled"],
     ),
-    Role(
+    CommandRole(
         "dream", "dream.command", "dream.timeout", "dreams of curated memory",
         lambda settings: settings["dream.enabled"],
     ),
-    Role(
+    CommandRole(
         "extractor", "extractor.command", "extractor.deadline", "extractor of curated memory",
         lambda settings: settings["extractor.enabled"],
     ),
@@ -51,7 +51,7 @@ ROLES = (
 """The commands that the settings may name."""
 
 
-def model_asks(settings: Settings) -> dict[str, Ask]:
+def model_asks(settings: CuratedSettings) -> dict[str, Ask]:
     """Return the commands of the settings as asks, by role; those are missing that are not to be asked."""
     found = {}
     for role in ROLES:

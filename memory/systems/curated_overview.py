@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memory.curated.index.records import UNAVAILABLE
 from memory.curated.model import INBOX, Invalid, Json, Memory
-from memory.curated.operations.memories import Call, summaries
+from memory.curated.operations.memories import OperationCall, summaries
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError
 
@@ -31,7 +31,7 @@ class Shadow:
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class CuratedOverview:
     """One look at everything; each part as the operation of that name gives it. `error` says why there is none."""
 
     memories: tuple[Memory, ...] = ()
@@ -47,9 +47,9 @@ class Overview:
     error: MemdeckError | None = None
 
 
-def overview(curated: Curated, now: datetime) -> Overview:
+def overview(curated: Curated, now: datetime) -> CuratedOverview:
     """Return everything at one time; nothing is written."""
-    call = Call(now)
+    call = OperationCall(now)
 
     def ask(name: str, **values: object) -> Json:
         operation = BY_NAME.get(name)
@@ -59,7 +59,7 @@ def overview(curated: Curated, now: datetime) -> Overview:
         roots = curated.all_roots()
         memories = tuple(curated.memories(roots))
         dreaming = ask("dream status")
-        return Overview(
+        return CuratedOverview(
             memories,
             _shadows(curated),
             {
@@ -75,10 +75,10 @@ def overview(curated: Curated, now: datetime) -> Overview:
             tuple(ask("extractor list-pending").get("failures", ())),
         )
     except MemdeckError as error:
-        return Overview(error=error)
+        return CuratedOverview(error=error)
 
 
-def _decisions(curated: Curated, call: Call) -> tuple[Json, ...]:
+def _decisions(curated: Curated, call: OperationCall) -> tuple[Json, ...]:
     """Return the newest decisions; none where the records cannot be read, of which the health tells."""
     try:
         return tuple(BY_NAME["decisions list"].run(curated, {"limit": DECISIONS}, call).get("decisions", ()))

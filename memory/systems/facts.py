@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
-from memory.facts import FactStore, Look
+from memory.facts import FactsLook, FactStore
 from memory.facts.model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact
 from memory.workspace import Outcome
 
@@ -33,7 +33,7 @@ class Facts(PlainSystem):
     def __init__(self, workspace: Workspace) -> None:
         """Join the workspace's change log; nothing is read yet."""
         self._workspace = workspace
-        self._files = workspace.add_store(FOLDER, Reading())
+        self._files = workspace.add_store(FOLDER, FactReading())
         self.store = FactStore(self._files)
 
     def present(self) -> bool:
@@ -52,7 +52,7 @@ class Facts(PlainSystem):
         """Tell whether a name is that of a file of this system."""
         return name in (SHOWN, f"{FOLDER}/{MARK}", f"{FOLDER}/{SETTINGS}")
 
-    def look(self) -> Look:
+    def look(self) -> FactsLook:
         """Return one look at the facts."""
         return self.store.look()
 
@@ -161,10 +161,10 @@ class Facts(PlainSystem):
     def add(self, text: str, tags: Sequence[str], scope: str, *, actor: str, now: datetime) -> Outcome:
         """Store a fact; UsageError `facts.refused` where it may not be stored."""
         from memory.errors import UsageError
-        from memory.facts.model import Refused, ref_of
+        from memory.facts.model import RefusedFact, ref_of
 
         kept = self.store.store(text, tags=tags, scope=scope, actor=actor, now=now)
-        if isinstance(kept, Refused):
+        if isinstance(kept, RefusedFact):
             raise UsageError("facts.refused", kept.error)
         return Outcome(kept.change, f"stored {kept.id}", ref_of(kept.id))
 
@@ -179,7 +179,7 @@ class Facts(PlainSystem):
         return Outcome(change, f"deleted {words}")
 
 
-class Reading:
+class FactReading:
     """What the change log asks about the file of facts."""
 
     def knows(self, path: str) -> bool:

@@ -86,13 +86,13 @@ class WorkspaceMemory(PlainSystem):
         """Return what becomes of items: tasks, journal entries, contacts, and all else as knowledge; in one change."""
         from memory.base.items import Committed, Taken
         from memory.files.edit import Edit
-        from memory.files.exchange.drafts import Drafts
+        from memory.files.exchange.drafts import DraftDocuments
 
-        drafts = Drafts.of(self._workspace.snapshot(), items, now)
+        drafts = DraftDocuments.of(self._workspace.snapshot(), items, now)
 
         def commit() -> Committed:
             def build(snapshot: Snapshot) -> Edit:
-                made = Drafts.of(snapshot, items, now)
+                made = DraftDocuments.of(snapshot, items, now)
                 return Edit(made.documents(), f"converted {len(made.converted):,} entries")
 
             change = self._workspace.change("files.convert", build, actor=actor, now=now).change

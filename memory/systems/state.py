@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from memory.search import Record
     from memory.state.automate import Cycle
     from memory.state.diff import SectionDiff
-    from memory.state.recall.recall import Engine, Preview, Recalled
-    from memory.state.repair_plan import Plan
+    from memory.state.recall.recall import Engine, Recalled, RecallPreview
+    from memory.state.repair_plan import RepairPlan
     from memory.trust.consent import Ask, Trust
     from memory.workspace import Outcome, Workspace
 
@@ -253,7 +253,7 @@ class ProjectState(PlainSystem):
 
     def preview(
         self, now: datetime, source: str | None = None, section: str | None = None, policy: str | None = None
-    ) -> Preview:
+    ) -> RecallPreview:
         """Return what a recall would do, with the engine of the person's settings."""
         from memory.state.recall.recall import preview, scope_of_recall
 
@@ -261,7 +261,7 @@ class ProjectState(PlainSystem):
         scope = scope_of_recall(memory.config, source=source, section=section, policy=policy)
         return preview(memory, scope, self.engine(now))
 
-    def recall(self, shown: Preview, *, actor: str, now: datetime) -> Outcome:
+    def recall(self, shown: RecallPreview, *, actor: str, now: datetime) -> Outcome:
         """Apply a recall that was shown; errors as `memory.state.recall.recall.apply`."""
         from memory.state.recall.recall import apply
         from memory.workspace import Outcome
@@ -271,7 +271,7 @@ class ProjectState(PlainSystem):
             raise MemdeckError("state.recall.nothing", "there is nothing to recall")
         return Outcome(done.change, done.change.summary)
 
-    def repair(self, shown: Plan, *, actor: str, now: datetime) -> Outcome:
+    def repair(self, shown: RepairPlan, *, actor: str, now: datetime) -> Outcome:
         """Do what a plan of a repair says; errors as `memory.state.checks.repair.repair`."""
         from memory.state.checks.repair import repair
         from memory.workspace import Outcome

@@ -19,7 +19,7 @@ from memory.state.files.json_text import line_of
 from memory.state.files.model import STATE, Json
 from memory.storage.private.record import PrivateRecord
 from memory.trust.consent import blocked_error
-from memory.trust.settings import FILE, Settings
+from memory.trust.settings import FILE, TrustSettings
 from memory.trust.wants import command_ask
 
 from .model_command import NotUsed, ask_command, last_line
@@ -27,7 +27,7 @@ from .model_command import NotUsed, ask_command, last_line
 if TYPE_CHECKING:
     from memory.monitoring.process.command import Finished
     from memory.monitoring.run.cancel import Cancel
-    from memory.state.files.reading import Memory
+    from memory.state.files.reading import StateFiles
     from memory.state.recall.recall import Engine
     from memory.storage.private.places import StateFolder
     from memory.trust.consent import Ask, Trust
@@ -38,7 +38,7 @@ LIMIT = 16_000_000
 """Bytes that an engine may print."""
 
 
-def validation_asks(memory: Memory) -> tuple[Ask, ...]:
+def validation_asks(memory: StateFiles) -> tuple[Ask, ...]:
     """Return the validation commands of the bundle as asks; none where the state cannot be read."""
     try:
         commands, data = memory.bundle["validationCommands"], memory.read(STATE).data
@@ -60,7 +60,7 @@ def validation_asks(memory: Memory) -> tuple[Ask, ...]:
 
 
 def run_validation(
-    memory: Memory,
+    memory: StateFiles,
     trust: Trust | None,
     environ: Mapping[str, str],
     *,
@@ -113,7 +113,7 @@ def _ended(ended: Finished) -> tuple[str, str]:
     return "failed", f"{code}: {last_line(ended)}" if last_line(ended) else code
 
 
-def engine_ask(settings: Settings) -> Ask | None:
+def engine_ask(settings: TrustSettings) -> Ask | None:
     """Return the engine of the person's settings as an ask, None where there is none."""
     if not settings.engine:
         return None

@@ -10,21 +10,21 @@ from memory.search import Record
 from memory.state.diff import name_of
 from memory.state.files.json_text import line_of
 from memory.state.files.model import ARCHIVE, EVENTS, SIGNALS, STATE, Json
-from memory.state.files.reading import Memory, read_events
+from memory.state.files.reading import StateFiles, read_events
 
 from .state_reading import ref_of
 
 KIND = "state"
 
 
-class Found(NamedTuple):
+class StateItem(NamedTuple):
     """The item behind a record: where it is."""
 
     ref: str
     line: int
 
 
-def records_of(memory: Memory, refused: MutableMapping[str, MemdeckError] | None) -> Iterator[Record]:
+def records_of(memory: StateFiles, refused: MutableMapping[str, MemdeckError] | None) -> Iterator[Record]:
     """Yield the parts of the bundle, the events and those of the archive; a file that cannot be read goes to
     `refused`, or raises without it.
     """
@@ -47,7 +47,7 @@ def records_of(memory: Memory, refused: MutableMapping[str, MemdeckError] | None
         yield from _events(file, data)
 
 
-def _bundle(memory: Memory) -> Iterator[Record]:
+def _bundle(memory: StateFiles) -> Iterator[Record]:
     stored = memory.read(STATE)
     if not stored.exists:
         return
@@ -55,7 +55,7 @@ def _bundle(memory: Memory) -> Iterator[Record]:
     focus = bundle["currentFocus"]
 
     def record(name: str, title: str, text: str, key: str) -> Record:
-        return Record(KIND, STATE, title, text, Found(ref_of(name), line_of(stored.data, key) - 1), date)
+        return Record(KIND, STATE, title, text, StateItem(ref_of(name), line_of(stored.data, key) - 1), date)
 
     project = bundle["project"]
     words = " ".join([project["summary"], project["primaryEcosystem"], *project["keyPaths"]])
@@ -74,7 +74,7 @@ def _bundle(memory: Memory) -> Iterator[Record]:
             yield record(f"{kind}-{number}", one["title"], "\n".join(one.values()), key)
 
 
-def _active(memory: Memory) -> Iterator[Record]:
+def _active(memory: StateFiles) -> Iterator[Record]:
     if memory.read(EVENTS).exists:
         yield from _events(EVENTS, memory.read(EVENTS).data)
 
@@ -83,7 +83,12 @@ def _events(file: str, data: bytes) -> Iterator[Record]:
     found = read_events(data)
     for event, line in zip(reversed(found.items), reversed(found.lines), strict=True):
         yield Record(
-            KIND, file, event["summary"], _text(event), Found(ref_of(event["id"]), line - 1), event["createdAt"][:10]
+            KIND,
+            file,
+            event["summary"],
+            _text(event),
+            StateItem(ref_of(event["id"]), line - 1),
+            event["createdAt"][:10],
         )
 
 

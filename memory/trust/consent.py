@@ -21,24 +21,34 @@ from memory.storage.private.record import PrivateRecord
 from . import reasons
 from .addresses import closed_reason, is_open_address
 from .asks import HTTP, Ask, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
-from .decision import Decision
+from .decision import ConsentDecision
 from .judging import denied_before, difference, undecided
 from .pins.scripts import CannotPin, Pinned, Script, Scripts
 from .pins.unknown import sentence_of
-from .records import Book, Damaged, Opening, Place, Record, Verdict, identity_of, read_book, write_book
-from .settings import Settings, read_settings
+from .records import (
+    Book,
+    ConsentPlace,
+    ConsentRecord,
+    DamagedRecords,
+    Opening,
+    Verdict,
+    identity_of,
+    read_book,
+    write_book,
+)
+from .settings import TrustSettings, read_settings
 
 if TYPE_CHECKING:
-    from memory.storage.files.version import Version
+    from memory.storage.files.version import FileVersion
     from memory.workspace import Workspace
 
 __all__ = [
     "Ask",
-    "Decision",
-    "Record",
+    "ConsentDecision",
+    "ConsentRecord",
     "Script",
-    "Settings",
     "Trust",
+    "TrustSettings",
     "action_of",
     "asks_of",
     "blocked_error",
@@ -63,7 +73,7 @@ class Trust:
         self,
         state_home: Path,
         workspace: Path,
-        settings: Settings | None = None,
+        settings: TrustSettings | None = None,
         *,
         person: Path | None = None,
         note: Callable[[str, str, datetime], object] | None = None,
@@ -74,11 +84,11 @@ class Trust:
         `note(summary, who, now)` is called after each decision, for the history.
         """
         self.workspace = workspace
-        self.settings = settings or Settings()
+        self.settings = settings or TrustSettings()
         self._file = PrivateRecord(StateFolder(state_home, workspace, person), FOLDER, NAME)
         self._scripts = Scripts(workspace)
         self._note = note
-        self._known: tuple[Version, Book] | None = None
+        self._known: tuple[FileVersion, Book] | None = None
         self._real: str | None = None
 
     @property
@@ -88,25 +98,25 @@ class Trust:
 
     # -- looking ----------------------------------------------------------------------------------------------------
 
-    def decide(self, ask: Ask) -> Decision:
+    def decide(self, ask: Ask) -> ConsentDecision:
         """Say whether an ask may run; never asks anybody, and writes nothing."""
         if ask.ambiguous:
-            return Decision(False, "refused", "", None, ask.ambiguous)
+            return ConsentDecision(False, "refused", "", None, ask.ambiguous)
         try:
             pinned, place = self._named(ask), self._place()
             try:
                 book = self._book()
-            except Damaged as error:
+            except DamagedRecords as error:
                 why = f"the record of approvals is damaged ({error}): nothing counts as approved"
                 return undecided("pending", identity_of(ask, pinned.scripts, place, pinned.unknown), why, pinned)
         except CannotPin as error:
-            return Decision(False, "refused", "", None, str(error))
+            return ConsentDecision(False, "refused", "", None, str(error))
         except (MemdeckError, OSError) as error:
             why = error.message if isinstance(error, MemdeckError) else str(error)
-            return Decision(False, "refused", "", None, f"approvals cannot be relied on: {why}")
+            return ConsentDecision(False, "refused", "", None, f"approvals cannot be relied on: {why}")
         return self._judge(book, ask, pinned, place)
 
-    def _judge(self, book: Book, ask: Ask, pinned: Pinned, place: Place) -> Decision:
+    def _judge(self, book: Book, ask: Ask, pinned: Pinned, place: ConsentPlace) -> ConsentDecision:
         scripts, unknown = pinned.scripts, pinned.unknown
         found = identity_of(ask, scripts, place, unknown)
         same = next((one for one in book.records if one.id == found), None)
@@ -115,17 +125,19 @@ class Trust:
             return undecided("denied", found, f"denied by {same.who}", pinned)
         if same is not None:
             why = f"approved by {same.who}"
-            return Decision(True, "approved", found, same.ask.text, why, scripts=scripts, unknown=unknown, single=True)
+            return ConsentDecision(
+                True, "approved", found, same.ask.text, why, scripts=scripts, unknown=unknown, single=True
+            )
         if ask.role == "url":
             closed = self.closed_reason(ask)
             if not closed and book.opening is not None and book.opening.place == place:
                 why = "the workspace is approved for outgoing checks"
-                return Decision(True, "approved", found, ask.text, why)
+                return ConsentDecision(True, "approved", found, ask.text, why)
         else:
             closed = ""
         old = next((one for one in book.records if one.verdict == "approved" and one.ask.slot == ask.slot), None)
         if old is None and ask.usual and not ask.ambiguous:
-            return Decision(True, "approved", found, ask.text, ask.usual)
+            return ConsentDecision(True, "approved", found, ask.text, ask.usual)
         if old is not None:
             why = f"{reasons.CHANGED}{difference(old, ask, pinned, place)}"
             return replace(undecided("withdrawn", found, why, pinned), before=old.ask, scripts_before=old.scripts)
@@ -157,11 +169,11 @@ class Trust:
         except ValueError:
             return False
 
-    def list(self) -> tuple[Record, ...]:
+    def list(self) -> tuple[ConsentRecord, ...]:
         """Return every decision, the oldest first; none where the record does not count (see `problems`)."""
         try:
             return self._book().records
-        except (Damaged, MemdeckError, OSError):
+        except (DamagedRecords, MemdeckError, OSError):
             return ()
 
     def workspace_approved(self) -> bool:
@@ -169,7 +181,7 @@ class Trust:
         try:
             opening = self._book().opening
             return opening is not None and opening.place == self._place()
-        except (Damaged, MemdeckError, OSError):
+        except (DamagedRecords, MemdeckError, OSError):
             return False
 
     def opening(self) -> Opening | None:
@@ -182,7 +194,7 @@ class Trust:
         """Return sentences about what keeps approvals from counting; for `doctor`."""
         try:
             self._book()
-        except Damaged as error:
+        except DamagedRecords as error:
             return (f"{self.path} is damaged ({error}): nothing counts as approved", *self.settings.problems)
         except (MemdeckError, OSError) as error:
             return (f"approvals cannot be relied on: {error}", *self.settings.problems)
@@ -192,7 +204,7 @@ class Trust:
 
     def approve(
         self, what: str | Ask, *, who: str, now: datetime, asks: Iterable[Ask] = (), shown: str | None = None
-    ) -> Record:
+    ) -> ConsentRecord:
         """Approve an ask as it is now, or the one of `asks` that an id (or its beginning) names.
 
         `shown` is the id of what the person saw; ConflictError `trust.changed` where the files that the command names
@@ -203,13 +215,13 @@ class Trust:
 
     def deny(
         self, what: str | Ask, *, who: str, now: datetime, asks: Iterable[Ask] = (), shown: str | None = None
-    ) -> Record:
+    ) -> ConsentRecord:
         """Deny an ask, so that nobody is asked about it again; raises as `approve`."""
         return self._settle("denied", what, who, now, asks, shown)
 
-    def revoke(self, what: str | Ask, *, who: str, now: datetime) -> tuple[Record, ...]:
+    def revoke(self, what: str | Ask, *, who: str, now: datetime) -> tuple[ConsentRecord, ...]:
         """Take back a decision by its id, or all about an ask; raises NotFoundError `trust.not_found`."""
-        gone: list[Record] = []
+        gone: list[ConsentRecord] = []
 
         def change(book: Book) -> Book:
             if isinstance(what, Ask):
@@ -236,13 +248,13 @@ class Trust:
         self._update(lambda book: Book(book.records, None), now)
         self._say("revoked the approval of the workspace for outgoing checks", who, now)
 
-    def find(self, asks: Iterable[Ask], text: str) -> tuple[Ask, Decision]:
+    def find(self, asks: Iterable[Ask], text: str) -> tuple[Ask, ConsentDecision]:
         """Return the ask that an id, or at least four digits of its beginning, names; raises as `approve`."""
         return _one(text, [(ask, self.decide(ask)) for ask in asks], lambda pair: pair[1].id)
 
     def _settle(
         self, verdict: Verdict, what: str | Ask, who: str, now: datetime, asks: Iterable[Ask], shown: str | None
-    ) -> Record:
+    ) -> ConsentRecord:
         self._file.read()  # says it where nothing can be kept
         ask, decision = (what, self.decide(what)) if isinstance(what, Ask) else self.find(asks, what)
         if not decision.id:
@@ -252,7 +264,7 @@ class Trust:
                 "trust.changed", f"{_about(ask)} or a file that it names was changed meanwhile", "look at it again"
             )
         place, when = self._place(), _stamp(now)
-        record = Record(decision.id, verdict, ask, decision.scripts, place, who, when, decision.unknown)
+        record = ConsentRecord(decision.id, verdict, ask, decision.scripts, place, who, when, decision.unknown)
         self._update(lambda book: book.with_record(record), now)
         self._say(f"{verdict}: {_about(ask)}", who, now)
         return record
@@ -272,10 +284,10 @@ class Trust:
     def _named(self, ask: Ask) -> Pinned:
         return self._scripts.pinned(ask.text) if ask.runs and ask.kind.casefold() == "command" else Pinned()
 
-    def _place(self) -> Place:
+    def _place(self) -> ConsentPlace:
         if self._real is None:
             self._real = os.path.realpath(self.workspace)
-        return Place(self._real, os.stat(self.workspace).st_ino)
+        return ConsentPlace(self._real, os.stat(self.workspace).st_ino)
 
     def _book(self) -> Book:
         version = self._file.version()
@@ -306,7 +318,7 @@ def trust_of(workspace: Workspace, config_home: Path) -> Trust | None:
     )
 
 
-def blocked_json(ask: Ask, decision: Decision) -> dict[str, Any]:
+def blocked_json(ask: Ask, decision: ConsentDecision) -> dict[str, Any]:
     """Return one blocked ask under the keys of the interface, for lists that go with exit code 3."""
     return {
         "id": decision.short_id or None,
@@ -323,7 +335,7 @@ def blocked_json(ask: Ask, decision: Decision) -> dict[str, Any]:
     }
 
 
-def blocked_error(blocked: Sequence[tuple[Ask, Decision]]) -> BlockedError:
+def blocked_error(blocked: Sequence[tuple[Ask, ConsentDecision]]) -> BlockedError:
     """Return the error (exit code 3) for what did not run; `details["blocked"]` lists it as `blocked_json`."""
     few = ", ".join(_about(ask) for ask, _ in blocked[:3]) + (" …" if len(blocked) > 3 else "")
     return BlockedError(
@@ -337,7 +349,7 @@ def blocked_error(blocked: Sequence[tuple[Ask, Decision]]) -> BlockedError:
 def _is_damaged(data: bytes) -> bool:
     try:
         read_book(data)
-    except Damaged:
+    except DamagedRecords:
         return True
     return False
 

@@ -14,7 +14,7 @@ State = Literal["approved", "pending", "denied", "withdrawn", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ConsentDecision:
     """Whether an ask may run now; `text` is what runs, from the record, and None unless `allowed`.
 
     `id` names exactly this ask with its files ("" where it can never be approved), `why` is a sentence for people,

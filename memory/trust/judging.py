@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .asks import Ask
-from .decision import Decision, State
+from .decision import ConsentDecision, State
 from .pins.pins import Pinned, Script
-from .records import VERSION, Place, Record, identity_of
+from .records import VERSION, ConsentPlace, ConsentRecord, identity_of
 
 _PARTS = ("kind", "text", "threshold", "interval", "timeout", "environment_text", "fires", "settings")
 _WORDS = {
@@ -17,19 +17,19 @@ _WORDS = {
 }
 
 
-def undecided(state: State, found: str, why: str, pinned: Pinned) -> Decision:
+def undecided(state: State, found: str, why: str, pinned: Pinned) -> ConsentDecision:
     """Return the decision about something that may not run."""
-    return Decision(False, state, found, None, why, scripts=pinned.scripts, unknown=pinned.unknown)
+    return ConsentDecision(False, state, found, None, why, scripts=pinned.scripts, unknown=pinned.unknown)
 
 
-def denied_before(record: Record, ask: Ask, scripts: tuple[Script, ...], place: Place) -> bool:
+def denied_before(record: ConsentRecord, ask: Ask, scripts: tuple[Script, ...], place: ConsentPlace) -> bool:
     """Tell whether an older version, which covered less, has denied this: a denial may well cover more."""
     if record.version == VERSION or record.verdict != "denied":
         return False
     return record.id == identity_of(ask, scripts, place, version=record.version)
 
 
-def difference(old: Record, ask: Ask, pinned: Pinned, place: Place) -> str:
+def difference(old: ConsentRecord, ask: Ask, pinned: Pinned, place: ConsentPlace) -> str:
     """Say in a few words what is not as it was approved."""
     if old.version != VERSION:
         return "an approval covers more by now, look at it once again"

@@ -19,7 +19,7 @@ Verdict = Literal["approved", "denied"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConsentPlace:
     """A workspace as consent knows it: its real path and the number of its folder; a copy is another one."""
 
     path: str
@@ -27,7 +27,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ConsentRecord:
     """One decision: `id` is the hash of everything that it covers, `who` and `when` (UTC) who took it.
 
     `unknown` is what the person was told that it does not cover. `version` is the one that took it: of an older one
@@ -38,7 +38,7 @@ class Record:
     verdict: Verdict
     ask: Ask
     scripts: tuple[Script, ...]
-    place: Place
+    place: ConsentPlace
     who: str
     when: str
     unknown: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Record:
 class Opening:
     """The approval of a workspace for outgoing checks of public addresses."""
 
-    place: Place
+    place: ConsentPlace
     who: str
     when: str
 
@@ -58,10 +58,10 @@ class Opening:
 class Book:
     """All decisions of one workspace."""
 
-    records: tuple[Record, ...] = ()
+    records: tuple[ConsentRecord, ...] = ()
     opening: Opening | None = None
 
-    def with_record(self, record: Record) -> Book:
+    def with_record(self, record: ConsentRecord) -> Book:
         """Return the book with a record, which takes the place of what was decided of the same before."""
         kept = [
             one
@@ -77,12 +77,12 @@ class Book:
         return replace(self, records=tuple(one for one in self.records if one.id not in gone))
 
 
-class Damaged(ValueError):
+class DamagedRecords(ValueError):
     """The bytes are no book of this version."""
 
 
 def identity_of(
-    ask: Ask, scripts: Iterable[Script], place: Place, unknown: Iterable[str] = (), version: int = VERSION
+    ask: Ask, scripts: Iterable[Script], place: ConsentPlace, unknown: Iterable[str] = (), version: int = VERSION
 ) -> str:
     """Return the hash (64 hex digits) over everything that an approval covers; other bytes, another hash.
 
@@ -123,21 +123,21 @@ def read_book(data: bytes | None) -> Book:
     try:
         whole = json.loads(data.decode("ascii"))
         if not isinstance(whole, dict) or whole.keys() != {"version", "sum", "records", "workspace"}:
-            raise Damaged("its parts are others")
+            raise DamagedRecords("its parts are others")
         if whole["version"] not in (_FIRST, VERSION) or whole["version"] is True:
-            raise Damaged("another version of memdeck wrote it")
+            raise DamagedRecords("another version of memdeck wrote it")
         content = {"records": whole["records"], "workspace": whole["workspace"]}
         if _digest(content) != whole["sum"]:
-            raise Damaged("its sum is wrong")
+            raise DamagedRecords("its sum is wrong")
         opening = whole["workspace"]
         return Book(
             tuple(_read_record(one, whole["version"]) for one in whole["records"]),
             None if opening is None else Opening(_read_place(opening), _text(opening["who"]), _time(opening["when"])),
         )
-    except Damaged:
+    except DamagedRecords:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Damaged("it cannot be read") from error
+        raise DamagedRecords("it cannot be read") from error
 
 
 def _digest(value: Any) -> str:
@@ -148,7 +148,7 @@ def _digest(value: Any) -> str:
     return sha256(json.dumps(value, sort_keys=True, ensure_ascii=True).encode("ascii")).hexdigest()
 
 
-def _record_json(record: Record) -> dict[str, Any]:
+def _record_json(record: ConsentRecord) -> dict[str, Any]:
     ask = {field.name: getattr(record.ask, field.name) for field in fields(Ask) if field.compare}
     return {
         "id": record.id,
@@ -170,14 +170,14 @@ def _opening_json(opening: Opening) -> dict[str, Any]:
     }
 
 
-def _read_record(value: Mapping[str, Any], written: int) -> Record:
+def _read_record(value: Mapping[str, Any], written: int) -> ConsentRecord:
     given = value["ask"]
     known = {field.name for field in fields(Ask) if field.compare}
     if given.keys() != (known.difference(_LATER) if written == _FIRST else known):
-        raise Damaged("a record has other parts")
+        raise DamagedRecords("a record has other parts")
     version = _FIRST if written == _FIRST else _number(value["version"])
     if version not in (_FIRST, VERSION):
-        raise Damaged("another version of memdeck wrote it")
+        raise DamagedRecords("another version of memdeck wrote it")
     unknown = () if written == _FIRST else tuple(_text(one) for one in value["unknown"])
     texts = {key: _text(one) for key, one in given.items() if key not in ("line", "environment")}
     ask = Ask(**texts, line=_number(given["line"]), environment=tuple(_text(one) for one in given["environment"]))
@@ -186,30 +186,30 @@ def _read_record(value: Mapping[str, Any], written: int) -> Record:
     if value["verdict"] not in ("approved", "denied") or value["id"] != identity_of(
         ask, scripts, place, unknown, version
     ):
-        raise Damaged("a record is not what it was")
+        raise DamagedRecords("a record is not what it was")
     if ask.ambiguous:
-        raise Damaged("a record holds what nobody can approve")
+        raise DamagedRecords("a record holds what nobody can approve")
     who, when = _text(value["who"]), _time(value["when"])
-    return Record(value["id"], value["verdict"], ask, scripts, place, who, when, unknown, version)
+    return ConsentRecord(value["id"], value["verdict"], ask, scripts, place, who, when, unknown, version)
 
 
-def _read_place(value: Mapping[str, Any]) -> Place:
-    return Place(_text(value["path"]), _number(value["inode"]))
+def _read_place(value: Mapping[str, Any]) -> ConsentPlace:
+    return ConsentPlace(_text(value["path"]), _number(value["inode"]))
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise Damaged("a text is none")
+        raise DamagedRecords("a text is none")
     return value
 
 
 def _number(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise Damaged("a number is none")
+        raise DamagedRecords("a number is none")
     return value
 
 
 def _time(value: Any) -> str:
     if datetime.fromisoformat(_text(value)).tzinfo is None:
-        raise Damaged("a time has no zone")
+        raise DamagedRecords("a time has no zone")
     return str(value)

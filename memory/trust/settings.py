@@ -16,7 +16,7 @@ FILE = "memdeck/config.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class TrustSettings:
     """`private_hosts`: hosts of the own network that an approved workspace may ask, without an approval of each.
 
     `engine` is the command that may stand in for the deterministic engine of project state, `engine_timeout` its
@@ -32,7 +32,7 @@ class Settings:
     problems: tuple[str, ...] = ()
 
 
-def read_settings(config_home: Path, workspace: Path) -> Settings:
+def read_settings(config_home: Path, workspace: Path) -> TrustSettings:
     """Return the tables `[trust]` and `[state]` of the person's configuration; nothing where there is none.
 
     The file counts only if it is the person's own, nobody else can write it, and it does not lie in the workspace,
@@ -42,7 +42,7 @@ def read_settings(config_home: Path, workspace: Path) -> Settings:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     except FileNotFoundError:
-        return Settings()
+        return TrustSettings()
     except OSError as error:
         return _nothing(path, f"cannot be read ({error.strerror})")
     with os.fdopen(fd, "rb") as stream:
@@ -72,7 +72,7 @@ def read_settings(config_home: Path, workspace: Path) -> Settings:
     except ValueError as error:
         return _nothing(path, f"cannot be understood ({error})")
     names = frozenset(host.strip().strip("[]").lower().rstrip(".") for host in hosts)
-    return Settings(names, engine, timeout, environment)
+    return TrustSettings(names, engine, timeout, environment)
 
 
 def _engine(table: object) -> tuple[str, float, tuple[str, ...]]:
@@ -90,5 +90,5 @@ def _engine(table: object) -> tuple[str, float, tuple[str, ...]]:
     return engine.strip(), float(timeout), tuple(environment)
 
 
-def _nothing(path: Path, why: str) -> Settings:
-    return Settings(problems=(f"{path} {why}; nothing in it counts",))
+def _nothing(path: Path, why: str) -> TrustSettings:
+    return TrustSettings(problems=(f"{path} {why}; nothing in it counts",))

@@ -17,7 +17,7 @@ from .warnings import warnings_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .decision import Decision
+    from .decision import ConsentDecision
 
 Sign = Literal["-", "+", " "]
 _ROLES = {
@@ -72,7 +72,7 @@ class ConsentView:
     why: str
 
 
-def view_of(ask: Ask, decision: Decision, workspace: Path) -> ConsentView:
+def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView:
     """Return what is shown about an ask in a workspace as it is decided now."""
     role = "file" if ask.role == "check" and ask.kind.casefold() == "file" else ask.role
     question = _ROLES.get(role, "Approve {}?").format(f"“{visible(ask.name)}”")
@@ -149,7 +149,7 @@ def _address_warnings(ask: Ask) -> tuple[str, ...]:
     return (closed,) if closed else ()
 
 
-def _files(decision: Decision) -> tuple[tuple[str, str], ...]:
+def _files(decision: ConsentDecision) -> tuple[tuple[str, str], ...]:
     before = {(script.path, script.hash) for script in decision.scripts_before}
     known = {path for path, _ in before}
     compared = decision.before is not None
@@ -165,7 +165,7 @@ def _files(decision: Decision) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _diff(ask: Ask, decision: Decision) -> tuple[DiffLine, ...]:
+def _diff(ask: Ask, decision: ConsentDecision) -> tuple[DiffLine, ...]:
     """Return what is not as it was approved, part by part, the text line by line."""
     old = decision.before
     if old is None:

@@ -150,7 +150,7 @@ def _pairs(body: str) -> Iterable[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FailureGroup:
     """Failures whose tasks read alike, newest first; `words` are those that most of them share."""
 
     failures: tuple[Failure, ...]
@@ -184,7 +184,7 @@ class Summary:
     by_reason: dict[str, int]
     by_issue: dict[str, int]
     by_week: dict[str, int]
-    groups: tuple[Group, ...]
+    groups: tuple[FailureGroup, ...]
 
     def json(self) -> dict[str, Any]:
         """Return the summary as programs get it."""
@@ -215,7 +215,7 @@ def _when(failure: Failure) -> tuple[bool, datetime]:
     return failure.time is not None, failure.time or datetime.min.replace(tzinfo=UTC)
 
 
-def grouped(failures: Sequence[Failure]) -> tuple[Group, ...]:
+def grouped(failures: Sequence[Failure]) -> tuple[FailureGroup, ...]:
     """Put failures together whose tasks share at least half of their words with the first of a group.
 
     Each goes to the most similar of the groups that share a word with it; the largest groups come first, of equally
@@ -240,7 +240,7 @@ def grouped(failures: Sequence[Failure]) -> tuple[Group, ...]:
             by_word.setdefault(word, []).append(len(groups))
         groups.append([failure])
         words_of.append(words)
-    made = [Group(tuple(members), _shared_words(members)) for members in groups]
+    made = [FailureGroup(tuple(members), _shared_words(members)) for members in groups]
     return tuple(sorted(made, key=lambda group: -len(group.failures)))
 
 
@@ -263,7 +263,7 @@ LEAST = 2
 """From how many similar failures on there is something to be learned."""
 
 
-def lesson_title(group: Group) -> str:
+def lesson_title(group: FailureGroup) -> str:
     """Return the heading of a lesson: words of the task, on one line."""
     text = " ".join(group.words) or group.failures[0].snippet or "failures without a task"
     return text[:80].strip().strip("#").strip()

@@ -51,7 +51,7 @@ class MemoryFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class LeftOut:
     """Something that is no memory file, or cannot be looked at, and why."""
 
     path: str
@@ -66,8 +66,8 @@ class AgentFiles:
     """
 
     files: tuple[MemoryFile, ...]
-    passed: tuple[Left, ...] = ()
-    failed: tuple[Left, ...] = ()
+    passed: tuple[LeftOut, ...] = ()
+    failed: tuple[LeftOut, ...] = ()
     sentinels: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
@@ -88,8 +88,8 @@ class AgentFiles:
 @dataclass(slots=True)
 class _Found:
     files: dict[str, MemoryFile] = field(default_factory=dict)
-    passed: list[Left] = field(default_factory=list)
-    failed: list[Left] = field(default_factory=list)
+    passed: list[LeftOut] = field(default_factory=list)
+    failed: list[LeftOut] = field(default_factory=list)
     sentinels: list[str] = field(default_factory=list)
 
 
@@ -130,7 +130,7 @@ def _walk(top: str, start: str, kind: Type, kinds: Mapping[str, Type], aidefile:
         except FileNotFoundError:
             continue  # the folder of a type is made by its first file, and any other may go at any time
         except OSError as error:
-            found.failed.append(Left(folder, f"the folder cannot be read: {error.strerror or error}"))
+            found.failed.append(LeftOut(folder, f"the folder cannot be read: {error.strerror or error}"))
             continue
         names = {entry.name for entry in listed}
         for entry in listed:
@@ -140,13 +140,13 @@ def _walk(top: str, start: str, kind: Type, kinds: Mapping[str, Type], aidefile:
                 if not entry.is_dir(follow_symlinks=False) or path in kinds or entry.name == PRIVATE:
                     continue
                 if entry.name.startswith("."):
-                    found.passed.append(Left(path, "a hidden folder holds no memory"))
+                    found.passed.append(LeftOut(path, "a hidden folder holds no memory"))
                 else:
                     pending.append(path)
             except FileNotFoundError:
                 continue
             except OSError as error:
-                found.failed.append(Left(path, error.strerror or str(error)))
+                found.failed.append(LeftOut(path, error.strerror or str(error)))
 
 
 def _take(entry: os.DirEntry[str], path: str, kind: Type, names: set[str], aidefile: Aidefile, found: _Found) -> None:
@@ -154,12 +154,12 @@ def _take(entry: os.DirEntry[str], path: str, kind: Type, names: set[str], aidef
     if entry.is_dir(follow_symlinks=False):
         return
     if entry.is_symlink():
-        found.passed.append(Left(path, "a link is not followed"))
+        found.passed.append(LeftOut(path, "a link is not followed"))
     elif not entry.is_file(follow_symlinks=False):
         from memory.storage.files.errnos import kind_of
 
         mode = entry.stat(follow_symlinks=False).st_mode
-        found.passed.append(Left(path, f"it is {kind_of(mode)}, not a regular file"))
+        found.passed.append(LeftOut(path, f"it is {kind_of(mode)}, not a regular file"))
     elif entry.name.endswith(LOCK):
         found.sentinels.append(path)
     else:

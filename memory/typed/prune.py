@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import BusyError, MemdeckError
 
 from .aidefile import Aidefile
-from .files import LOCK, AgentFiles, Left, MemoryFile, aidefile_of, look
+from .files import LOCK, AgentFiles, LeftOut, MemoryFile, aidefile_of, look
 from .folders import folder_refusal
 from .locks import holder_of
 from .registry import Agent
@@ -44,8 +44,8 @@ class AgentPrune:
     agent: Agent
     deleted: tuple[MemoryFile, ...] = ()
     kept: int = 0
-    skipped: tuple[Left, ...] = ()
-    errors: tuple[Left, ...] = ()
+    skipped: tuple[LeftOut, ...] = ()
+    errors: tuple[LeftOut, ...] = ()
     error: MemdeckError | None = None
     changes: tuple[str, ...] = field(default=(), compare=False)
 
@@ -95,7 +95,7 @@ def plan_prune(
         return AgentPrune(agent, error=wrong)
     moment = nanoseconds(now)
     deleted, errors, skipped = [], list(found.failed), list(found.passed)
-    skipped += [Left(path, "a lock is never pruned") for path in found.sentinels]
+    skipped += [LeftOut(path, "a lock is never pruned") for path in found.sentinels]
     kept = 0
     writable: dict[str, bool] = {}
     for file in found.files:
@@ -104,7 +104,7 @@ def plan_prune(
         elif file.locked:
             skipped.append(_locked(agent, file))
         elif reason := _refusal(agent, file, writable):
-            errors.append(Left(file.path, reason))
+            errors.append(LeftOut(file.path, reason))
         else:
             deleted.append(file)
     return AgentPrune(agent, tuple(deleted), kept, tuple(skipped), tuple(errors))
@@ -115,9 +115,9 @@ def no_folder(agent: Agent) -> MemdeckError:
     return MemdeckError("typed.no_folder", f"{agent.folder} is no folder", "mend its path in the registry")
 
 
-def _locked(agent: Agent, file: MemoryFile) -> Left:
+def _locked(agent: Agent, file: MemoryFile) -> LeftOut:
     holder = holder_of(agent.folder, file.path)
-    return Left(file.path, f"locked by {holder.text()}" if holder else "locked")
+    return LeftOut(file.path, f"locked by {holder.text()}" if holder else "locked")
 
 
 def _refusal(agent: Agent, file: MemoryFile, writable: dict[str, bool]) -> str | None:
@@ -168,7 +168,7 @@ def prune(
             run.remove(batch)
         except BusyError as error:
             gone = {file.path for file in run.deleted}
-            left = (Left(file.path, error.message) for file in plan.deleted if file.path not in gone)
+            left = (LeftOut(file.path, error.message) for file in plan.deleted if file.path not in gone)
             errors = (*plan.errors, *left)
             return replace(plan, deleted=tuple(run.deleted), errors=errors, error=error, changes=tuple(run.changes))
         done += len(batch)
@@ -215,8 +215,8 @@ class _Run:
         self._actor = actor
         self._series = os.urandom(8)
         self.deleted: list[MemoryFile] = []
-        self.errors: list[Left] = []
-        self.skipped: list[Left] = []
+        self.errors: list[LeftOut] = []
+        self.skipped: list[LeftOut] = []
         self.changes: list[str] = []
         self.kept = 0
 
@@ -228,7 +228,7 @@ class _Run:
             if error.code in ("file.locked", "file.lock_lost") or error.code.startswith("state."):
                 raise
             if len(batch) == 1:
-                self.errors.append(Left(batch[0].path, error.message))
+                self.errors.append(LeftOut(batch[0].path, error.message))
                 return
             middle = len(batch) // 2
             self.remove(batch[:middle])
@@ -244,7 +244,7 @@ class _Run:
         ) as transaction:
             for file in batch:
                 if os.path.lexists(root / (file.path + LOCK)):
-                    skipped.append(Left(file.path, "locked meanwhile"))
+                    skipped.append(LeftOut(file.path, "locked meanwhile"))
                     continue
                 stored = transaction.read(file.path)
                 store.remember(file.path, None)  # Read once: its bytes need not be kept in memory.

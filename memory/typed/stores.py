@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memory.errors import MemdeckError
 from memory.registry import workspace_of
-from memory.storage import State, Store
+from memory.storage import PrivateState, Store
 from memory.storage.log.records import PlainReading
 
 from .files import LOCK, PRIVATE
@@ -44,7 +44,7 @@ def store_of(folder: Path, state_home: Path | None, home: Path | None = None) ->
     """
     real = os.path.realpath(folder)
     root = Path(workspace_of(real) or real)
-    state = None if state_home is None else State(state_home, root, home)
+    state = None if state_home is None else PrivateState(state_home, root, home)
     return Store(Path(real), state=state, workspace=root, reading=TypedReading(real))
 
 

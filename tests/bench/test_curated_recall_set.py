@@ -18,7 +18,7 @@ from memory.curated.curated import Curated
 from memory.curated.files.header import text_of
 from memory.curated.model import Header
 from memory.curated.recall.find import find
-from memory.storage import State, Store
+from memory.storage import PrivateState, Store
 from memory.systems import records_of_all
 from memory.workspace import Workspace
 
@@ -54,7 +54,9 @@ def test_recall_beats_plain_full_text_search(tmp_path: Path) -> None:
         (agh / "memory" / name).write_bytes(text_of(header, record.text).encode("utf-8", "replace"))
         titles[name] = record.title
         table.execute("INSERT INTO f VALUES (?, ?)", (record.title, record.text))
-    curated = Curated(None, Store(agh, state=State(tmp_path / "s", agh), workspace=agh), state_home=tmp_path / "s")
+    curated = Curated(
+        None, Store(agh, state=PrivateState(tmp_path / "s", agh), workspace=agh), state_home=tmp_path / "s"
+    )
     now = datetime.now(UTC)
 
     def ours(question: str) -> list[str]:

@@ -57,7 +57,7 @@ async def test_an_open_workspace_turns_bad(tmp_path: Path, change: Callable[[Pat
     app = make_app(workspace)
     async with running(app) as pilot:
         change(workspace.root)
-        app.looking.files_changed(frozenset(path.name for path in SAMPLE.glob("*.md")))
+        app.refresher.files_changed(frozenset(path.name for path in SAMPLE.glob("*.md")))
         await settle(pilot)
         await press(pilot, "2", "3", "1")
         before = sorted(str(path) for path in tmp_path.rglob("*") if "state" not in path.parts)

@@ -16,14 +16,14 @@ from memory.storage.files import leases, lock
 from memory.storage.files.identity import Mark
 from memory.storage.files.leases import Lease
 from memory.storage.log.database import LogFile
-from memory.storage.log.undo import Turner
+from memory.storage.log.undo import Undo
 from memory.storage.transaction import displaced, recovery, transaction
 from memory.storage.transaction import exchange as placing
 from memory.storage.transaction import file_step as steps
 from memory.storage.transaction import intent_log as journal
 from memory.storage.transaction.appending import Appending
-from memory.storage.transaction.file_step import Step
-from memory.storage.transaction.intent_log import Journal
+from memory.storage.transaction.file_step import FileStep
+from memory.storage.transaction.intent_log import IntentLog
 from memory.storage.transaction.recovery import _File, _Stand
 from memory.storage.transaction.transaction import Transaction
 
@@ -114,9 +114,9 @@ def _unlinking() -> None:
         fsio.rename(name, folder, old, stage)
         fsio.remove(old, stage)
 
-    verify = Step.verify
+    verify = FileStep.verify
     _set(placing, "take_away", take_away)
-    _set(Step, "verify", lambda self: verify(self) if self.file.after is not None else None)
+    _set(FileStep, "verify", lambda self: verify(self) if self.file.after is not None else None)
 
 
 def _in_place() -> None:
@@ -130,7 +130,7 @@ def _in_place() -> None:
 
     _set(placing, "swap", swap)
     _set(leases, "take", lambda _: Lease.NONE)  # Our own lease would not let us open it.
-    _set(Step, "verify", _nothing)
+    _set(FileStep, "verify", _nothing)
 
 
 def _two_renames() -> None:
@@ -140,7 +140,7 @@ def _two_renames() -> None:
         return old
 
     _set(placing, "swap", swap)
-    _set(recovery, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.Outcome.DISCARDED), []))
+    _set(recovery, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.RecoveryOutcome.DISCARDED), []))
 
 
 def _no_lease() -> None:
@@ -159,7 +159,7 @@ def _stage_first_cleared() -> None:
 
 
 def _forgetting_recovery() -> None:
-    _set(recovery, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.Outcome.DISCARDED), []))
+    _set(recovery, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.RecoveryOutcome.DISCARDED), []))
 
 
 def _recovery_only_back() -> None:
@@ -207,21 +207,21 @@ def _no_lock() -> None:
 
 def _torn_record() -> None:
     # (To believe a torn record is no mutant: what is cut short or zeros is no JSON, with a checksum or without.)
-    real = Journal.pending
+    real = IntentLog.pending
 
-    def pending(self: Journal) -> Any:
+    def pending(self: IntentLog) -> Any:
         data = self._read(self._intent)
         if data is not None and journal.Intent.decode(data) is None:
             raise transaction.MemdeckError("state.damaged", "the intent is torn")
         return real(self)
 
-    _set(Journal, "pending", pending)
+    _set(IntentLog, "pending", pending)
 
 
 def _put_back_without_sync() -> None:
-    real = Step.put_back
+    real = FileStep.put_back
 
-    def put_back(self: Step) -> bool:
+    def put_back(self: FileStep) -> bool:
         sync = fsio.sync
         fsio.sync = _nothing
         try:
@@ -229,7 +229,7 @@ def _put_back_without_sync() -> None:
         finally:
             fsio.sync = sync
 
-    _set(Step, "put_back", put_back)
+    _set(FileStep, "put_back", put_back)
 
 
 def _strict_log() -> None:
@@ -254,13 +254,13 @@ def _error_hidden() -> None:
 
 
 def _end(**fixed: Any) -> None:
-    real = Journal.end
-    _set(Journal, "end", lambda self, **_: real(self, **fixed))
+    real = IntentLog.end
+    _set(IntentLog, "end", lambda self, **_: real(self, **fixed))
 
 
 def _begin(**fixed: Any) -> None:
-    real = Journal.begin
-    _set(Journal, "begin", lambda self, intent, **_: real(self, intent, **fixed))
+    real = IntentLog.begin
+    _set(IntentLog, "begin", lambda self, intent, **_: real(self, intent, **fixed))
 
 
 def _stage_sync_gone() -> None:
@@ -324,7 +324,7 @@ def _added_to_a_torn_line() -> None:
     _set(Transaction, "_plan", planned)
 
 
-def _what_the_log_tells(turner: Turner, record: Any, file: Any) -> Any:
+def _what_the_log_tells(turner: Undo, record: Any, file: Any) -> Any:
     return turner._history.regions(record, file)
 
 
@@ -345,33 +345,33 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
     "no intent": ("kill", lambda: _set(Transaction, "_begin", _nothing)),
     "intent written after the move": ("kill", _intent_too_late),
     "intent taken away before the move": ("kill", _intent_ends_early),
-    "intent never taken away": ("late", lambda: _set(Journal, "end", _nothing)),
+    "intent never taken away": ("late", lambda: _set(IntentLog, "end", _nothing)),
     "a torn intent stops everything": ("power", _torn_record),
     "plain rename": ("late", _plain_rename),
     "rewritten in place": ("kill", _in_place),
     "two renames with a gap": ("kill", _two_renames),
-    "what is displaced not verified": ("foreign", lambda: _set(Step, "verify", _nothing)),
+    "what is displaced not verified": ("foreign", lambda: _set(FileStep, "verify", _nothing)),
     "not compared with the base": (
         "looking",
         lambda: (
-            _set(Step, "check", _unchecked(Step.check)),
-            _set(Step, "_unchanged", lambda _: True),
-            _set(Step, "verify", _nothing),
+            _set(FileStep, "check", _unchecked(FileStep.check)),
+            _set(FileStep, "_unchanged", lambda _: True),
+            _set(FileStep, "verify", _nothing),
         )[0],
     ),
     "not compared before the exchange, nor after": (
         "foreign",
         lambda: (
-            _set(Step, "_unchanged", lambda _: True),
-            _set(Step, "verify", _nothing),
+            _set(FileStep, "_unchanged", lambda _: True),
+            _set(FileStep, "verify", _nothing),
         )[0],
     ),
     "no lease": ("late", _no_lease),
     "a broken lease ignored": ("foreign", lambda: _set(leases, "unbroken", lambda _: True)),
     "a program that writes is not waited for": ("late", lambda: _set(leases, "take", lambda _: Lease.NONE)),
-    "nothing put back": ("looking", lambda: _set(Step, "put_back", lambda _: True)),
+    "nothing put back": ("looking", lambda: _set(FileStep, "put_back", lambda _: True)),
     "put back without a sync": ("failed syncs", _put_back_without_sync),
-    "put back only half": ("looking", lambda: _set(Step, "_restore", lambda *_: True)),
+    "put back only half": ("looking", lambda: _set(FileStep, "_restore", lambda *_: True)),
     "a new file covers another": ("foreign", _covering_create),
     "a removal unlinks": ("foreign", _unlinking),
     "recovery forgets": ("kill", _forgetting_recovery),
@@ -393,7 +393,7 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
     "failing writes ignored": ("errors", lambda: _set(fsio, "_write", _swallow(fsio._write))),
     "errors hidden": ("errors", _error_hidden),
     "reads not repeatable": ("looking", _unsorted_reads),
-    "what the log cannot tell taken back": ("log", lambda: _set(Turner, "_whole_regions", _what_the_log_tells)),
+    "what the log cannot tell taken back": ("log", lambda: _set(Undo, "_whole_regions", _what_the_log_tells)),
     "a failing log stops changes": ("log", _strict_log),
     "an addition is not synced": ("power", _add_without_sync),
     "an addition goes where the file ended": ("foreign looking at facts", _added_anywhere),
@@ -403,12 +403,12 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
 }
 
 
-def _unchecked(check: Callable[[Step], bool]) -> Callable[[Step], bool]:
-    def checked(self: Step) -> bool:
+def _unchecked(check: Callable[[FileStep], bool]) -> Callable[[FileStep], bool]:
+    def checked(self: FileStep) -> bool:
         check(self)
         if self._source >= 0:
             self._found = os.fstat(self._source)
-            self._seen = steps.Version.of(self._found)
+            self._seen = steps.FileVersion.of(self._found)
         return True
 
     return checked

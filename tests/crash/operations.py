@@ -15,12 +15,12 @@ from pathlib import Path
 
 from memory.curated.curated import Curated
 from memory.curated.interrupted import finish_interrupted
-from memory.curated.operations.memories import Call
+from memory.curated.operations.memories import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.document import parse
 from memory.errors import MemdeckError, NotFoundError
 from memory.facts import FactStore
-from memory.facts.model import Kept
+from memory.facts.model import KeptFact
 from memory.files import config, monitors
 from memory.files.contacts import model as contacts
 from memory.files.edit import Edit
@@ -42,7 +42,7 @@ from memory.state.files.store import StateStore
 from memory.state.recall.recall import apply, preview, scope_of_recall
 from memory.state.retention import prune
 from memory.state.sources import add_source, sync
-from memory.storage import State, Store
+from memory.storage import PrivateState, Store
 from memory.workspace import Workspace
 from tests.fixture_files import SAMPLE
 
@@ -73,7 +73,7 @@ class Place:
 
     def store(self) -> Store:
         """Open the store alone."""
-        state = State(self.state, self.shop)
+        state = PrivateState(self.state, self.shop)
         return Store(self.shop / ".aiter", state=state, settle=0, patience=0.5, lock_timeout=20)
 
     def recover(self) -> Store:
@@ -81,7 +81,9 @@ class Place:
         store = self.store()
         stores = [store]
         if (self.shop / FACTS_FOLDER).is_dir():
-            stores.append(Store(self.shop / FACTS_FOLDER, state=State(self.state, self.shop), settle=0, patience=0.5))
+            stores.append(
+                Store(self.shop / FACTS_FOLDER, state=PrivateState(self.state, self.shop), settle=0, patience=0.5)
+            )
         if (self.shop / STATE_FOLDER).is_dir():
             stores.append(self.project().files)
         if (self.shop / CURATED_FOLDER).is_dir():
@@ -109,7 +111,7 @@ class Place:
     def curated(self) -> Curated:
         """Return the curated memories of the person as a new process would find them."""
         person = self.shop / CURATED_FOLDER
-        store = Store(person, state=State(self.state, self.shop), workspace=self.shop, settle=0, patience=0.5)
+        store = Store(person, state=PrivateState(self.state, self.shop), workspace=self.shop, settle=0, patience=0.5)
         return Curated(None, store, state_home=self.state)
 
     def go_on(self) -> str:
@@ -129,7 +131,7 @@ class Place:
         before, known = path.read_bytes(), {fact.id for fact in self.facts().read().facts}
         kept = self.facts().store("One more", actor="cli", now=NOW)
         found = {fact.id for fact in self.facts().read().facts}
-        if not isinstance(kept, Kept) or kept.id in known or found != known | {kept.id}:
+        if not isinstance(kept, KeptFact) or kept.id in known or found != known | {kept.id}:
             return f"one more fact: {kept!r}, which makes {sorted(found)} of {sorted(known)}"
         return "" if path.read_bytes().startswith(before) else "one more fact changed what was there"
 
@@ -170,7 +172,7 @@ class Place:
         known = copy.state / "memdeck" / self.state_folder.name
         if known.is_dir():
             known.rename(copy.state_folder)
-        mine, theirs = (State(one.state, one.shop / CURATED_FOLDER).folder.path for one in (self, copy))
+        mine, theirs = (PrivateState(one.state, one.shop / CURATED_FOLDER).folder.path for one in (self, copy))
         if (copy.state / "memdeck" / mine.name).is_dir():
             (copy.state / "memdeck" / mine.name).rename(theirs)
         # A minute old: files that changed just now are looked at more closely, which would be a matter of speed here.
@@ -182,7 +184,7 @@ class Place:
     @property
     def state_folder(self) -> Path:
         """Where memdeck keeps what it knows of the workspace."""
-        return State(self.state, self.shop).folder.path
+        return PrivateState(self.state, self.shop).folder.path
 
     def clear(self) -> None:
         """Remove it all."""
@@ -341,7 +343,7 @@ def remembering(place: Place) -> None:
 def _remember(place: Place, text: str = "The cellar is locked") -> None:
     facts = place.facts()
     kept = facts.store(text, tags=("house",), actor="cli", now=NOW)
-    if not isinstance(kept, Kept):
+    if not isinstance(kept, KeptFact):
         raise NotFoundError("facts.refused", kept.error)
     facts._store.history.close()
 
@@ -449,25 +451,25 @@ def curating(place: Place) -> None:
 
 def _curate(place: Place, name: str, text: str, kind: str = "user", minute: int = 10) -> None:
     values = {"type": kind, "name": name, "content": f"likes {text}", "scope": "global"}
-    _curated(place, lambda curated, now: BY_NAME["write"].call(curated, values, Call(now)), minute)
+    _curated(place, lambda curated, now: BY_NAME["write"].call(curated, values, OperationCall(now)), minute)
 
 
 def _forget(place: Place) -> None:
     values = {"filename": "user_coffee", "scope": "global"}
-    _curated(place, lambda curated, now: BY_NAME["delete"].call(curated, values, Call(now)))
+    _curated(place, lambda curated, now: BY_NAME["delete"].call(curated, values, OperationCall(now)))
 
 
 def _retype(place: Place) -> None:
     values = {"filename": "user_coffee", "scope": "global", "type": "feedback"}
-    _curated(place, lambda curated, now: BY_NAME["edit"].call(curated, values, Call(now)))
+    _curated(place, lambda curated, now: BY_NAME["edit"].call(curated, values, OperationCall(now)))
 
 
 def _take_back(place: Place) -> None:
     def newest(curated: Curated, now: datetime) -> object:
-        found = BY_NAME["decisions list"].call(curated, {"op": "update"}, Call(now))["decisions"]
+        found = BY_NAME["decisions list"].call(curated, {"op": "update"}, OperationCall(now))["decisions"]
         if not found:
             raise MemdeckError("memory.records.unavailable", "the decision to take back is not listed")
-        return BY_NAME["decisions revert"].call(curated, {"id": found[0]["id"]}, Call(now))
+        return BY_NAME["decisions revert"].call(curated, {"id": found[0]["id"]}, OperationCall(now))
 
     _curated(place, newest)
 
@@ -489,7 +491,7 @@ def decides_on(place: Place) -> str:
         return f"the next decision raised {error}"
     curated = place.curated()
     try:
-        listed = BY_NAME["decisions list"].call(curated, {}, Call(LATER))["decisions"]
+        listed = BY_NAME["decisions list"].call(curated, {}, OperationCall(LATER))["decisions"]
         if not listed or listed[0]["target_filename"] != "user_more.md" or not listed[0]["applied_at"]:
             return f"the next decision is not listed: {listed[:1]}"
         newest = {}

@@ -26,7 +26,7 @@ from typing import Any
 from memory.errors import MemdeckError
 from memory.storage.files.identity import Mark
 from memory.storage.transaction import intent_log as journal
-from memory.storage.transaction.intent_log import Intent, Role
+from memory.storage.transaction.intent_log import IntendedFile, Intent
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import Tally, check, killed_at, points, some
 from tests.crash.operations import OPERATIONS, Place, states
@@ -257,7 +257,7 @@ def _renumbered(intent: Intent, real: dict[int, Path]) -> Intent:
     roles = []
     for role in intent.roles:
         before, after = (None if mark is None else _mark(mark, real) for mark in (role.before, role.after))
-        roles.append(Role(role.path, role.label, before, after))
+        roles.append(IntendedFile(role.path, role.label, before, after))
     return intent._replace(roles=tuple(roles))
 
 

@@ -15,7 +15,7 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
 from memory.history.changes import views_of
 from memory.history.versions import restore_version
-from memory.storage.log.records import OUTSIDE, Record
+from memory.storage.log.records import OUTSIDE, ChangeRecord
 from tests.crash.foreign import MARK
 from tests.crash.kill import Tally
 from tests.crash.operations import LATER, Place, changed, sample
@@ -118,8 +118,8 @@ def _undone(
 def _brought_back(
     tally: Tally,
     place: Place,
-    ours: Record,
-    theirs: Record,
+    ours: ChangeRecord,
+    theirs: ChangeRecord,
     entry: str,
     ours_bytes: bytes,
     own: bytes,

@@ -18,7 +18,7 @@ from memory.curated.curated import Curated
 from memory.curated.files.listing import digest
 from memory.curated.interrupted import finish_interrupted
 from memory.curated.model import Header
-from memory.storage import State, Store
+from memory.storage import PrivateState, Store
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import killed_at, some
 from tests.examples import WHOLE
@@ -30,7 +30,7 @@ Run = Callable[[Curated], object]
 def _open(top: Path) -> Curated:
     """Return the memory as a new process sees it; displaced files are looked at right away."""
     person = top / "agh"
-    store = Store(person, state=State(top / "state", person), workspace=person, settle=0, patience=0.5)
+    store = Store(person, state=PrivateState(top / "state", person), workspace=person, settle=0, patience=0.5)
     return Curated(None, store, state_home=top / "state")
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from memory.curated.operations.memories import Call
+from memory.curated.operations.memories import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError, RefusedError
-from memory.storage import State
+from memory.storage import PrivateState
 from memory.systems.curated_overview import overview
 from tests.crash import errors, foreign, kill, log_faults, power
 from tests.crash.kill import Tally
@@ -148,7 +148,7 @@ def test_records_that_cannot_be_used_are_told_and_lose_nothing(top: Path, name: 
     """
     place = Place(top / "place")
     curating(place)
-    path = State(place.state, place.shop / ".agh").folder.path / "curated.sqlite"
+    path = PrivateState(place.state, place.shop / ".agh").folder.path / "curated.sqlite"
     # As another process left it: all in one file.
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -157,7 +157,7 @@ def test_records_that_cannot_be_used_are_told_and_lose_nothing(top: Path, name: 
     with log_faults.REAL[name](path):
         curated = place.curated()
         with pytest.raises(MemdeckError) as caught:
-            BY_NAME["decisions list"].call(curated, {}, Call(NOW))
+            BY_NAME["decisions list"].call(curated, {}, OperationCall(NOW))
         assert caught.value.code == "memory.records.unavailable"
         seen = overview(curated, NOW)
         assert (seen.error, len(seen.memories)) == (None, 2)

@@ -22,10 +22,10 @@ from memory.curated.extract.inbox import waiting
 from memory.curated.extract.turns import feed, queued
 from memory.curated.interrupted import finish_interrupted
 from memory.curated.model import Header
-from memory.curated.recall.recall import Options, recall
+from memory.curated.recall.recall import RecallOptions, recall
 from memory.curated.sessions.ledger import append, end, read
 from memory.curated.sessions.upkeep import sweep
-from memory.storage import State, Store
+from memory.storage import PrivateState, Store
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import killed_at, some
 from tests.examples import WHOLE
@@ -39,7 +39,7 @@ Check = Callable[[Curated, Path, str], bool]
 def opened(top: Path) -> Curated:
     """Return the memory as a new process sees it; displaced files are looked at right away."""
     person = top / "agh"
-    store = Store(person, state=State(top / "state", person), workspace=person, settle=0, patience=0.5)
+    store = Store(person, state=PrivateState(top / "state", person), workspace=person, settle=0, patience=0.5)
     return Curated(None, store, state_home=top / "state")
 
 
@@ -88,7 +88,7 @@ def _recalled(curated: Curated) -> None:
     for number, body in enumerate(_THINGS):
         remember(curated, f"Thing {number}", body)
         for turn in (1, 2):
-            recall(curated, body, curated.visible(), Options(session=f"s{number}", turn=turn), now=NOW)
+            recall(curated, body, curated.visible(), RecallOptions(session=f"s{number}", turn=turn), now=NOW)
 
 
 def _dream(curated: Curated, minute: int = 0) -> object:

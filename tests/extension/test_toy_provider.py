@@ -15,7 +15,7 @@ import pytest
 
 from memory.curated.curated import Curated
 from memory.curated.model import Json
-from memory.curated.operations.memories import Call
+from memory.curated.operations.memories import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.curated.providers.found import providers
 from memory.errors import MemdeckError
@@ -48,7 +48,7 @@ def toy(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def run(curated: Curated, name: str, /, now: datetime = NOW, **values: Any) -> Json:
     """Call an operation of the registry."""
-    return BY_NAME[name].call(curated, values, Call(now, "cli", "cli"))
+    return BY_NAME[name].call(curated, values, OperationCall(now, "cli", "cli"))
 
 
 @pytest.fixture

@@ -82,11 +82,13 @@ def _approvals(ground: Ground) -> None:
 
 def _history(ground: Ground) -> None:
     """The records of runs, states and messages, in the repository."""
-    from memory.monitoring.run.run import Ways, keep_watch
+    from memory.monitoring.run.run import WatchServices, keep_watch
 
     workspace = bad_workspace(ground)
     ground.only("Evil", {"type": "file", "path": "missing", "interval": "* * * * *", "autoRemediate": EVIL})
-    keep_watch(workspace, ground.trust(), datetime(2024, 1, 15, 11, 0, tzinfo=UTC), Ways({}, None), everything=True)
+    keep_watch(
+        workspace, ground.trust(), datetime(2024, 1, 15, 11, 0, tzinfo=UTC), WatchServices({}, None), everything=True
+    )
     [kept] = ground.state.rglob("monitors.sqlite")
     for folder in (ground.own, ground.aiter, ground.memory, ground.shop):
         folder.mkdir(exist_ok=True)

@@ -28,7 +28,7 @@ from memory.storage.private.drafts import _read as read_draft
 from memory.storage.private.drafts import is_running
 from memory.storage.transaction.intent_log import Intent, _files
 from memory.trust.addresses import closed_reason
-from memory.trust.records import Damaged, read_book
+from memory.trust.records import DamagedRecords, read_book
 from memory.typed.aidefile import read_aidefile
 from memory.typed.locks import holder_of
 from memory.typed.sizes import read_age, read_size
@@ -144,7 +144,7 @@ def _answer(text: str) -> object:
 @pytest.mark.parametrize("reader", READERS_OF_JSON)
 def test_json_beyond_its_parser_is_an_answer(reader: str, value: str) -> None:
     """Numbers, depths and texts that Python refuses are read as nothing, or refused in the reader's own words."""
-    with suppress(MemdeckError, Damaged) if reader != "an answer" else suppress(ValueError):
+    with suppress(MemdeckError, DamagedRecords) if reader != "an answer" else suppress(ValueError):
         READERS_OF_JSON[reader](value)
 
 

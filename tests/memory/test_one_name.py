@@ -12,9 +12,9 @@ from memory.maintenance.run import maintain
 from memory.monitoring.history.charts import notice
 from memory.monitoring.history.overview import standings
 from memory.monitoring.run.ahead import look_ahead
-from memory.monitoring.run.run import Ways, keep_watch
+from memory.monitoring.run.run import WatchServices, keep_watch
 from memory.systems import check_all
-from memory.trust.consent import Settings, Trust, asks_of
+from memory.trust.consent import Trust, TrustSettings, asks_of
 from memory.workspace import Workspace
 from tests.growth import assert_in_proportion
 
@@ -57,7 +57,7 @@ LOOKS: dict[str, Callable[[Workspace, Trust], object]] = {
     "monitors": lambda workspace, trust: standings(workspace, workspace.snapshot(), NOW, trust),
     "notices": lambda workspace, trust: notice(workspace, workspace.snapshot(), NOW, trust),
     "what is due": lambda workspace, trust: look_ahead(workspace, trust, NOW),
-    "a watch": lambda workspace, trust: keep_watch(workspace, trust, NOW, Ways({}), everything=True),
+    "a watch": lambda workspace, trust: keep_watch(workspace, trust, NOW, WatchServices({}), everything=True),
     "maintenance": lambda workspace, _: maintain(workspace, LATER, actor="cli", dry_run=True),
 }
 
@@ -73,7 +73,7 @@ def test_a_look_costs_in_proportion(
 
     def work(root: Path) -> object:
         workspace = Workspace.open(root, state_home=tmp_path / "state")
-        return LOOKS[look](workspace, Trust(tmp_path / "state", root, Settings()))
+        return LOOKS[look](workspace, Trust(tmp_path / "state", root, TrustSettings()))
 
     assert_in_proportion(make, work, SMALL)
 

@@ -20,7 +20,7 @@ from memory.files.journal.model import find_entry
 from memory.files.merging import MergeConflict
 from memory.files.snapshot import MEMORY_FILES, Snapshot
 from memory.files.tasks.model import find_task
-from memory.storage.files.version import Version
+from memory.storage.files.version import FileVersion
 from memory.workspace import Workspace
 from tests.fixture_files import sample
 from tests.patience import PATIENCE, join, line_of
@@ -146,12 +146,12 @@ def test_a_change_sets_updated_and_only_its_lines(workspace: Workspace) -> None:
 
 def test_an_edit_that_changes_nothing_writes_nothing(workspace: Workspace) -> None:
     """The same bytes are no change: no file is touched, no time stamp set."""
-    before = Version.of((workspace.memory / "tasks.md").stat())
+    before = FileVersion.of((workspace.memory / "tasks.md").stat())
     outcome = workspace.change(
         "nothing", lambda snapshot: Edit({"tasks.md": snapshot.document("tasks.md")}, "nothing"), actor="human", now=NOW
     )
     assert outcome.change.files == ()
-    assert Version.of((workspace.memory / "tasks.md").stat()) == before
+    assert FileVersion.of((workspace.memory / "tasks.md").stat()) == before
 
 
 def test_a_failing_build_leaves_everything(workspace: Workspace) -> None:

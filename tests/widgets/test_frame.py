@@ -12,7 +12,7 @@ from textual.widgets import Input
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from widgets.chrome.footer import KeyHints, key_name
 from widgets.chrome.header import Alert, HeaderLine, lay_out_header
-from widgets.chrome.sidebar import PaneEntry, Sidebar
+from widgets.chrome.sidebar import Sidebar, SidebarEntry
 from widgets.input.editors import SafeInput
 from widgets.input.filter_bar import FilterBar
 from widgets.list.line_list import LineList
@@ -203,9 +203,9 @@ def test_keys_are_named_as_people_know_them() -> None:
 
 
 ENTRIES = (
-    PaneEntry("brief", "1", "Brief"),
-    PaneEntry("tasks", "2", "Tasks", 12),
-    PaneEntry("monitors", "7", "Monitors", 3, True),
+    SidebarEntry("brief", "1", "Brief"),
+    SidebarEntry("tasks", "2", "Tasks", 12),
+    SidebarEntry("monitors", "7", "Monitors", 3, True),
 )
 
 
@@ -242,7 +242,7 @@ async def test_the_sidebar_shows_counts_and_alerts() -> None:
         ]
         app.glyphs = ASCII  # type: ignore[attr-defined]
         sidebar.redraw()
-        sidebar.set_entries([*ENTRIES[:2], PaneEntry("monitors", "7", "Monitors", 4, True)])
+        sidebar.set_entries([*ENTRIES[:2], SidebarEntry("monitors", "7", "Monitors", 4, True)])
         await pilot.pause()
         assert screen_text(app).split("\n")[1:3] == ["> 2 Tasks       12  ", "  7 Monitors     4! "]
 
@@ -331,12 +331,12 @@ async def test_a_number_never_touches_the_name() -> None:
     """Three digits take the place of a mark that is not there; thousands are said in short where room is short."""
     sidebar = Sidebar(
         [
-            PaneEntry("a", "4", "Knowledge", 31),
-            PaneEntry("b", "4", "Knowledge", 161),
-            PaneEntry("c", "4", "Knowledge", 2345),
-            PaneEntry("d", "3", "Journal", 2345),
-            PaneEntry("e", "3", "Journal", 123_456),
-            PaneEntry("f", "5", "Contacts", 99, alert=True),
+            SidebarEntry("a", "4", "Knowledge", 31),
+            SidebarEntry("b", "4", "Knowledge", 161),
+            SidebarEntry("c", "4", "Knowledge", 2345),
+            SidebarEntry("d", "3", "Journal", 2345),
+            SidebarEntry("e", "3", "Journal", 123_456),
+            SidebarEntry("f", "5", "Contacts", 99, alert=True),
         ]
     )
     app = Harness(lambda: [sidebar])

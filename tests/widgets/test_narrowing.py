@@ -16,7 +16,7 @@ from widgets.list.rows import Heading, Note
 from widgets.pane import filter_slices as pane_narrowing
 from widgets.pane.base import Pane
 from widgets.pane.filter_cache import STRIDE
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.panes.journal.pane import JournalPane
 from widgets.panes.tasks import days as task_days
 from widgets.panes.tasks.pane import TasksPane
@@ -40,7 +40,7 @@ def journal(days: int = DAYS) -> Files:
 
 def titles(pane: Pane) -> list[str]:
     """The items in the list."""
-    return [row.item.title for row in pane.line_list.rows if isinstance(row, Row)]
+    return [row.item.title for row in pane.line_list.rows if isinstance(row, RowKey)]
 
 
 TASKS = 3 * STRIDE
@@ -238,7 +238,7 @@ async def test_a_jump_ends_where_it_leads(view: str, monkeypatch: pytest.MonkeyP
     async with showing(pane, tasks()) as (pilot, app):
         pane.show_view(view)
         await settled(pilot, app)
-        refs = {row.item.title: row.item.ref for row in pane.shown_keys if isinstance(row, Row)}
+        refs = {row.item.title: row.item.ref for row in pane.shown_keys if isinstance(row, RowKey)}
         stop(pane, monkeypatch)
         pane.filter_bar.open()
         for text, number, left in (("odd", TASKS - 1, "odd"), ("od", TASKS - 2, "")):
@@ -255,7 +255,7 @@ async def test_what_is_selected_stays_so() -> None:
     """A row that fits keeps its selection also where it is looked at last; one that does not fit loses it."""
     pane = JournalPane()
     async with showing(pane, journal()) as (pilot, app):
-        rows = [row for row in pane.line_list.rows if isinstance(row, Row)]
+        rows = [row for row in pane.line_list.rows if isinstance(row, RowKey)]
         pane.line_list.select([rows[0], rows[-1]])
         pane.filter_bar.open()
         pane.set_filter("common", typed=True)
@@ -294,7 +294,7 @@ async def test_each_view_of_tasks_ends_with_the_same(view: str) -> None:
         assert ([*pane.shown_keys] == before) == (view == "board")
         await rest(pane, pilot, app)
         assert pane.arrangement.count() == f"{TASKS // 2} of {TASKS}"
-        shown = [row.item.title for row in pane.shown_keys if isinstance(row, Row)]
+        shown = [row.item.title for row in pane.shown_keys if isinstance(row, RowKey)]
         assert shown
         assert all(title.startswith("odd") for title in shown)
         if view != "calendar":
@@ -344,8 +344,8 @@ async def test_a_full_month_shows_what_is_in_view_first(monkeypatch: pytest.Monk
         pane.set_filter("")
         pane.set_filter("odd", typed=True)
         calendar.go_to(date(2024, 1, 28))
-        assert [key for key in calendar.list.rows if isinstance(key, Row)] == [
-            key for key in rows if isinstance(key, Row)
+        assert [key for key in calendar.list.rows if isinstance(key, RowKey)] == [
+            key for key in rows if isinstance(key, RowKey)
         ]
         assert calendar.month.loads.keys() == {day for day in full if day.day % 2 == 0}
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from widgets.list.outline import found_rows, open_rows
 from widgets.list.rows import Continuation, Heading
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 
 TREE = ("a", " a1", " a2", "  x", "  y", "b", " b1", "c")
 
@@ -22,14 +22,14 @@ def depth(item: str) -> int:
     return len(item) - len(item.lstrip())
 
 
-def rows_of(*items: str) -> list[Row]:
+def rows_of(*items: str) -> list[RowKey]:
     """A row for each item."""
-    return [Row(item, item) for item in items]
+    return [RowKey(item, item) for item in items]
 
 
 def items_of(rows: list[object]) -> list[str]:
     """The items of rows, headings by their title."""
-    return [row.item.strip() if isinstance(row, Row) else getattr(row, "title", "+") for row in rows]
+    return [row.item.strip() if isinstance(row, RowKey) else getattr(row, "title", "+") for row in rows]
 
 
 def test_folding_hides_what_is_below() -> None:
@@ -67,8 +67,8 @@ def test_what_holds_nothing_is_no_way() -> None:
 @given(st.lists(st.integers(0, 4), max_size=30), st.sets(st.integers(0, 29)))
 def test_every_hit_is_shown_once_in_order(depths: list[int], hits: set[int]) -> None:
     """Whatever the tree looks like: all hits stay, nothing is doubled, the order is that of the file."""
-    rows = [Row((level, number), number) for number, level in enumerate(depths)]
+    rows = [RowKey((level, number), number) for number, level in enumerate(depths)]
     kept = found_rows(rows, lambda item: item[0], always, lambda row: row.item[1] in hits)
-    numbers = [row.item[1] for row in kept if isinstance(row, Row)]
+    numbers = [row.item[1] for row in kept if isinstance(row, RowKey)]
     assert numbers == sorted(set(numbers))
     assert hits & set(range(len(depths))) <= set(numbers)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.widgets.panes.looking import NOW, look
 from widgets.list.rows import Heading
-from widgets.pane.filter import Fits, Needles, Part, parts_of, strange_words
+from widgets.pane.filter import FilterPart, Fits, Needles, parts_of, strange_words
 from widgets.pane.filter_cache import Sieve, narrows
-from widgets.pane.rows import Row, keep
+from widgets.pane.rows import RowKey, keep
 from widgets.panes.tasks.pane import TasksPane
 
 NAMES = ("title", "tag", "due", "priority")
@@ -22,25 +22,25 @@ NAMES = ("title", "tag", "due", "priority")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Deploy now", [Part("deploy"), Part("now")]),
-        ("-draft", [Part("draft", without=True)]),
-        ("-", [Part("-")]),
-        ("a -> b --force", [Part("a"), Part("->"), Part("b"), Part("--force")]),
-        ("-tag:bulk", [Part("bulk", "tag", without=True)]),
-        ("-tag:", [Part("", "tag", without=True)]),
-        ("-colour:red", [Part("colour:red", without=True)]),
-        ('"Deploy v2.1" x', [Part("deploy v2.1", phrase=True), Part("x")]),
-        ('-"Deploy v2.1"x', [Part("deploy v2.1", without=True, phrase=True), Part("x")]),
-        ('"to the end', [Part("to the end", phrase=True)]),
-        ('pri:"a b" x', [Part("a b", "priority", phrase=True), Part("x")]),
-        ('-tag:"a', [Part("a", "tag", without=True, phrase=True)]),
-        ('colour:"a b', [Part('colour:"a'), Part("b")]),
-        ('12" pipe', [Part('12"'), Part("pipe")]),
-        ('"tag:a -b"', [Part("tag:a -b", phrase=True)]),
-        ('"', [Part("", phrase=True)]),
+        ("Deploy now", [FilterPart("deploy"), FilterPart("now")]),
+        ("-draft", [FilterPart("draft", without=True)]),
+        ("-", [FilterPart("-")]),
+        ("a -> b --force", [FilterPart("a"), FilterPart("->"), FilterPart("b"), FilterPart("--force")]),
+        ("-tag:bulk", [FilterPart("bulk", "tag", without=True)]),
+        ("-tag:", [FilterPart("", "tag", without=True)]),
+        ("-colour:red", [FilterPart("colour:red", without=True)]),
+        ('"Deploy v2.1" x', [FilterPart("deploy v2.1", phrase=True), FilterPart("x")]),
+        ('-"Deploy v2.1"x', [FilterPart("deploy v2.1", without=True, phrase=True), FilterPart("x")]),
+        ('"to the end', [FilterPart("to the end", phrase=True)]),
+        ('pri:"a b" x', [FilterPart("a b", "priority", phrase=True), FilterPart("x")]),
+        ('-tag:"a', [FilterPart("a", "tag", without=True, phrase=True)]),
+        ('colour:"a b', [FilterPart('colour:"a'), FilterPart("b")]),
+        ('12" pipe', [FilterPart('12"'), FilterPart("pipe")]),
+        ('"tag:a -b"', [FilterPart("tag:a -b", phrase=True)]),
+        ('"', [FilterPart("", phrase=True)]),
     ],
 )
-def test_the_parts_of_a_filter(text: str, expected: list[Part]) -> None:
+def test_the_parts_of_a_filter(text: str, expected: list[FilterPart]) -> None:
     """A minus right before something leaves it out, quotes hold words together, and both are letters elsewhere."""
     assert list(parts_of(text, NAMES)) == expected
 
@@ -65,7 +65,7 @@ def the_pane() -> tuple[TasksPane, tuple[object, ...]]:
     snapshot = look({"tasks.md": "## Pending\n\n" + "".join(entries)})
     pane.now, pane.zone = NOW, snapshot.zone
     tasks = snapshot.tasks.in_section("pending")
-    return pane, (Heading("PENDING", str(len(tasks))), *(Row(task, number) for number, task in enumerate(tasks)))
+    return pane, (Heading("PENDING", str(len(tasks))), *(RowKey(task, number) for number, task in enumerate(tasks)))
 
 
 TYPED = st.lists(
@@ -87,7 +87,7 @@ def test_the_way_of_typing_changes_nothing(keys: list[str], seen: int) -> None:
             continue
         step.sift(Fits(needles, pane).rows)
         assert sieve.keys_of(step) == keep(rows, lambda row: needles.fit(row, pane)), text  # noqa: B023
-        rows_alone = [row for row in rows if isinstance(row, Row)]
+        rows_alone = [row for row in rows if isinstance(row, RowKey)]
         pairs = Fits(needles, pane).pairs((row.item, row) for row in rows_alone)
         assert pairs == [(row.item, row) for row in rows_alone if needles.fit(row, pane)]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memory.document.nodes import Entry
 from tests.examples import examples
 from widgets.list.rows import Heading, Note
-from widgets.pane.rows import EMPTY, Row, Rows, match_entries, match_rows
+from widgets.pane.rows import EMPTY, RowKey, Rows, match_entries, match_rows
 
 
 @dataclass(eq=False)
@@ -51,7 +51,7 @@ def ref(item: Item) -> str:
 
 def described(rows: Rows) -> tuple[list[object], list[object], list[object], set[object], set[object]]:
     """Return all that a look says, with entries in the place of rows."""
-    keys = [key.mark if isinstance(key, Row) else key for key in rows.keys]
+    keys = [key.mark if isinstance(key, RowKey) else key for key in rows.keys]
     return keys, [row.mark for row in rows.rows], list(rows.values), set(rows.changed), set(rows.gone)
 
 

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 
 from widgets.list.rows import Continuation, Heading, Note
 from widgets.pane.filter_cache import STRIDE, Sieve, groups_of, narrows
-from widgets.pane.rows import Row, keep
+from widgets.pane.rows import RowKey, keep
 from widgets.pane.sort import sort_rows
 
 FIELDS = ("tag", "priority")
 
 
-def rows_of(*titles: str) -> list[Row]:
+def rows_of(*titles: str) -> list[RowKey]:
     """Rows whose text is their title."""
-    return [Row(title, title) for title in titles]
+    return [RowKey(title, title) for title in titles]
 
 
-def holding(word: str) -> Callable[[Iterable[Row]], list[Row]]:
+def holding(word: str) -> Callable[[Iterable[RowKey]], list[RowKey]]:
     """Chooses the rows that hold a word."""
     return lambda rows: [row for row in rows if word in str(row.item)]
 
@@ -69,8 +69,8 @@ def test_a_look_that_stopped_goes_on_where_it_was(sizes: list[int], ways: list[t
             told: list[int] = []
             step.sift(holding(text), lambda found: bool(told.append(found)))  # noqa: B023
             assert told == ([] if step.is_whole else [step.found])
-            so_far = [key for key in sieve.keys_of(step) if isinstance(key, Row)]
-            assert so_far == [key for key in alone if isinstance(key, Row)][: len(so_far)]
+            so_far = [key for key in sieve.keys_of(step) if isinstance(key, RowKey)]
+            assert so_far == [key for key in alone if isinstance(key, RowKey)][: len(so_far)]
             assert len(so_far) == step.found
     step = sieve.step("12", longer)
     step.sift(holding("12"))
@@ -133,10 +133,10 @@ def test_an_order_is_turned_round_with_what_is_missing_last() -> None:
     rows = rows_of("b1", "", "a", "b2", "c")
     values = {"": None, "a": "a", "b1": "b", "b2": "b", "c": "c"}
 
-    def key(row: Row) -> tuple[bool, str]:
+    def key(row: RowKey) -> tuple[bool, str]:
         value = values[row.item]
         return value is None, value or ""
 
     turned = sort_rows([Heading("H"), *rows], key, reverse=True, lacks=lambda found: bool(found[0]))
-    assert [row.item for row in turned[1:] if isinstance(row, Row)] == ["c", "b2", "b1", "a", ""]
+    assert [row.item for row in turned[1:] if isinstance(row, RowKey)] == ["c", "b2", "b1", "a", ""]
     assert turned[0] == Heading("H")

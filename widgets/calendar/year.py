@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from memory.files.journal.heat import WEEKS, Scale, Span, scale_of, weeks_until
+from memory.files.journal.heat import WEEKS, HeatSpan, Scale, scale_of, weeks_until
 from widgets.chrome.footer import KeyHints
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.input.editors import SafeText
@@ -97,7 +97,7 @@ def short_legend(scale: Scale, glyphs: Glyphs, room: int = 20) -> str:
     return f"{said[0]} {glyphs.heat[scale.spans[-1].step]}{scale.spans[-1].least:,}+"
 
 
-def _numbers(span: Span) -> str:
+def _numbers(span: HeatSpan) -> str:
     return f"{span.least:,}" if span.least == span.most else f"{span.least:,}-{span.most:,}"
 
 

@@ -17,7 +17,7 @@ NAMES_FROM = 10
 
 
 @dataclass(frozen=True, slots=True)
-class PaneEntry:
+class SidebarEntry:
     """One pane: its id, its key, its name, how much is in it, whether something in it needs a person."""
 
     id: str
@@ -48,17 +48,17 @@ class Sidebar(LineList):
 
     def __init__(
         self,
-        entries: Sequence[PaneEntry] = (),
+        entries: Sequence[SidebarEntry] = (),
         *,
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
-        self._entries: dict[Hashable, PaneEntry] = {}
+        self._entries: dict[Hashable, SidebarEntry] = {}
         self._current = ""
         super().__init__(id=id, classes=classes)
         self.set_entries(entries)
 
-    def set_entries(self, entries: Sequence[PaneEntry]) -> None:
+    def set_entries(self, entries: Sequence[SidebarEntry]) -> None:
         """Replace the panes; the current one stays."""
         before, self._entries = self._entries, {entry.id: entry for entry in entries}
         if self._current not in self._entries:

@@ -16,13 +16,13 @@ GAP = 2
 """Cells between two ways, and before the first one."""
 
 
-class Ways(Drawing, Widget):
+class WhichKey(Drawing, Widget):
     """Lies over the foot of the main screen; nothing below it moves."""
 
     ALLOW_SELECT = False
 
     DEFAULT_CSS: ClassVar[str] = """
-    Ways {
+    WhichKey {
         layer: above;
         dock: bottom;
         height: auto;

@@ -22,7 +22,7 @@ from .dialogs import DIALOG_CSS, Dialog
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class DialogOption:
     """One thing that can be done: its key, what it is called in code, and words for people."""
 
     key: str
@@ -49,11 +49,11 @@ class Choices(Dialog, ModalScreen[str | None]):
         Binding("escape", "leave", "cancel", id="choices.leave", tooltip="Choose nothing; nothing is lost"),
     ]
 
-    def __init__(self, title: str, details: str, options: Sequence[Option]) -> None:
+    def __init__(self, title: str, details: str, options: Sequence[DialogOption]) -> None:
         """`details` may have several lines."""
         super().__init__()
         self._title, self._details = title, details
-        self._options: dict[Hashable, Option] = {option.name: option for option in options}
+        self._options: dict[Hashable, DialogOption] = {option.name: option for option in options}
 
     def compose(self) -> ComposeResult:
         """What is the matter, and what can be done."""

@@ -22,7 +22,7 @@ from .dialogs import DIALOG_CSS, Dialog
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class PickOption:
     """One thing that can be chosen: `id` is what comes back, `marked` says that it is so now.
 
     `group` is the heading that it stands under; `removable` lets `x` take it away.
@@ -54,7 +54,9 @@ class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
         Binding("escape,q", "leave", "cancel", id="pick.leave", tooltip="Change nothing"),
     ]
 
-    def __init__(self, title: str, options: Sequence[Option], *, looked: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, title: str, options: Sequence[PickOption], *, looked: Callable[[str], None] | None = None
+    ) -> None:
         """`looked` hears the id under the cursor as it moves, to show what taking it would do."""
         super().__init__()
         self._looked = looked
@@ -93,7 +95,7 @@ class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
             self._list.cursor = marked
         self._list.focus()
 
-    def _current(self) -> Option | None:
+    def _current(self) -> PickOption | None:
         return None if self._list.cursor is None else self._options[str(self._list.cursor)]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002

@@ -15,9 +15,9 @@ from widgets.chrome.footer import KeyHints
 from widgets.input.editors import SafeText
 
 from .dialogs import DIALOG_CSS, Dialog
-from .three_way_view import SIDES, Answers, Question, Sides, ThreeWayView, names_of
+from .three_way_view import SIDES, Answers, Sides, ThreeWayQuestion, ThreeWayView, names_of
 
-__all__ = ["Answers", "Question", "Sides", "ThreeWay", "ThreeWayView"]
+__all__ = ["Answers", "Sides", "ThreeWay", "ThreeWayQuestion", "ThreeWayView"]
 
 
 class ThreeWay(Dialog, ModalScreen[Answers | None]):
@@ -52,7 +52,7 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
     def __init__(
         self,
         title: str,
-        questions: Sequence[Question],
+        questions: Sequence[ThreeWayQuestion],
         *,
         note: str = "",
         sides: Sides | None = None,

@@ -21,7 +21,7 @@ NOTHING = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ThreeWayQuestion:
     """One place that both sides changed. A side that has nothing there is None.
 
     `name` is unique among the questions of a dialog, `label` says to people what it is about, `group` which entry.
@@ -86,7 +86,7 @@ class ThreeWayView(LineView):
 
         view: ThreeWayView
 
-    def __init__(self, questions: Sequence[Question], sides: Sides, *, classes: str | None = None) -> None:
+    def __init__(self, questions: Sequence[ThreeWayQuestion], sides: Sides, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
         self._questions, self._sides = tuple(questions), sides
         self.answers: dict[str, _Answer] = {}
@@ -94,7 +94,7 @@ class ThreeWayView(LineView):
         self._spans: list[tuple[int, int]] = []
 
     @property
-    def current(self) -> Question:
+    def current(self) -> ThreeWayQuestion:
         """The question under the cursor."""
         return self._questions[self.position]
 
@@ -176,7 +176,7 @@ class ThreeWayView(LineView):
         cells = [pad_line(line(Piece(f"  {name.upper()}", "heading")), column) for name in names_of(sides)]
         return line(Piece(" "), cells[0], " ", cells[1], " ", cells[2])
 
-    def _columns(self, one: Question, width: int) -> list[Line]:
+    def _columns(self, one: ThreeWayQuestion, width: int) -> list[Line]:
         column = _column(width)
         rows: list[Line] = [line(" ", self._label(one))]
         cells = [self._cell(one, side, column) for side in SIDES]
@@ -188,7 +188,7 @@ class ThreeWayView(LineView):
             rows.append(line(*parts))
         return [*rows, *self._edited(one, width)]
 
-    def _stack(self, one: Question, width: int) -> list[Line]:
+    def _stack(self, one: ThreeWayQuestion, width: int) -> list[Line]:
         rows: list[Line] = [line(self._label(one))]
         names = names_of(self._sides)
         column = max(len(name) for name in names)
@@ -203,7 +203,7 @@ class ThreeWayView(LineView):
                 rows.append(line(head if number == 0 else " " * (column + 4), text))
         return [*rows, *self._edited(one, width)]
 
-    def _edited(self, one: Question, width: int) -> list[Line]:
+    def _edited(self, one: ThreeWayQuestion, width: int) -> list[Line]:
         """What was typed instead of the three sides."""
         answer = self.answers.get(one.name)
         if answer is None or answer.side != "edited":
@@ -212,25 +212,25 @@ class ThreeWayView(LineView):
         head = line(Piece(f" {self.glyphs.mark} ", "accent"), Piece("edited    ", "accent"))
         return [line(head if number == 0 else " " * 13, text) for number, text in enumerate(lines)]
 
-    def _label(self, one: Question) -> Line:
+    def _label(self, one: ThreeWayQuestion) -> Line:
         if one.name in self.answers:
             return line(Piece(one.label, "strong"))
         return line(Piece(one.label, "strong"), Piece("  both changed it", "warn"))
 
-    def _cell(self, one: Question, side: str, column: int) -> list[Line]:
+    def _cell(self, one: ThreeWayQuestion, side: str, column: int) -> list[Line]:
         chosen = self._chosen(one) == side
         sign = Piece(f"{self._sign(one, side)} ", "accent" if chosen else "muted")
         lines = _lines(getattr(one, side), self._tone(one, side), max(1, column - 2))
         return [line(sign if number == 0 else "  ", text) for number, text in enumerate(lines)]
 
-    def _chosen(self, one: Question) -> str:
+    def _chosen(self, one: ThreeWayQuestion) -> str:
         answer = self.answers.get(one.name)
         return answer.side if answer else ""
 
-    def _sign(self, one: Question, side: str) -> str:
+    def _sign(self, one: ThreeWayQuestion, side: str) -> str:
         return self.glyphs.mark if self._chosen(one) == side else " "
 
-    def _tone(self, one: Question, side: str) -> Tone:
+    def _tone(self, one: ThreeWayQuestion, side: str) -> Tone:
         if getattr(one, side) is None:
             return "muted"
         chosen = self._chosen(one)

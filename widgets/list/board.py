@@ -15,7 +15,7 @@ from textual.message import Message
 from memory.base.safe_text import cell_width, clip
 from widgets.chrome.covered import Covered
 from widgets.input.editors import SafeText
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.text.glyphs import UNICODE, Glyphs
 from widgets.text.task_words import CARD_LINES
 
@@ -47,7 +47,7 @@ class Lane:
     title: str
 
 
-class Column(Covered, Vertical):
+class BoardColumn(Covered, Vertical):
     """The name of a column and its list."""
 
     def __init__(self, lane: Lane, cards: LineList) -> None:
@@ -79,7 +79,7 @@ class Column(Covered, Vertical):
 class Board(Covered, Horizontal):
     """Columns of cards. The keys left and right go from column to column, the mouse takes cards along.
 
-    The lists are made by the owner and know how to draw a card; a card is a `Row` with continuations below it.
+    The lists are made by the owner and know how to draw a card; a card is a `RowKey` with continuations below it.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -104,7 +104,7 @@ class Board(Covered, Horizontal):
         """Cards were dragged to another column with the mouse."""
 
         board: Board
-        row: Row
+        row: RowKey
         lane: str
 
     @dataclass
@@ -115,13 +115,13 @@ class Board(Covered, Horizontal):
 
     def __init__(self, lanes: Sequence[Lane], lists: Sequence[LineList]) -> None:
         super().__init__()
-        self._columns = [Column(lane, cards) for lane, cards in zip(lanes, lists, strict=True)]
+        self._columns = [BoardColumn(lane, cards) for lane, cards in zip(lanes, lists, strict=True)]
         self._counts = [0] * len(self._columns)
         self._active = 0
-        self._further: dict[Row, tuple[Continuation, ...]] = {}
+        self._further: dict[RowKey, tuple[Continuation, ...]] = {}
         self._roomy = True
         self._dense = False
-        self._held: Row | None = None
+        self._held: RowKey | None = None
 
     def compose(self) -> ComposeResult:
         """The columns."""
@@ -157,7 +157,7 @@ class Board(Covered, Horizontal):
         """Lines that each card takes, with the blank one below it."""
         return 1 if self._dense else CARD_LINES + self._roomy
 
-    def put(self, cards: Mapping[str, Sequence[Row]], *, redraw: bool, to_top: bool = False) -> None:
+    def put(self, cards: Mapping[str, Sequence[RowKey]], *, redraw: bool, to_top: bool = False) -> None:
         """Show these cards, by column; `to_top`: the first ones."""
         if redraw:
             self._further.clear()
@@ -189,7 +189,7 @@ class Board(Covered, Horizontal):
             self.active.focus()
         self.post_message(self.Arrived(self))
 
-    def find(self, row: Row) -> bool:
+    def find(self, row: RowKey) -> bool:
         """Go to a card, in whichever column it is; False: it is in none."""
         for number, column in enumerate(self._columns):
             if row in column.cards.rows:
@@ -218,7 +218,7 @@ class Board(Covered, Horizontal):
             column.say(f"{bar} {before}" + self._title(column, number, above, below, len(before), after, glyphs))
 
     def _title(
-        self, column: Column, number: int, above: int, below: int, taken: int, after: str, glyphs: Glyphs
+        self, column: BoardColumn, number: int, above: int, below: int, taken: int, after: str, glyphs: Glyphs
     ) -> str:
         """Name and count of a column, and how many cards stand above and below, in words where there is room."""
         name, count = column.lane.title, self._counts[number]
@@ -254,7 +254,8 @@ class Board(Covered, Horizontal):
         if roomy != self._roomy:
             self._roomy = roomy
             cards = {
-                column.lane.id: [row for row in column.cards.rows if isinstance(row, Row)] for column in self._columns
+                column.lane.id: [row for row in column.cards.rows if isinstance(row, RowKey)]
+                for column in self._columns
             }
             self._further.clear()
             self.put(cards, redraw=False)
@@ -289,7 +290,7 @@ class Board(Covered, Horizontal):
         if 0 <= line < len(cards.rows):
             key = cards.rows[line]
             key = key.owner if isinstance(key, Continuation) else key
-            self._held = key if isinstance(key, Row) else None
+            self._held = key if isinstance(key, RowKey) else None
         if place != self._active:
             self.activate(place)
 

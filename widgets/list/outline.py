@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 
 from widgets.pane.base import Pane
 from widgets.pane.filter import Needles
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.text.styled_text import Piece
 
 from .line_list import LineList
@@ -47,7 +47,7 @@ def open_rows(keys: Sequence[Hashable], depth: Depth, folded: Callable[[Any], bo
     kept: list[Hashable] = []
     limit: int | None = None
     for key in keys:
-        if isinstance(key, Row):
+        if isinstance(key, RowKey):
             level = depth(key.item)
             if limit is not None and level > limit:
                 continue
@@ -63,7 +63,7 @@ def open_rows(keys: Sequence[Hashable], depth: Depth, folded: Callable[[Any], bo
 
 
 def found_rows(
-    keys: Sequence[Hashable], depth: Depth, holds: Callable[[Any], bool], wanted: Callable[[Row], bool]
+    keys: Sequence[Hashable], depth: Depth, holds: Callable[[Any], bool], wanted: Callable[[RowKey], bool]
 ) -> list[Hashable]:
     """The rows that a filter leaves: hits, and above them the items they stand below and their heading.
 
@@ -76,11 +76,11 @@ def found_rows(
             if kept and (kept[-1] is key.owner or getattr(kept[-1], "owner", None) is key.owner):
                 kept.append(key)
             continue
-        hit = isinstance(key, Row) and wanted(key)
+        hit = isinstance(key, RowKey) and wanted(key)
         # Most rows are neither; they must cost nothing.
-        if not hit and isinstance(key, Row) and not holds(key.item):
+        if not hit and isinstance(key, RowKey) and not holds(key.item):
             continue
-        level = depth(key.item) if isinstance(key, Row) else -1
+        level = depth(key.item) if isinstance(key, RowKey) else -1
         while way and way[-1][0] >= level:
             way.pop()
         if hit:
@@ -202,7 +202,7 @@ class OutlinePane(Pane):
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         """Enter folds a branch or opens it; other items show their detail, as in every pane."""
-        item = event.key.item if isinstance(event.key, Row) else None
+        item = event.key.item if isinstance(event.key, RowKey) else None
         if item is None or not self.folds(item):
             return
         event.stop()
@@ -234,7 +234,7 @@ class OutlinePane(Pane):
         while position > 0:
             position -= 1
             row = rows[position]
-            if isinstance(row, Row) and self.depth(row.item) < level:
+            if isinstance(row, RowKey) and self.depth(row.item) < level:
                 self.line_list.move_to(position)
                 return
 
@@ -253,7 +253,7 @@ class OutlinePane(Pane):
         rows = self.line_list.rows
         if position < len(rows):
             row = rows[position]
-            if isinstance(row, Row) and self.depth(row.item) > self.depth(item):
+            if isinstance(row, RowKey) and self.depth(row.item) > self.depth(item):
                 self.line_list.move_to(position)
 
     def action_fold_all(self) -> None:

@@ -41,13 +41,13 @@ from widgets.list.line_list import LineList
 from widgets.text.glyphs import UNICODE, Glyphs
 
 from .contents import Contents
-from .entry import PaneEntry
+from .entry import PaneWithEntry
 from .filter import Fits, parts_of, strange_words
 from .filter_slices import Narrowing
 from .offers import Badge, Build, FormPlan, Removal
 from .overrides import PaneSays
 from .parts import PaneFilter, PaneList
-from .rows import Row, keep, match_entries, match_rows
+from .rows import RowKey, keep, match_entries, match_rows
 from .visible_rows import Arrangement
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def fits_look(look: Mapping[str, str], kept: Mapping[str, str]) -> bool:
     return all(look.get(key, "") == value for key, value in kept.items())
 
 
-class Pane(Covered, PaneEntry):
+class Pane(Covered, PaneWithEntry):
     """One pane of the application; see the module's docstring for how to write one.
 
     Wide terminals show list and detail side by side, narrower ones one over the other, below 60 columns one at a
@@ -126,7 +126,7 @@ class Pane(Covered, PaneEntry):
         """The links of an entry were found."""
 
         pane: Pane
-        row: Row
+        row: RowKey
         links: Sequence[Link]
 
     def __init__(self) -> None:
@@ -171,7 +171,7 @@ class Pane(Covered, PaneEntry):
 
     def selected(self) -> tuple[Any, ...]:
         """The selected items in the order of the list, else the one under the cursor."""
-        return tuple(row.item for row in self.line_list.targets if isinstance(row, Row))
+        return tuple(row.item for row in self.line_list.targets if isinstance(row, RowKey))
 
     @property
     def filter(self) -> str:
@@ -320,7 +320,7 @@ class Pane(Covered, PaneEntry):
         start = self.line_list.position
         below = range(start, len(rows))
         for index in (*below, *range(start - 1, -1, -1)):
-            if isinstance(rows[index], Row) and rows[index] not in leaving:
+            if isinstance(rows[index], RowKey) and rows[index] not in leaving:
                 self.line_list.cursor = rows[index]
                 return
 

@@ -10,7 +10,7 @@ from widgets.detail import Caption, Detail, Labelled, Link, Spacer, Title
 
 from .links import Linking
 from .overrides import PaneSays
-from .rows import Row
+from .rows import RowKey
 
 if TYPE_CHECKING:
     from textual.message import Message
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .contents import Contents
 
 
-class PaneEntry(PaneSays):
+class PaneWithEntry(PaneSays):
     """The part of `Pane` that shows the entry under the cursor, and knows whether list or detail has the keys."""
 
     has_entry: ClassVar[bool] = True
@@ -58,7 +58,7 @@ class PaneEntry(PaneSays):
     def current(self) -> Any | None:
         """The item under the cursor."""
         cursor = self.line_list.cursor
-        return cursor.item if isinstance(cursor, Row) else None
+        return cursor.item if isinstance(cursor, RowKey) else None
 
     @property
     def linked(self) -> Sequence[Link] | None:
@@ -148,7 +148,7 @@ class PaneEntry(PaneSays):
         self.detail_view.show(lines, entry=self.line_list.cursor)
         self.linking.rest()
 
-    def take_links(self, row: Row, links: Sequence[Link]) -> None:
+    def take_links(self, row: RowKey, links: Sequence[Link]) -> None:
         """Show the links of an entry, if the cursor is still there."""
         new = self.linking.set(row, links)
         if new and row is self.line_list.cursor and self.is_attached:

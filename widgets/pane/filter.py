@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from .rows import Row
+    from .rows import RowKey
 
 SHORTEST = 3
 """Letters from which the beginning of a field's name stands for it; `re:` in a title is a word."""
@@ -43,7 +43,7 @@ def haystack_of(text: str) -> str:
     return text.casefold().encode("utf-8", "surrogatepass").decode("latin-1")
 
 
-def haystack_in(row: Row, pane: Filtered) -> str:
+def haystack_in(row: RowKey, pane: Filtered) -> str:
     """What words are looked for in a row, made when it is asked for the first time."""
     if row.haystack is None:
         row.haystack = pane.haystack(row.item)
@@ -58,7 +58,7 @@ def field_named(name: str, names: Sequence[str]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-class Part(NamedTuple):
+class FilterPart(NamedTuple):
     """One part of a filter as it was typed, casefolded."""
 
     text: str
@@ -71,7 +71,7 @@ class Part(NamedTuple):
     """Whether it stands in quotes."""
 
 
-def parts_of(text: str, names: Sequence[str]) -> Iterator[Part]:
+def parts_of(text: str, names: Sequence[str]) -> Iterator[FilterPart]:
     """Read a filter whose fields have these names; never fails.
 
     Double quotes make a phrase of what stands between them, at the beginning of a part or right behind `name:`; one
@@ -86,7 +86,7 @@ def parts_of(text: str, names: Sequence[str]) -> Iterator[Part]:
             minus, name, phrase = quoted.groups()
             field = field_named(name, names) if name else None
             if field is not None or not name:
-                yield Part(phrase, field, bool(minus), phrase=True)
+                yield FilterPart(phrase, field, bool(minus), phrase=True)
                 place = quoted.end()
                 continue
         place = found.end()
@@ -95,7 +95,7 @@ def parts_of(text: str, names: Sequence[str]) -> Iterator[Part]:
         word = word[without:]
         name, colon, value = word.partition(":")
         field = field_named(name, names) if colon else None
-        yield Part(word, None, without) if field is None else Part(value, field, without)
+        yield FilterPart(word, None, without) if field is None else FilterPart(value, field, without)
 
 
 def strange_words(text: str, names: Sequence[str], *, listed: bool = False) -> str:
@@ -158,7 +158,7 @@ class Needles(NamedTuple):
         """The word, where the filter is the usual one: a single word."""
         return self.words[0] if len(self.words) == 1 and not any(self[1:]) else None
 
-    def fit(self, row: Row, pane: Filtered) -> bool:
+    def fit(self, row: RowKey, pane: Filtered) -> bool:
         """Whether an item fits."""
         haystack = haystack_in(row, pane)
         for word in self.words:
@@ -182,18 +182,18 @@ class Fits:
         self._pane = pane
         self._word = needles.word
 
-    def __call__(self, row: Row) -> bool:
+    def __call__(self, row: RowKey) -> bool:
         """Whether one row fits."""
         return self._needles.fit(row, self._pane)
 
-    def rows(self, rows: Iterable[Row]) -> list[Row]:
+    def rows(self, rows: Iterable[RowKey]) -> list[RowKey]:
         """Those that fit."""
         word, pane = self._word, self._pane
         if word is None:
             return list(filter(self, rows))
         return [row for row in rows if word in (row.haystack or haystack_in(row, pane))]
 
-    def pairs(self, pairs: Iterable[tuple[Held, Row]]) -> list[tuple[Held, Row]]:
+    def pairs(self, pairs: Iterable[tuple[Held, RowKey]]) -> list[tuple[Held, RowKey]]:
         """Those whose row fits."""
         word, pane = self._word, self._pane
         if word is None:
@@ -206,7 +206,7 @@ def _goes_on(shorter: tuple[str, str], longer: tuple[str, str], judged: Collecti
     return shorter == longer or (shorter[0] == longer[0] and shorter[0] not in judged and shorter[1] in longer[1])
 
 
-def _has(row: Row, pane: Filtered, name: str, value: str) -> bool:
+def _has(row: RowKey, pane: Filtered, name: str, value: str) -> bool:
     """Whether a field fits a value, or has one at all."""
     fits = pane.field_fits(row.item, name, value) if value else None
     if fits is not None:

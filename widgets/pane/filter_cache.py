@@ -15,7 +15,7 @@ from typing import TypeAlias
 from widgets.list.rows import Continuation, Heading
 
 from .filter import Needles
-from .rows import Row, fitted
+from .rows import RowKey, fitted
 
 MOST_STEPS = 32
 """So many texts are remembered with what they left."""
@@ -23,7 +23,7 @@ MOST_STEPS = 32
 STRIDE = 512
 """So many rows are looked at before somebody is asked whether to go on."""
 
-Left: TypeAlias = Sequence[Sequence[Row]]
+Left: TypeAlias = Sequence[Sequence[RowKey]]
 """The rows that a filter left of each group."""
 
 GoOn: TypeAlias = Callable[[int], bool]
@@ -32,7 +32,7 @@ GoOn: TypeAlias = Callable[[int], bool]
 Narrows: TypeAlias = Callable[[str, str], bool]
 """Whether what the first text left holds all that the second one leaves."""
 
-Fitting: TypeAlias = Callable[[Sequence[Row]], list[Row]]
+Fitting: TypeAlias = Callable[[Sequence[RowKey]], list[RowKey]]
 """Chooses the rows that fit."""
 
 
@@ -42,22 +42,22 @@ def to_the_end(found: int) -> bool:  # noqa: ARG001
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RowGroup:
     """Rows that follow each other, and the headings and notes right above them."""
 
     above: tuple[Hashable, ...]
-    rows: Sequence[Row]
+    rows: Sequence[RowKey]
 
 
-def groups_of(keys: Sequence[Hashable]) -> Sequence[Group] | None:
+def groups_of(keys: Sequence[Hashable]) -> Sequence[RowGroup] | None:
     """Return the groups of rows; None where items have further lines: those are sifted line by line."""
-    groups: list[Group] = []
+    groups: list[RowGroup] = []
     above: list[Hashable] = []
     start = 0
     # Rows follow each other by the hundred: they are taken together.
-    for place in (*[place for place, key in enumerate(keys) if type(key) is not Row], len(keys)):
+    for place in (*[place for place, key in enumerate(keys) if type(key) is not RowKey], len(keys)):
         if place > start:
-            groups.append(Group(tuple(above), keys[start:place]))  # type: ignore[arg-type]
+            groups.append(RowGroup(tuple(above), keys[start:place]))  # type: ignore[arg-type]
             above = []
         if place < len(keys):
             if isinstance(keys[place], Continuation):
@@ -68,13 +68,13 @@ def groups_of(keys: Sequence[Hashable]) -> Sequence[Group] | None:
 
 
 @dataclass(slots=True)
-class Step:
+class FilterStep:
     """What one text left of the groups, as far as they were looked at."""
 
     text: str
     start: Left
     """What is looked at, by group."""
-    left: list[list[Row]] = field(default_factory=list)
+    left: list[list[RowKey]] = field(default_factory=list)
     """What is left of each group that was come to."""
     found: int = 0
     """How many rows that is."""
@@ -114,7 +114,7 @@ class Step:
         """What a text may leave that leaves nothing but what this one does: what is left, and what was not seen."""
         if self.is_whole:
             return self.left
-        left: list[Sequence[Row]] = [*self.left[: self.group]]
+        left: list[Sequence[RowKey]] = [*self.left[: self.group]]
         if self.row:
             left.append([*self.left[-1], *self.start[self.group][self.row :]])
         return [*left, *self.start[len(left) :]]
@@ -135,9 +135,9 @@ class Sieve:
     def __init__(self, keys: Sequence[Hashable]) -> None:
         self.keys = keys
         self.groups = groups_of(keys)
-        self._steps: list[Step] = []
+        self._steps: list[FilterStep] = []
 
-    def step(self, text: str, narrower: Narrows) -> Step:
+    def step(self, text: str, narrower: Narrows) -> FilterStep:
         """Return what a text left so far; where it is new, nothing was looked at yet."""
         assert self.groups is not None
         steps = self._steps
@@ -146,10 +146,10 @@ class Sieve:
         if not steps or steps[-1].text != text:
             start = steps[-1].rest() if steps else [group.rows for group in self.groups]
             del steps[: max(0, len(steps) - MOST_STEPS)]
-            steps.append(Step(text, start))
+            steps.append(FilterStep(text, start))
         return steps[-1]
 
-    def keys_of(self, step: Step) -> list[Hashable]:
+    def keys_of(self, step: FilterStep) -> list[Hashable]:
         """The rows that are left so far, below the headings of their groups, which count them: `2 of 14`."""
         assert self.groups is not None
         kept: list[Hashable] = []

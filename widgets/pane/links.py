@@ -9,7 +9,7 @@ from textual.timer import Timer
 
 from widgets.detail import Link
 
-from .rows import Row
+from .rows import RowKey
 
 if TYPE_CHECKING:
     from textual.message import Message
@@ -53,11 +53,11 @@ class Linking:
     def __init__(self, pane: LinkedPane) -> None:
         """Nothing is known yet."""
         self._pane = pane
-        self._row: Row | None = None
+        self._row: RowKey | None = None
         self._links: Sequence[Link] = ()
         self._stale = False
         self._resting: Timer | None = None
-        self._asked: tuple[Row, Any] | None = None
+        self._asked: tuple[RowKey, Any] | None = None
 
     def of(self, row: object) -> Sequence[Link] | None:
         """The links of a row; None while they are not known."""
@@ -67,12 +67,12 @@ class Linking:
         """The files changed: what is known is shown until it was looked for again."""
         self._stale = True
 
-    def set(self, row: Row, links: Sequence[Link]) -> bool:
+    def set(self, row: RowKey, links: Sequence[Link]) -> bool:
         """Take the links of a row as they are known now; False if just these are shown, or none were and are."""
         before, self._row, self._links = self.of(row) or (), row, links
         return tuple(before) != tuple(links)
 
-    def known(self, row: Row, links: Sequence[Link]) -> None:
+    def known(self, row: RowKey, links: Sequence[Link]) -> None:
         """Take links that stand in the entry itself: nobody has to look for them."""
         self.set(row, links)
         self._stale = False
@@ -88,7 +88,7 @@ class Linking:
     def find(self) -> None:
         """Look for them now, in a worker; `Pane.Linked` tells."""
         row = self._pane.line_list.cursor
-        if isinstance(row, Row):
+        if isinstance(row, RowKey):
             self._stale = False
             # Not kept by the worker, which stays until garbage is looked for, and the item's document with it.
             self._asked = (row, row.item)

@@ -12,7 +12,7 @@ from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation
 from widgets.text.styled_text import EMPTY, Line, Piece, line, wrap_line
 
-from .rows import Row
+from .rows import RowKey
 
 if TYPE_CHECKING:
     from .context import PaneContext
@@ -42,9 +42,9 @@ class PaneList(LineList):
     def render_row(self, key: Hashable, width: int) -> Line:
         """The line of an item or of a continuation."""
         if isinstance(key, Continuation):
-            assert isinstance(key.owner, Row)
+            assert isinstance(key.owner, RowKey)
             return self._pane.draw_more(key.owner.item, key.number, width)
-        assert isinstance(key, Row)
+        assert isinstance(key, RowKey)
         return self._pane.draw_row(key.item, width)
 
     def draw_below(self, y: int, width: int) -> Strip:

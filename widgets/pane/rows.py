@@ -12,7 +12,7 @@ from memory.document.compare import ends
 from widgets.list.rows import Continuation, Heading, Note
 
 
-class Row:
+class RowKey:
     """The key of one item in a list. It stays the same object while the entry it stands for lives."""
 
     __slots__ = ("haystack", "item", "mark")
@@ -25,7 +25,7 @@ class Row:
         """What the filter looks at, as `haystack_of` makes it."""
 
 
-Matched = tuple[Row, Any, Hashable]
+Matched = tuple[RowKey, Any, Hashable]
 """A row, the item that it gets, and its mark."""
 
 
@@ -36,11 +36,11 @@ class Rows(NamedTuple):
     """
 
     keys: tuple[Hashable, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[RowKey, ...]
     values: tuple[Any, ...]
     marks: tuple[Hashable, ...]
-    changed: frozenset[Row] = frozenset()
-    gone: frozenset[Row] = frozenset()
+    changed: frozenset[RowKey] = frozenset()
+    gone: frozenset[RowKey] = frozenset()
 
     @property
     def items(self) -> Iterator[Matched]:
@@ -56,14 +56,16 @@ class Rows(NamedTuple):
                     row.haystack, row.mark = None, mark
 
 
-_SET_ITEM: Callable[[Row, Any], None] = Row.__dict__["item"].__set__
+_SET_ITEM: Callable[[RowKey, Any], None] = RowKey.__dict__["item"].__set__
 """Sets the item of a row, a hundred thousand of them without a step of Python for each."""
 
 EMPTY = Rows((), (), (), ())
 """A pane before its first look."""
 
 
-def _rows(keys: Iterable[Hashable], items: Sequence[Matched], changed: frozenset[Row], gone: frozenset[Row]) -> Rows:
+def _rows(
+    keys: Iterable[Hashable], items: Sequence[Matched], changed: frozenset[RowKey], gone: frozenset[RowKey]
+) -> Rows:
     rows, values, marks = zip(*items, strict=True) if items else ((), (), ())
     return Rows(tuple(keys), rows, values, marks, changed, gone)
 
@@ -118,7 +120,7 @@ def _match(
     mark: Callable[[Any], Hashable],
     ref: Callable[[Any], Hashable],
 ) -> Rows:
-    known: dict[Hashable, list[Row]] = {}
+    known: dict[Hashable, list[RowKey]] = {}
     for row, _, row_mark in old:
         known.setdefault(row_mark, []).append(row)
     keys: list[Any] = []
@@ -149,12 +151,12 @@ def _match(
             fresh.append(len(items))
             items.append((None, part, part_mark))
     changed = []
-    left: dict[Hashable, Row] = {}
+    left: dict[Hashable, RowKey] = {}
     if fresh:
         for rows in known.values():
             for row in rows:
                 left[ref(row.item)] = row
-    known_rows: dict[int, Row] = {}
+    known_rows: dict[int, RowKey] = {}
     for index in fresh if left else ():
         if (name := ref(items[index][1])) in left:
             known_rows[index] = left.pop(name)
@@ -162,19 +164,19 @@ def _match(
     for index in fresh:
         _, item, item_mark = items[index]
         known_row = known_rows.get(index)
-        row = Row(item, item_mark) if known_row is None else known_row
+        row = RowKey(item, item_mark) if known_row is None else known_row
         changed.append(row)
         items[index] = (row, item, item_mark)
     gone = frozenset(row for row, _, _ in old) - {row for row, _, _ in items}
     return _rows([_key(part, items) for part in keys], items, frozenset(changed), gone)
 
 
-def _twins(left: Mapping[Hashable, Row], new: Mapping[int, Any]) -> dict[int, Row]:
+def _twins(left: Mapping[Hashable, RowKey], new: Mapping[int, Any]) -> dict[int, RowKey]:
     """Return the rows of changed items whose ref depends on what they say: the one that went and the one that came.
 
     Where more than one item of an identity changed, nothing says which is which.
     """
-    gone: dict[str, list[Row]] = {}
+    gone: dict[str, list[RowKey]] = {}
     for row in left.values():
         if identity := getattr(row.item, "identity", None):
             gone.setdefault(identity, []).append(row)
@@ -189,8 +191,8 @@ def _first_rows(wanted: Iterable[Any], mark: Callable[[Any], Hashable]) -> Rows:
     """Make all rows of a pane that had none: nothing is looked for, and nothing counts as changed."""
     keys: list[Hashable] = []
     items: list[Matched] = []
-    owner: Row | None = None
-    by_item: dict[int, Row] = {}
+    owner: RowKey | None = None
+    by_item: dict[int, RowKey] = {}
     for part in wanted:
         if isinstance(part, Heading | Note):
             keys.append(part)
@@ -203,7 +205,7 @@ def _first_rows(wanted: Iterable[Any], mark: Callable[[Any], Hashable]) -> Rows:
                 keys.append(Continuation(owner, part.number))
         else:
             part_mark = mark(part)
-            owner = Row(part, part_mark)
+            owner = RowKey(part, part_mark)
             if by_item:
                 by_item[id(part)] = owner
             keys.append(owner)
@@ -213,26 +215,26 @@ def _first_rows(wanted: Iterable[Any], mark: Callable[[Any], Hashable]) -> Rows:
 
 def _key(part: Any, items: Sequence[Any]) -> Hashable:
     if isinstance(part, int):
-        row: Row = items[part][0]
+        row: RowKey = items[part][0]
         return row
     if isinstance(part, tuple):
         return Continuation(items[part[0]][0], part[1])
     return part  # type: ignore[no-any-return]
 
 
-def keep(keys: Sequence[Hashable], wanted: Callable[[Row], bool]) -> list[Hashable]:
+def keep(keys: Sequence[Hashable], wanted: Callable[[RowKey], bool]) -> list[Hashable]:
     """The rows that a filter leaves: matching items with their continuations, and the headings right above them.
 
     A heading that counts the items below it says how many of them are left: `2 of 14`.
     """
     kept: list[Hashable] = []
     pending: list[Hashable] = []
-    last: Row | None = None
+    last: RowKey | None = None
     passed = False
     above: Heading | None = None
     fitting = 0
     for key in keys:
-        if isinstance(key, Row):
+        if isinstance(key, RowKey):
             passed = True
             last = key if wanted(key) else None
             if last is not None:

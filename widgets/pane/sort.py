@@ -7,12 +7,12 @@ from typing import Any
 
 from widgets.list.rows import Continuation
 
-from .rows import Row
+from .rows import RowKey
 
 
 def sort_rows(
     keys: Sequence[Hashable],
-    sort_key: Callable[[Row], Any],
+    sort_key: Callable[[RowKey], Any],
     *,
     reverse: bool = False,
     lacks: Callable[[Any], bool] = lambda value: False,  # noqa: ARG005
@@ -38,7 +38,7 @@ def sort_rows(
         groups.clear()
 
     for key in keys:
-        if isinstance(key, Row):
+        if isinstance(key, RowKey):
             groups.append([key])
         elif isinstance(key, Continuation) and groups:
             groups[-1].append(key)

@@ -9,10 +9,10 @@ from memory.base.safe_text import visible
 from widgets.list.rows import Heading, Note
 
 if TYPE_CHECKING:
-    from memory.files.unread import Unread
+    from memory.files.unread import UnreadEntry
 
 
-def unread_rows(found: Sequence[Unread], words: str, *, first: int) -> Sequence[Any]:
+def unread_rows(found: Sequence[UnreadEntry], words: str, *, first: int) -> Sequence[Any]:
     """Return a heading in the words of the section for each group, and a line for each entry.
 
     `words` say what is wrong; `first` is a number that no note of the pane has.

@@ -7,11 +7,11 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from .filter import Fits, Needles
-from .rows import EMPTY, Row, Rows
+from .rows import EMPTY, RowKey, Rows
 
 if TYPE_CHECKING:
     from .context import PaneContext
-    from .filter_cache import GoOn, Sieve, Step
+    from .filter_cache import FilterStep, GoOn, Sieve
 
 REVERSED = ", reversed"
 """What stands after the name of an order that is turned round."""
@@ -35,7 +35,7 @@ class Arrangement:
         self._order: Order | None = None
         self._counted: tuple[Rows, int] = (EMPTY, 0)
         self._sieve: Sieve | None = None
-        self._step: Step | None = None
+        self._step: FilterStep | None = None
         self.fits: Fits | None = None
         """Which rows fit the filter, for who looks at few rows only; None: `keys` has what fits."""
 
@@ -135,7 +135,7 @@ class Arrangement:
 
         return Sieve(rows.keys if order is None else order[1])
 
-    def groups_of(self, keys: Sequence[Hashable]) -> Sequence[Sequence[Row]] | None:
+    def groups_of(self, keys: Sequence[Hashable]) -> Sequence[Sequence[RowKey]] | None:
         """The rows of each heading of `keys`; of a filter, as far as it looked. None: they are to be looked at."""
         if self.filter:
             return None if self._step is None else self._step.left
@@ -150,14 +150,14 @@ class Arrangement:
         plain = self._pane.counts_all
         if plain and self._step is not None:
             return f"{self._step.found}{'' if self.is_whole else '+'} of {len(self.rows.rows)}"
-        left = [key for key in self._pane.shown_keys if isinstance(key, Row)]
+        left = [key for key in self._pane.shown_keys if isinstance(key, RowKey)]
         if plain:
             return f"{len(left)} of {len(self.rows.rows)}"
         if self._counted[0] is not self.rows:
             self._counted = (self.rows, sum(counts(item) for _, item, _ in self.rows.items))
         return f"{sum(counts(row.item) for row in left)} of {self._counted[1]}"
 
-    def row_of(self, ref: str) -> Row | None:
+    def row_of(self, ref: str) -> RowKey | None:
         """The row of a ref; `line:12` is what stands at that line (from 0) or begins nearest above it."""
         if ref.startswith("line:") and ref[5:].isdecimal():
             wanted = int(ref[5:])

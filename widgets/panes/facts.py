@@ -18,7 +18,7 @@ from widgets.text.task_words import short_moment
 from .time_words import dated
 
 if TYPE_CHECKING:
-    from memory.facts import Fact, Look
+    from memory.facts import Fact, FactsLook
     from memory.facts.inject import Injection
     from memory.files.snapshot import Snapshot
 
@@ -53,7 +53,7 @@ class FactsPane(Pane):
     filter_fields: ClassVar[tuple[str, ...]] = ("tags", "tag", "scope", "id")
     item_name: ClassVar[str] = "fact"
 
-    def facts(self) -> Look | None:
+    def facts(self) -> FactsLook | None:
         """The facts as they were last read."""
         return None if self.snapshot is None else _look(self.snapshot)
 
@@ -195,10 +195,10 @@ class FactsPane(Pane):
         return item.text
 
 
-def _look(snapshot: Snapshot) -> Look | None:
-    from memory.facts import Look
+def _look(snapshot: Snapshot) -> FactsLook | None:
+    from memory.facts import FactsLook
 
-    return snapshot.of("facts", Look)
+    return snapshot.of("facts", FactsLook)
 
 
 def injection_lines(found: Injection) -> list[Line]:

@@ -20,7 +20,7 @@ from widgets.text.styled_text import Line, Piece, Tone
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
-    from memory.fleet.model import Overview
+    from memory.fleet.model import WorkspaceOverview
 
 _NAME = Column("name", minimum=12)
 _COUNTS = (
@@ -40,7 +40,7 @@ _THOUSAND = 1000
 class Source(Protocol):
     """Where the workspaces come from; called in threads."""
 
-    def rows(self, now: datetime) -> Sequence[Overview] | str:
+    def rows(self, now: datetime) -> Sequence[WorkspaceOverview] | str:
         """How each stood when somebody looked last; a sentence where that cannot be known."""
 
 
@@ -63,7 +63,7 @@ class FleetPane(Pane):
     class Chosen(Message):
         """A workspace is to be opened."""
 
-        item: Overview
+        item: WorkspaceOverview
 
     def __init__(self, source: Source | None = None) -> None:
         """`source` gives the workspaces; without one there are none."""
@@ -96,29 +96,29 @@ class FleetPane(Pane):
         """None: it would mean to look at all workspaces."""
         return Badge()
 
-    def mark(self, item: Overview) -> Hashable:
+    def mark(self, item: WorkspaceOverview) -> Hashable:
         """How long a host is silent changes all the time, and flashes nothing."""
         shown = (item.systems, item.overdue, item.alerts, item.waiting, item.problems, item.last_maintenance, item.size)
         error = None if item.error is None else tuple(item.error.items())
         return (*shown, error, item.stale, item.alike, item.looked)
 
-    def ref(self, item: Overview) -> str:
+    def ref(self, item: WorkspaceOverview) -> str:
         """Its host and path."""
         return f"{item.host}:{item.path}"
 
-    def place(self, item: Overview) -> str:
+    def place(self, item: WorkspaceOverview) -> str:
         """Its host, where there are several."""
         return item.host if self._hosts else ""
 
-    def copied_ref(self, item: Overview) -> str:
+    def copied_ref(self, item: WorkspaceOverview) -> str:
         """Its path."""
         return str(item.path)
 
-    def text(self, item: Overview) -> str:
+    def text(self, item: WorkspaceOverview) -> str:
         """A workspace is found by its path, its host, its systems and its error."""
         return " ".join((str(item.path), item.host, *item.systems, *(item.error or {}).values()))
 
-    def field_text(self, item: Overview, name: str) -> str:
+    def field_text(self, item: WorkspaceOverview, name: str) -> str:
         """The values that `name:value` looks at."""
         if name == "system":
             return " ".join(item.systems)
@@ -133,7 +133,7 @@ class FleetPane(Pane):
             return " ".join(word for word, holds in found.items() if holds)
         return str(getattr(item, name, ""))
 
-    def sort_key(self, item: Overview, name: str) -> Any:
+    def sort_key(self, item: WorkspaceOverview, name: str) -> Any:
         """What needs a person first, and the names by their letters."""
         if name == "name":
             return item.path.name.casefold()
@@ -141,17 +141,17 @@ class FleetPane(Pane):
             return 0.0 if item.last_maintenance is None else item.last_maintenance.timestamp()
         return -int(getattr(item, name, 0))
 
-    def source_text(self, item: Overview) -> str | None:  # noqa: ARG002
+    def source_text(self, item: WorkspaceOverview) -> str | None:  # noqa: ARG002
         """A workspace has no source of its own."""
         return None
 
-    def links(self, item: Overview) -> Sequence[Link]:  # noqa: ARG002
+    def links(self, item: WorkspaceOverview) -> Sequence[Link]:  # noqa: ARG002
         """None: what it holds is opened with it."""
         return ()
 
     # How it is drawn
 
-    def draw_row(self, item: Overview, width: int) -> Line:
+    def draw_row(self, item: WorkspaceOverview, width: int) -> Line:
         """Name, what is to be looked at in words, when it was maintained, how large it is; or what is wrong with it."""
         name = item.path.name or str(item.path)
         if item.error is not None:
@@ -173,23 +173,23 @@ class FleetPane(Pane):
             }
         return columns.line(width, cells)
 
-    def _heard(self, item: Overview) -> tuple[str, Tone]:
+    def _heard(self, item: WorkspaceOverview) -> tuple[str, Tone]:
         if item.age is None:
             return ("never" if item.stale else "here", "muted")
         return (f"{self.glyphs.alert} {say_span(item.age)}", "alert") if item.stale else ("now", "muted")
 
-    def _kept(self, item: Overview) -> str:
+    def _kept(self, item: WorkspaceOverview) -> str:
         if item.last_maintenance is None:
             return "never"
         return say_span(max(0, int((self.now - item.last_maintenance).total_seconds())))
 
     # The detail
 
-    def detail_title(self, item: Overview) -> str:
+    def detail_title(self, item: WorkspaceOverview) -> str:
         """The name of its folder."""
         return item.path.name or str(item.path)
 
-    def detail(self, item: Overview) -> Sequence[DetailLine]:
+    def detail(self, item: WorkspaceOverview) -> Sequence[DetailLine]:
         """Where it is, what is wrong, what is to be looked at, and how it is kept."""
         parts: list[DetailLine] = [Title(self.detail_title(item)), Spacer(), Labelled("path", self._written(item.path))]
         if self._hosts:
@@ -222,7 +222,7 @@ class FleetPane(Pane):
         text, home = str(path), getattr(self.app, "environ", {}).get("HOME", "").rstrip("/")
         return f"~{text[len(home) :]}" if home and text.startswith(f"{home}/") else text
 
-    def _maintained(self, item: Overview) -> str:
+    def _maintained(self, item: WorkspaceOverview) -> str:
         if item.last_maintenance is None:
             return "never"
         return f"{item.last_maintenance.astimezone(self.zone):%Y-%m-%d %H:%M}, {self._kept(item)} ago"

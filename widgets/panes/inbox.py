@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from textual.message import Message
 
-from memory.review.model import WORDS, Judged, Waiting
+from memory.review.model import WORDS, Judged, WaitingProposal
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.list.columns import Column, Columns
 from widgets.list.rows import Heading, Note
@@ -32,10 +32,10 @@ _COLUMNS = Columns(
 )
 
 
-class Source(Protocol):
+class ProposalSource(Protocol):
     """Where proposals come from; called in threads."""
 
-    def waiting(self) -> Sequence[Waiting]:
+    def waiting(self) -> Sequence[WaitingProposal]:
         """The proposals that wait, newest first."""
 
     def judged(self, ref: str, now: datetime) -> Judged:
@@ -62,7 +62,7 @@ class InboxPane(Pane):
         key: Hashable
         judged: Judged
 
-    def __init__(self, source: Source | None = None) -> None:
+    def __init__(self, source: ProposalSource | None = None) -> None:
         """`source` gives the proposals; without one there are none."""
         super().__init__()
         self.source = source
@@ -73,7 +73,7 @@ class InboxPane(Pane):
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
         """A heading for each agent, the one with the newest proposal first, then what it wants, newest first."""
         found = () if self.source is None else self.source.waiting()
-        by_agent: dict[str, list[Waiting]] = {}
+        by_agent: dict[str, list[WaitingProposal]] = {}
         for one in found:
             by_agent.setdefault(one.actor, []).append(one)
         rows: list[Any] = []
@@ -84,15 +84,15 @@ class InboxPane(Pane):
             rows += ones
         return rows
 
-    def mark(self, item: Waiting) -> Hashable:
+    def mark(self, item: WaitingProposal) -> Hashable:
         """What a person edited looks different."""
         return (item.ref, item.edited)
 
-    def place(self, item: Waiting) -> str:  # noqa: ARG002
+    def place(self, item: WaitingProposal) -> str:  # noqa: ARG002
         """Nothing: the detail says it."""
         return ""
 
-    def copied_ref(self, item: Waiting) -> str:
+    def copied_ref(self, item: WaitingProposal) -> str:
         """Its id, as `memdeck review` takes it."""
         return item.ref[:16]
 
@@ -101,7 +101,7 @@ class InboxPane(Pane):
         """The application counts them."""
         return Badge()
 
-    def draw_row(self, item: Waiting, width: int) -> Line:
+    def draw_row(self, item: WaitingProposal, width: int) -> Line:
         """What it does to whose text, what, where, since when."""
         return _COLUMNS.line(
             width,
@@ -113,15 +113,15 @@ class InboxPane(Pane):
             },
         )
 
-    def _when(self, item: Waiting) -> str:
+    def _when(self, item: WaitingProposal) -> str:
         local, now = item.time.astimezone(self.zone), self.now.astimezone(self.zone)
         return f"{local:%H:%M}" if local.date() == now.date() else f"{local:%Y-%m-%d}"
 
-    def text(self, item: Waiting) -> str:
+    def text(self, item: WaitingProposal) -> str:
         """A proposal is found by who, what, the files and the entries."""
         return " ".join((item.actor, item.operation, item.summary, *item.kinds, *item.files, *item.entries, item.ref))
 
-    def field_text(self, item: Waiting, name: str) -> str:
+    def field_text(self, item: WaitingProposal, name: str) -> str:
         """The values that `name:value` looks at."""
         match name:
             case "file":
@@ -133,21 +133,21 @@ class InboxPane(Pane):
             case _:
                 return super().field_text(item, name)
 
-    def source_text(self, item: Waiting) -> str | None:  # noqa: ARG002
+    def source_text(self, item: WaitingProposal) -> str | None:  # noqa: ARG002
         """A proposal has no source of its own."""
         return None
 
-    def links(self, item: Waiting) -> Sequence[Link]:  # noqa: ARG002
+    def links(self, item: WaitingProposal) -> Sequence[Link]:  # noqa: ARG002
         """None: what it is about may not be there."""
         return ()
 
     # The detail
 
-    def detail_title(self, item: Waiting) -> str:
+    def detail_title(self, item: WaitingProposal) -> str:
         """What would be done."""
         return item.summary
 
-    def detail(self, item: Waiting) -> Sequence[DetailLine]:
+    def detail(self, item: WaitingProposal) -> Sequence[DetailLine]:
         """Who and when, why it waits, how it stands to the files of now, then what it does to each entry."""
         parts: list[DetailLine] = [
             Title(item.summary),
@@ -177,11 +177,11 @@ class InboxPane(Pane):
                 parts.append(Labelled(word, told[side] if told[side] is not None else "nothing"))
         return parts
 
-    def _key(self, item: Waiting) -> Hashable:
+    def _key(self, item: WaitingProposal) -> Hashable:
         """What tells what was found out about a proposal: the files may have moved on since."""
         return (item.ref, item.edited, id(self.snapshot))
 
-    def _tell(self, item: Waiting) -> None:
+    def _tell(self, item: WaitingProposal) -> None:
         """Find out in a worker what a proposal would do."""
         source, key, now = self.source, self._key(item), self.now
         if source is not None:

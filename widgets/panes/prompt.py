@@ -14,7 +14,7 @@ from widgets.text.styled_text import Line, Piece, Tone
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
-    from memory.prompts import Block, Told
+    from memory.prompts import PromptBlock, Told
 
 _COLUMNS = Columns(
     Column("system", 7, importance=1),
@@ -26,7 +26,7 @@ _COLUMNS = Columns(
 _TITLES = {"pin": "pinned", "mute": "muted"}
 
 
-class Source(Protocol):
+class PromptReader(Protocol):
     """Where the prompt comes from; called in threads."""
 
     message: str
@@ -48,7 +48,7 @@ class PromptPane(Pane):
     filter_fields: ClassVar[tuple[str, ...]] = ("system", "ref", "reason")
     item_name: ClassVar[str] = "block"
 
-    def __init__(self, source: Source | None = None) -> None:
+    def __init__(self, source: PromptReader | None = None) -> None:
         """`source` gives the prompt; without one there is none."""
         super().__init__()
         self.source = source
@@ -93,23 +93,23 @@ class PromptPane(Pane):
         """None: a number would say little."""
         return Badge()
 
-    def mark(self, item: Block) -> Hashable:
+    def mark(self, item: PromptBlock) -> Hashable:
         """A block is all that it says."""
         return item
 
-    def ref(self, item: Block) -> str:
+    def ref(self, item: PromptBlock) -> str:
         """Its ref, or its text where it has none."""
         return item.ref or item.text
 
-    def place(self, item: Block) -> str:
+    def place(self, item: PromptBlock) -> str:
         """The ref."""
         return item.ref or ""
 
-    def text(self, item: Block) -> str:
+    def text(self, item: PromptBlock) -> str:
         """A block is found by what it says, where it comes from and why."""
         return " ".join((item.system, item.text, item.reason, item.choice))
 
-    def draw_row(self, item: Block, width: int) -> Line:
+    def draw_row(self, item: PromptBlock, width: int) -> Line:
         """System, text, reason, score, tokens."""
         tone: Tone = "plain" if item.included else "muted"
         return _COLUMNS.line(
@@ -123,17 +123,17 @@ class PromptPane(Pane):
             },
         )
 
-    def source_text(self, item: Block) -> str | None:
+    def source_text(self, item: PromptBlock) -> str | None:
         """The line as the agent gets it."""
         return item.text
 
     # The detail
 
-    def detail_title(self, item: Block) -> str:
+    def detail_title(self, item: PromptBlock) -> str:
         """The title of the entry."""
         return item.title
 
-    def detail(self, item: Block) -> Sequence[DetailLine]:
+    def detail(self, item: PromptBlock) -> Sequence[DetailLine]:
         """The line as it is sent, where it comes from, why, and what it costs."""
         return [
             Title(item.title),
@@ -149,7 +149,7 @@ class PromptPane(Pane):
             Prose(item.text),
         ]
 
-    def links(self, item: Block) -> Sequence[Link]:
+    def links(self, item: PromptBlock) -> Sequence[Link]:
         """The entry in its own pane, where it is edited."""
         kind = (item.ref or "").partition("#")[0]
         if not kind:

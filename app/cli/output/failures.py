@@ -10,9 +10,9 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from memory.errors import AmbiguousError, Choice, MemdeckError, UsageError
+from memory.errors import AmbiguousError, EntryChoice, MemdeckError, UsageError
 
-from .printing import OutputClosed, Writer, tell
+from .printing import OutputClosed, Printer, tell
 
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141
@@ -61,7 +61,7 @@ def made_document(error: MemdeckError, made: str) -> dict[str, object]:
     return {"made": made, "error": {"code": error.code, "message": error.message}}
 
 
-def report(error: BaseException, output: str, writer: Writer) -> int:
+def report(error: BaseException, output: str, writer: Printer) -> int:
     """Say what went wrong and return the exit code; with MEMDECK_DEBUG set, the traceback comes first."""
     if isinstance(error, OutputClosed):
         return OUTPUT_CLOSED
@@ -77,7 +77,7 @@ def report(error: BaseException, output: str, writer: Writer) -> int:
     return known.exit_code
 
 
-def report_made(error: Exception, made: str, output: str, writer: Writer) -> int:
+def report_made(error: Exception, made: str, output: str, writer: Printer) -> int:
     """Say that a change is made although what followed it failed, and return the exit code: that of a success."""
     known = known_error(error)
     tell(f"memdeck: warning: the change is made ({one_line(made)}), but not shown: {one_line(str(known))}")
@@ -95,7 +95,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _to_choose(choices: Sequence[Choice], count: int) -> Iterator[str]:
+def _to_choose(choices: Sequence[EntryChoice], count: int) -> Iterator[str]:
     """Yield a line for each of the first choices, with their places where titles do not tell them apart."""
     from .columns import Paint
 

@@ -28,7 +28,7 @@ class OutputClosed(Exception):
     """The reader of our output has gone (`| head`); there is nobody to tell."""
 
 
-class Writer:
+class Printer:
     """Writes to stdout in whole pieces; created once for a run."""
 
     def __init__(self, stream: TextIO | None = None) -> None:

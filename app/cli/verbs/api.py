@@ -38,7 +38,7 @@ def api(session: Session, port: int | None, path: str | None, read_only: bool, o
     except ImportError as error:
         hint = "pip install 'memdeck[server]' brings what it needs"
         raise UsageError("api.missing", f"the library {error.name} is not installed", hint) from error
-    from app.servers.api.events import Events
+    from app.servers.api.events import ChangeEvents
     from app.servers.api.runs import Runs
     from app.servers.life import Life
     from app.servers.mcp.calls import Calls
@@ -49,7 +49,7 @@ def api(session: Session, port: int | None, path: str | None, read_only: bool, o
     runs = Runs(workspace, session.clock, life.busy, read_only=read_only)
     calls = Calls(workspace, session.clock, read_only=read_only)
     if openapi:
-        made = Api(runs, calls, Events(workspace, session.clock, life.busy), actor=actor)
+        made = Api(runs, calls, ChangeEvents(workspace, session.clock, life.busy), actor=actor)
         session.writer.document(described(made.application))
         return
 

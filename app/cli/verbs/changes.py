@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memory.files.diff import ChangeView
     from memory.history.taken_back import Undone
     from memory.storage import Change
-    from memory.storage.log.records import Record
+    from memory.storage.log.records import ChangeRecord
 
 _ID = 16  # the time and enough behind it that no two are alike
 _LIMIT = 50
@@ -70,7 +70,7 @@ def _instant(session: Session, text: str, *, end: bool) -> datetime:
     return time_bound(text, session.now, session.snapshot.zone, end=end)
 
 
-def _table(session: Session, found: tuple[Record, ...]) -> Iterator[str]:
+def _table(session: Session, found: tuple[ChangeRecord, ...]) -> Iterator[str]:
     if not found:
         yield "no changes"
         return
@@ -117,7 +117,7 @@ def show(session: Session, change_id: str) -> None:
     session.answer(document, lambda: _told(session, record, views))
 
 
-def _told(session: Session, record: Record, views: tuple[ChangeView, ...]) -> Iterator[str]:
+def _told(session: Session, record: ChangeRecord, views: tuple[ChangeView, ...]) -> Iterator[str]:
     paint = session.paint
     time = record.time.astimezone(session.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
     yield paint.line(f"{record.id}  {time}  {record.actor}  {record.operation}")

@@ -13,7 +13,7 @@ from app.cli.session import Session
 from memory.errors import UsageError
 
 if TYPE_CHECKING:
-    from app.connect.clients import Scope, Setting
+    from app.connect.clients import ConnectionTarget, Scope
     from app.connect.connect import Connection
 
 _scope = option(
@@ -77,14 +77,14 @@ def disconnect(session: Session, client: str, scope: Scope, dry_run: bool) -> No
     _do(session, plan_disconnect(setting, _state()), dry_run=dry_run, undo=True)
 
 
-def _setting(session: Session, client: str, scope: Scope) -> Setting:
-    from app.connect.clients import Setting
+def _setting(session: Session, client: str, scope: Scope) -> ConnectionTarget:
+    from app.connect.clients import ConnectionTarget
     from app.connect.command import this_command
     from app.places import home
 
     project = session.root or Path(os.path.abspath(session.folder or "."))
     command = tuple(this_command(portable=scope == "project"))
-    return Setting(client, scope, project, home(os.environ), os.environ, command)
+    return ConnectionTarget(client, scope, project, home(os.environ), os.environ, command)
 
 
 def _state() -> Path:
@@ -139,7 +139,7 @@ def _note_lines(session: Session, connection: Connection) -> Iterator[str]:
         yield session.paint.line(f"  {note}")
 
 
-def _list(session: Session, setting: Setting) -> None:
+def _list(session: Session, setting: ConnectionTarget) -> None:
     from app.connect.connect import states
 
     found = states(setting)

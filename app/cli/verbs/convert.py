@@ -12,7 +12,7 @@ from app.cli.declared import argument, option, verb
 from app.cli.session import Session
 
 if TYPE_CHECKING:
-    from memory.convert import Report
+    from memory.convert import ConversionReport
     from memory.workspace import Workspace
 
 _SHOWN = 20
@@ -61,7 +61,7 @@ def _opened(session: Session, path: Path) -> Workspace:
     return session.opened(Workspace.open(path, state_home=state_home(os.environ), home=home(os.environ)))
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _lines(report: ConversionReport) -> Iterator[str]:
     from memory.base.safe_text import visible
 
     words = "would be converted" if report.dry_run else "converted"

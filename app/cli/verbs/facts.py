@@ -53,14 +53,14 @@ def store(session: Session, text: str, tags: tuple[str, ...], scope: str) -> int
 
     When there are as many as max_total in .aegis/agent.json (500), the oldest go; they stay in the change log.
     """
-    from memory.facts import Refused
+    from memory.facts import RefusedFact
 
     facts = _store(session)
     near = _near(facts, text) if session.output == "human" else None
     answer = facts.store(text, tags=tags, scope=scope, actor=session.actor, now=session.now)
-    session.made = None if isinstance(answer, Refused) else f"stored {answer.id}"
+    session.made = None if isinstance(answer, RefusedFact) else f"stored {answer.id}"
     session.warn()
-    if isinstance(answer, Refused):
+    if isinstance(answer, RefusedFact):
         return _refused(session, answer.error, answer.json())
 
     def lines() -> Iterator[str]:
@@ -143,12 +143,12 @@ def _table(session: Session, found: Sequence[Fact]) -> Iterator[str]:
 @argument("fact_id", metavar="ID")
 def delete(session: Session, fact_id: str) -> int:
     """Delete one fact by its id, which is not given again; `memdeck undo` brings it back."""
-    from memory.facts import Refused
+    from memory.facts import RefusedFact
 
     answer = _store(session).delete(fact_id, actor=session.actor, now=session.now)
-    session.made = None if isinstance(answer, Refused) else f"deleted {fact_id}"
+    session.made = None if isinstance(answer, RefusedFact) else f"deleted {fact_id}"
     session.warn()
-    if isinstance(answer, Refused):
+    if isinstance(answer, RefusedFact):
         return _refused(session, answer.error, answer.json())
     session.answer(answer.json, lambda: [session.paint.line(answer.change.summary)])
     return 0

@@ -42,12 +42,12 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
     """
     if port is not None and not http:
         raise UsageError("usage.arguments", "--port goes with --http", "add --http")
-    from app.servers.mcp.recorded import Recorded, sdk_version
+    from app.servers.mcp.recorded import RecordedAnswers, sdk_version
 
     if not sdk_version():
         raise _missing("mcp")
     from app.servers.life import Life
-    from app.servers.mcp.watched import Watched
+    from app.servers.mcp.watched import WatchedResources
     from app.version import __version__
 
     workspace = session.workspace
@@ -56,7 +56,7 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
     if http:
         life = Life()
         calls = _calls(session, toolset, actor=actor, read_only=read_only, busy=life.busy)
-        watched = Watched(workspace, calls)
+        watched = WatchedResources(workspace, calls)
         from app.servers.mcp.sdk import leave_out_unused
 
         leave_out_unused()
@@ -81,10 +81,12 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
     if begun is None:
         # What is recorded are the answers of the eight tools.
         state = workspace.state if toolset == "default" else None
-        begun = begin(None if state is None else Recorded(state.folder, version=__version__, read_only=read_only))
+        begun = begin(
+            None if state is None else RecordedAnswers(state.folder, version=__version__, read_only=read_only)
+        )
     calls = _calls(session, toolset, actor=actor, read_only=read_only, busy=begun.life.busy)
     try:
-        serve_stdio(calls, Watched(workspace, calls), begun)
+        serve_stdio(calls, WatchedResources(workspace, calls), begun)
     except ImportError as error:
         raise _missing(str(error.name)) from error
 

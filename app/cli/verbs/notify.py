@@ -12,12 +12,12 @@ from memory.errors import ConfigError, MemdeckError
 from .monitors.watch import refuse_safe
 
 if TYPE_CHECKING:
-    from memory.monitoring.alerts.channels import Channel, Route
+    from memory.monitoring.alerts.channels import AlertChannel, AlertRoute
 
 notify = group("notify", "Where messages about monitors go.")
 
 
-def _route(session: Session) -> Route:
+def _route(session: Session) -> AlertRoute:
     from app.places import config_home
     from memory.monitoring.alerts.channels import Addresses, read_route
 
@@ -26,7 +26,7 @@ def _route(session: Session) -> Route:
     )
 
 
-def _rows(route: Route) -> list[dict[str, Any]]:
+def _rows(route: AlertRoute) -> list[dict[str, Any]]:
     return [
         {"id": channel.id, "name": channel.name, "usable": not channel.why, "why": channel.why or None}
         for channel in route.channels
@@ -78,7 +78,7 @@ def test(session: Session, channel: str | None, priority: str) -> None:
     )
 
 
-def _say_sent(session: Session, channel: Channel, failures: list[dict[str, str]]) -> None:
+def _say_sent(session: Session, channel: AlertChannel, failures: list[dict[str, str]]) -> None:
     session.answer(
         lambda: {"sent": True, "channel": channel.id, "failed": failures},
         lambda: [session.paint.line(f"sent to {channel.name}")],

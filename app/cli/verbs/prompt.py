@@ -12,7 +12,7 @@ from app.hooks.run import EVENTS
 from memory.errors import UsageError
 
 if TYPE_CHECKING:
-    from memory.prompts import Block, Prompt
+    from memory.prompts import AgentPrompt, PromptBlock
     from memory.search.searcher import Searcher
 
 
@@ -84,13 +84,13 @@ def prompt(
 
 def _choose(session: Session, agent: str, chosen: Mapping[str, Sequence[str]]) -> None:
     """Pin, mute, and take back what was chosen before, all at once."""
-    from memory.prompts import Choices, change_choices, choice_of
+    from memory.prompts import PromptChoices, change_choices, choice_of
 
     wanted = [(choice_of(ref, kind, agent), made) for word, kind, made in _CHOICES for ref in chosen[word]]
     if not wanted:
         return
 
-    def change(old: Choices) -> Choices:
+    def change(old: PromptChoices) -> PromptChoices:
         for choice, made in wanted:
             old = old.having(choice) if made else old.without(choice)
         return old
@@ -98,10 +98,10 @@ def _choose(session: Session, agent: str, chosen: Mapping[str, Sequence[str]]) -
     change_choices(session.workspace.state, change, actor=session.actor, now=session.now)
 
 
-def _lines(session: Session, found: Prompt, why: str = "") -> Iterator[str]:
+def _lines(session: Session, found: AgentPrompt, why: str = "") -> Iterator[str]:
     from memory.base.safe_text import visible
 
-    def rows(blocks: Iterable[Block]) -> Iterator[str]:
+    def rows(blocks: Iterable[PromptBlock]) -> Iterator[str]:
         return session.paint.columns(
             (one.system, f"{one.tokens}", f"{one.score:.2f}", visible(one.reason), one.text) for one in blocks
         )

@@ -12,7 +12,7 @@ from memory.errors import UsageError
 
 if TYPE_CHECKING:
     from memory.files.diff import ChangeView
-    from memory.review import Inbox, Standing
+    from memory.review import Inbox, ProposalStanding
     from memory.storage.changes import Change
     from memory.storage.review.policy import Policy
     from memory.storage.review.proposals import Proposal
@@ -102,7 +102,9 @@ def show(session: Session, proposal_id: str) -> None:
     session.answer(document, lambda: _told(session, proposal, views, standing))
 
 
-def _told(session: Session, proposal: Proposal, views: tuple[ChangeView, ...], standing: Standing) -> Iterator[str]:
+def _told(
+    session: Session, proposal: Proposal, views: tuple[ChangeView, ...], standing: ProposalStanding
+) -> Iterator[str]:
     from memory.review.model import WORDS
 
     paint = session.paint

@@ -14,7 +14,7 @@ from memory.errors import UsageError
 from memory.registry import REGISTRY, kinds, system_name
 
 if TYPE_CHECKING:
-    from memory.search import Answer, Hit, Query
+    from memory.search import Hit, Query, SearchAnswer
 
 DEFAULT_LIMIT = 20
 _PLACES = ", ".join(kind for system in REGISTRY for kind in system.kinds)
@@ -130,7 +130,7 @@ def as_json(hit: Hit) -> dict[str, Any]:
     }
 
 
-def _lines(session: Session, answer: Answer) -> Iterator[str]:
+def _lines(session: Session, answer: SearchAnswer) -> Iterator[str]:
     paint = session.paint
     if not answer.every:
         yield "nothing found"
@@ -144,7 +144,7 @@ def _lines(session: Session, answer: Answer) -> Iterator[str]:
             yield paint.marked(hit.snippet, hit.marks, indent="    ")
 
 
-def _explain(answer: Answer, coverage: float, seconds: float) -> None:
+def _explain(answer: SearchAnswer, coverage: float, seconds: float) -> None:
     tell(f"searched by {answer.source} in {seconds * 1000:.0f} ms; {coverage:.0%} of the files were indexed before")
     for line in answer.explained:
         tell(line)

@@ -13,8 +13,8 @@ from memory.errors import BlockedError, RefusedError, UsageError
 from memory.storage.review import OWN, may_need_review
 
 if TYPE_CHECKING:
-    from memory.trust.consent import Ask, Decision, Trust
-    from memory.trust.records import Record
+    from memory.trust.consent import Ask, ConsentDecision, Trust
+    from memory.trust.records import ConsentRecord
     from memory.trust.view import ConsentView
 
 YES = "yes"
@@ -55,7 +55,7 @@ def list_trust(session: Session, blocked: bool) -> None:
         session.listing("trust", lambda: shown, lambda: _lines(session, kept, shown))
 
 
-def needs_nobody(ask: Ask, decision: Decision) -> bool:
+def needs_nobody(ask: Ask, decision: ConsentDecision) -> bool:
     """Tell whether something is allowed without anybody's approval: the folders of an agent without settings."""
     return ask.role == "folders" and decision.allowed and not decision.single
 
@@ -68,21 +68,23 @@ def _asks(session: Session, kept: Trust) -> tuple[Ask, ...]:
     return asks_of_all(session.workspace)
 
 
-def _row(ask: Ask, decision: Decision) -> dict[str, Any]:
+def _row(ask: Ask, decision: ConsentDecision) -> dict[str, Any]:
     from memory.trust.consent import blocked_json
 
     return {**blocked_json(ask, decision), "record": decision.id}
 
 
-def _unused(record: Record) -> dict[str, Any]:
+def _unused(record: ConsentRecord) -> dict[str, Any]:
     from memory.trust.consent import blocked_json
-    from memory.trust.decision import Decision
+    from memory.trust.decision import ConsentDecision
 
-    decision = Decision(False, "approved", record.id, None, f"{record.verdict} by {record.who}, and asked for no more")
+    decision = ConsentDecision(
+        False, "approved", record.id, None, f"{record.verdict} by {record.who}, and asked for no more"
+    )
     return {**blocked_json(record.ask, decision), "state": "unused", "record": record.id}
 
 
-def _replaced(record: Record, rows: list[dict[str, Any]]) -> bool:
+def _replaced(record: ConsentRecord, rows: list[dict[str, Any]]) -> bool:
     """Tell whether something else stands in the place of what was decided: that is listed instead."""
     return any((row["role"], row["file"], row["name"]) == record.ask.slot for row in rows)
 
@@ -284,7 +286,7 @@ def revoke(session: Session, ask_id: str | None, whole: bool) -> None:
         _say(session, "revoked", list(kept.revoke(ask_id or "", who=session.actor, now=session.now)))
 
 
-def _say(session: Session, done: str, records: list[Record]) -> None:
+def _say(session: Session, done: str, records: list[ConsentRecord]) -> None:
     from memory.trust.decision import SHORT
 
     session.warn()

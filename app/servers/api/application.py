@@ -19,13 +19,13 @@ from memory.errors import BusyError, MemdeckError, NotFoundError, RefusedError, 
 from .openapi import described, operation_of, tool_of, verb_of
 from .operations import CuratedRoute, curated_routes, take_workspace
 from .requests import Json, actor_of, body_of, query_of
-from .runs import Answer, Caller, Runs, ServedSession, encoded, failed
-from .verbs import Route, routes
+from .runs import Caller, CallResult, Runs, ServedSession, encoded, failed
+from .verbs import VerbRoute, routes
 
 if TYPE_CHECKING:
     from app.servers.mcp.calls import Calls
 
-    from .events import Events
+    from .events import ChangeEvents
 
 WAITING = 32
 """Requests that may wait for their turn."""
@@ -40,7 +40,7 @@ _NOTES_HEADER, _CODE_HEADER = "memdeck-notes", "memdeck-exit-code"
 class Api:
     """What answers requests; `actor` is in whose name all of them change memory, None for what each says."""
 
-    def __init__(self, runs: Runs, calls: Calls, events: Events, *, actor: str | None = None) -> None:
+    def __init__(self, runs: Runs, calls: Calls, events: ChangeEvents, *, actor: str | None = None) -> None:
         """The routes are made here, from the verbs, the operations and the tools."""
         self._runs = runs
         self._calls = calls
@@ -104,12 +104,12 @@ class Api:
     async def _tools(self, _request: Request) -> Response:
         return _json(encoded({"tools": [tool.json() for tool in self._calls.offered]}))
 
-    async def _not_served(self, route: Route, _request: Request) -> Response:
+    async def _not_served(self, route: VerbRoute, _request: Request) -> Response:
         code, words = _WHY_NOT[route.serves or "machine"]
         return _response(failed(RefusedError(code, f"{' '.join(route.words)} is not served", words)))
 
-    async def _verb(self, route: Route, request: Request) -> Response:
-        async def work() -> Answer:
+    async def _verb(self, route: VerbRoute, request: Request) -> Response:
+        async def work() -> CallResult:
             if route.looks:
                 values = query_of(request.query_params.multi_items())
             else:
@@ -120,14 +120,14 @@ class Api:
         return await _answered(work)
 
     async def _operation(self, route: CuratedRoute, request: Request) -> Response:
-        async def work() -> Answer:
+        async def work() -> CallResult:
             given = query_of(request.query_params.multi_items())
             if route.method not in ("GET", "HEAD"):
                 given |= await _body(request)
             values = route.values(request.path_params, given)
             caller = self._caller(request)
 
-            def run() -> Answer:
+            def run() -> CallResult:
                 inputs = route.operation.input["properties"]
                 if set(values) & {"workspace", "workspace_id"}:
                     try:
@@ -141,7 +141,7 @@ class Api:
         return await _answered(work)
 
     async def _tool(self, name: str, request: Request) -> Response:
-        async def work() -> Answer:
+        async def work() -> CallResult:
             _no_query(request)
             values, caller = await _body(request), self._caller(request)
 
@@ -177,7 +177,7 @@ class Api:
         origin = "uds" if server is not None and server[1] is None else "http"
         return Caller(actor_of(request.headers, self._actor, f"agent:{origin}"), origin)
 
-    async def _run(self, work: Callable[[], Answer]) -> Answer:
+    async def _run(self, work: Callable[[], CallResult]) -> CallResult:
         if self._waiting >= WAITING:
             return failed(BusyError("http.busy", "too many requests wait", "try again"))
         self._waiting += 1
@@ -204,7 +204,7 @@ class Api:
         return self._workspace
 
 
-async def _answered(work: Callable[[], Awaitable[Answer]]) -> Response:
+async def _answered(work: Callable[[], Awaitable[CallResult]]) -> Response:
     try:
         return _response(await work())
     except MemdeckError as error:
@@ -227,7 +227,7 @@ def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = No
     )  # fmt: skip
 
 
-def _response(answer: Answer) -> Response:
+def _response(answer: CallResult) -> Response:
     """Return an answer with its exit code and notes as headers; what is no JSON is plain text."""
     headers = {_CODE_HEADER: str(answer.code)}
     if answer.notes:

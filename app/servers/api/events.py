@@ -13,7 +13,7 @@ from app.servers.life import Busy
 from memory.errors import BusyError, MemdeckError
 
 if TYPE_CHECKING:
-    from memory.storage.log.records import Record
+    from memory.storage.log.records import ChangeRecord
     from memory.storage.watch import Watcher
     from memory.workspace import Workspace
 
@@ -25,7 +25,7 @@ HEARTBEAT = 15.0
 """Seconds after which a stream without news says that it lives."""
 
 
-class Events:
+class ChangeEvents:
     """Tells streams of changes; the files are watched only while there is one."""
 
     def __init__(self, workspace: Workspace, clock: Callable[[], datetime], busy: Busy) -> None:
@@ -80,7 +80,7 @@ class Events:
             for stream in self._streams:
                 stream.end()
 
-    def _newest(self) -> tuple[Record, ...]:
+    def _newest(self) -> tuple[ChangeRecord, ...]:
         from memory.history.changes import list_changes
 
         with self._busy:
@@ -105,7 +105,7 @@ class Events:
                     stream.put("change", record.id, _row(record))
 
 
-def _row(record: Record) -> dict[str, Any]:
+def _row(record: ChangeRecord) -> dict[str, Any]:
     from memory.history.changes import row
 
     return row(record)

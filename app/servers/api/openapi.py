@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .operations import CuratedRoute
 from .requests import ACTOR_HEADER
-from .verbs import OF_LOOKS, Route
+from .verbs import OF_LOOKS, VerbRoute
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -39,7 +39,7 @@ _ACTOR: Json = {
 }
 
 
-def verb_of(route: Route) -> Json:
+def verb_of(route: VerbRoute) -> Json:
     """Return the description of a verb."""
     inputs = {argument.name: argument.schema for argument in route.arguments}
     required = [argument.name for argument in route.arguments if argument.required]

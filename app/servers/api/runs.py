@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from app.cli.output.failures import document_of, known_error, made_document
-from app.cli.output.printing import LISTENER, Writer
+from app.cli.output.printing import LISTENER, Printer
 from app.cli.session import Session
 from app.servers.life import Busy
 from memory.errors import BusyError, MemdeckError, RefusedError, UsageError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memory.curated.operations.registry import Operation
     from memory.workspace import Workspace
 
-    from .verbs import Route
+    from .verbs import VerbRoute
 
 Json = dict[str, Any]
 LARGEST = 8 << 20
@@ -42,7 +42,7 @@ class Caller:
 
 
 @dataclass(slots=True)
-class Answer:
+class CallResult:
     """What a caller gets: a status, a body, the exit code of the command line, and what that says on stderr."""
 
     status: int
@@ -70,7 +70,7 @@ class ServedSession(Session):
 
     def _begin(self) -> None:
         self._answer = _Bounded()
-        self.writer = Writer(io.TextIOWrapper(self._answer, encoding="utf-8", write_through=True))
+        self.writer = Printer(io.TextIOWrapper(self._answer, encoding="utf-8", write_through=True))
 
     @property
     def actor(self) -> str:
@@ -127,7 +127,7 @@ class Runs:
         self.busy = busy
         self.read_only = read_only
 
-    def verb(self, route: Route, values: Mapping[str, Any], caller: Caller) -> Answer:
+    def verb(self, route: VerbRoute, values: Mapping[str, Any], caller: Caller) -> CallResult:
         """Run a verb and return what the command line would have answered."""
         given = dict(values)
         asked = {name: given.pop(name, None) for name in OF_LOOKS} if route.looks else {}
@@ -151,21 +151,21 @@ class Runs:
 
         return self._run(run, caller)
 
-    def operation(self, operation: Operation, values: Mapping[str, Any], caller: Caller) -> Answer:
+    def operation(self, operation: Operation, values: Mapping[str, Any], caller: Caller) -> CallResult:
         """Do an operation on curated memory and return its result."""
 
         def run(session: ServedSession) -> int:
             from app.cli.verbs.curated.verbs import opened
-            from memory.curated.operations.memories import Call
+            from memory.curated.operations.memories import OperationCall
 
             self._refuse_change(operation.writes)
-            done = operation.call(opened(session), values, Call(session.now, session.actor, caller.origin))
+            done = operation.call(opened(session), values, OperationCall(session.now, session.actor, caller.origin))
             session.writer.document(done)
             return 0
 
         return self._run(run, caller)
 
-    def plain(self, work: Callable[[ServedSession], Json], caller: Caller) -> Answer:
+    def plain(self, work: Callable[[ServedSession], Json], caller: Caller) -> CallResult:
         """Do something else and return its result."""
 
         def run(session: ServedSession) -> int:
@@ -178,7 +178,7 @@ class Runs:
         if changes and self.read_only:
             raise RefusedError("api.read_only", "this server only reads", "ask the person who started it")
 
-    def _run(self, run: Callable[[ServedSession], int], caller: Caller) -> Answer:
+    def _run(self, run: Callable[[ServedSession], int], caller: Caller) -> CallResult:
         notes: list[str] = []
         token = LISTENER.set(notes.append)
         try:
@@ -191,16 +191,16 @@ class Runs:
         finally:
             LISTENER.reset(token)
 
-    def _answered(self, run: Callable[[ServedSession], int], caller: Caller, notes: list[str]) -> Answer:
+    def _answered(self, run: Callable[[ServedSession], int], caller: Caller, notes: list[str]) -> CallResult:
         session: ServedSession | None = None
         try:
             session = ServedSession(self.workspace, caller, self.clock())
             code = run(session)
-            return Answer(200, session.answered(), code, notes[:_NOTES])
+            return CallResult(200, session.answered(), code, notes[:_NOTES])
         except Exception as error:
             known = known_error(error)
             if session is not None and session.made is not None:
-                return Answer(200, encoded(made_document(known, session.made)), 0, notes[:_NOTES])
+                return CallResult(200, encoded(made_document(known, session.made)), 0, notes[:_NOTES])
             found = failed(known)
             found.notes = notes[:_NOTES]
             return found
@@ -212,11 +212,11 @@ class Runs:
 def encoded(document: Mapping[str, Any]) -> bytes:
     """Return a document as every answer is written."""
     stream = io.BytesIO()
-    writer = Writer(io.TextIOWrapper(stream, encoding="utf-8", write_through=True))
+    writer = Printer(io.TextIOWrapper(stream, encoding="utf-8", write_through=True))
     writer.document(document)
     return stream.getvalue()
 
 
-def failed(error: MemdeckError) -> Answer:
+def failed(error: MemdeckError) -> CallResult:
     """Return the answer that an error is."""
-    return Answer(status_of(error), encoded(document_of(error)), error.exit_code)
+    return CallResult(status_of(error), encoded(document_of(error)), error.exit_code)

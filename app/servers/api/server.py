@@ -14,11 +14,11 @@ import uvicorn
 
 from app.servers.heap import collect_garbage
 from app.servers.http_server import HttpServer
-from app.servers.loopback import HOST, App, Guard, Receive, Scope, Send, open_port, refuse, values_of
+from app.servers.loopback import HOST, App, LoopbackGuard, Receive, Scope, Send, open_port, refuse, values_of
 
 from .application import Api
 from .bounds import Bounds, Rate
-from .events import Events
+from .events import ChangeEvents
 from .protocol import Protocol
 from .unix_socket import UnixSocket
 
@@ -54,7 +54,7 @@ def serve(
     file = UnixSocket(path) if path is not None else None
     sockets: list[socket.socket] = [] if file is None else [file.listening]
     address = token = None
-    events = Events(runs.workspace, runs.clock, runs.busy)
+    events = ChangeEvents(runs.workspace, runs.clock, runs.busy)
     inner: App = Api(runs, calls, events, actor=actor).application
     bounded: App = Bounds(inner, Rate())
     guard: App | None = None
@@ -64,7 +64,7 @@ def serve(
             sockets.append(listening)
             host = f"{HOST}:{listening.getsockname()[1]}"
             address, token = f"http://{host}", secrets.token_urlsafe(32)
-            guard = Guard(bounded, host, token, "memdeck api")
+            guard = LoopbackGuard(bounded, host, token, "memdeck api")
         config = uvicorn.Config(
             _by_way(guard, bounded), http=Protocol, ws="none", lifespan="off", log_config=None, access_log=False,
             server_header=False, timeout_graceful_shutdown=_LEAVING, proxy_headers=False,

@@ -39,7 +39,7 @@ class Argument(NamedTuple):
         return [_text(self.name, value)]
 
 
-class Route(NamedTuple):
+class VerbRoute(NamedTuple):
     """One verb: its words are its path."""
 
     words: tuple[str, ...]
@@ -101,14 +101,14 @@ class Route(NamedTuple):
         return [*self.words, *options, "--", *places]
 
 
-def routes() -> tuple[Route, ...]:
+def routes() -> tuple[VerbRoute, ...]:
     """Return all verbs, those that are not served too."""
     return tuple(_walk(root, (), None, click.Context(root, obj=Session())))
 
 
 def _walk(
     command: click.Command, words: tuple[str, ...], serves: Serves | None, context: click.Context
-) -> Iterator[Route]:
+) -> Iterator[VerbRoute]:
     if isinstance(command, VerbGroup):
         for name in command.list_commands(context):
             inner = command.get_command(context, name)
@@ -117,7 +117,7 @@ def _walk(
     elif isinstance(command, Verb):
         kept = (*COMMON, FOLDER_ONLY)
         own = [one for one in command.params if one not in kept and one.name not in command.by_person]
-        yield Route(words, command, command.serves or serves, tuple(_argument(one) for one in own))
+        yield VerbRoute(words, command, command.serves or serves, tuple(_argument(one) for one in own))
 
 
 def _argument(parameter: click.Parameter) -> Argument:

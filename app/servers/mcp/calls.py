@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.servers.heap import give_back
 from app.servers.life import Busy
-from memory.entries.desk import Desk, error_json
+from memory.entries.access import EntryAccess, error_json
 from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage.review import is_agent
 
@@ -43,7 +43,7 @@ class Calls:
         busy: Busy | None = None,
     ) -> None:
         """`actor` is in whose name changes are made; without one it is the client's name."""
-        self.desk = Desk(workspace, clock)
+        self.desk = EntryAccess(workspace, clock)
         self.begun = busy or Busy()
         self._workspace = workspace
         self._actor = actor

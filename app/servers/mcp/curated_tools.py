@@ -75,7 +75,7 @@ class CuratedCalls(Calls):
 
     def _done(self, operation: Operation, values: Json, actor: str) -> Json:
         from app.places import home, state_home
-        from memory.curated.operations.memories import Call
+        from memory.curated.operations.memories import OperationCall
         from memory.systems import system_of
         from memory.systems.curated import CuratedMemory
         from memory.workspace import Workspace
@@ -83,7 +83,7 @@ class CuratedCalls(Calls):
         # Settings and files may change between two calls: each looks anew.
         own = Workspace(self._workspace.root, state_home=state_home(os.environ), home=home(os.environ))
         with own, closing(system_of(own, "curated", CuratedMemory).curated) as curated:
-            found = operation.call(curated, values, Call(self.clock(), actor, "tool"))
+            found = operation.call(curated, values, OperationCall(self.clock(), actor, "tool"))
         shown: Json = _shown(_cut(found, operation.output.get("x-rows")))
         return shown
 

@@ -55,10 +55,10 @@ def _begin(folder: str, read_only: bool) -> None:
     root = _root(os.path.abspath(folder))
     if root is None:
         return
-    from .recorded import Recorded
+    from .recorded import RecordedAnswers
 
     place = StateFolder(state_home(os.environ), Path(root), home(os.environ))
-    recorded = Recorded(place, version=__version__, read_only=read_only)
+    recorded = RecordedAnswers(place, version=__version__, read_only=read_only)
     if not recorded.known:
         return
     from .stdio import begin

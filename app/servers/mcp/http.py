@@ -12,7 +12,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from app.servers.heap import collect_garbage
 from app.servers.http_server import HttpServer
-from app.servers.loopback import HOST, Guard, hosts_of, open_port
+from app.servers.loopback import HOST, LoopbackGuard, hosts_of, open_port
 
 from .server import make_server
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from app.servers.life import Life
 
     from .calls import Calls
-    from .watched import Watched
+    from .watched import WatchedResources
 
 PATH = "/mcp"
 
 
-def serve_http(calls: Calls, watched: Watched, life: Life, port: int, say: Callable[[str, str], None]) -> None:
+def serve_http(calls: Calls, watched: WatchedResources, life: Life, port: int, say: Callable[[str, str], None]) -> None:
     """Serve clients until a signal ends it; `say` gets the address and the token."""
     listening = open_port(port, "mcp.port")
     host = f"{HOST}:{listening.getsockname()[1]}"
@@ -40,7 +40,7 @@ def serve_http(calls: Calls, watched: Watched, life: Life, port: int, say: Calla
     collect_garbage()
     logging.disable(logging.CRITICAL)  # What a stranger sends is no news for the terminal.
     config = uvicorn.Config(
-        Guard(app, host, token, "memdeck mcp --http"), log_config=None, access_log=False, server_header=False
+        LoopbackGuard(app, host, token, "memdeck mcp --http"), log_config=None, access_log=False, server_header=False
     )
     running = HttpServer(config)
     say(f"http://{host}{PATH}", token)

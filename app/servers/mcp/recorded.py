@@ -31,7 +31,7 @@ _FREE = frozenset(
 """What clients say of themselves: no answer depends on what stands in it, only on its being an object."""
 
 
-class Recorded:
+class RecordedAnswers:
     """The recorded answers of one workspace's servers with the same options."""
 
     def __init__(self, folder: StateFolder, *, version: str, read_only: bool) -> None:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from .recorded import METHODS, Recorded
+from .recorded import METHODS, RecordedAnswers
 from .wire import Message, Wire
 
 LAST = 6.0
@@ -23,7 +23,7 @@ class Relay:
     compared with the recording and not sent.
     """
 
-    def __init__(self, wire: Wire, recorded: Recorded | None) -> None:
+    def __init__(self, wire: Wire, recorded: RecordedAnswers | None) -> None:
         """Without a recording every message waits for the SDK."""
         self._wire = wire
         self._recorded = recorded

@@ -21,14 +21,14 @@ from .wire import INVALID_REQUEST
 if TYPE_CHECKING:
     from .calls import Calls
     from .relay import Relay
-    from .watched import Watched
+    from .watched import WatchedResources
 
 
 _WARM = 0.2
 """Seconds after which the files are read ahead: the handshake comes first."""
 
 
-def run(calls: Calls, watched: Watched, relay: Relay) -> None:
+def run(calls: Calls, watched: WatchedResources, relay: Relay) -> None:
     """Serve until the relay has no more messages."""
     # What a client sends is no news for its log.
     logging.disable(logging.CRITICAL)
@@ -36,7 +36,7 @@ def run(calls: Calls, watched: Watched, relay: Relay) -> None:
     asyncio.run(_serve(calls, watched, relay))
 
 
-async def _serve(calls: Calls, watched: Watched, relay: Relay) -> None:
+async def _serve(calls: Calls, watched: WatchedResources, relay: Relay) -> None:
     server = make_server(calls, watched)
     incoming_send, incoming = create_context_streams[SessionMessage | Exception](0)
     outgoing, outgoing_receive = create_context_streams[SessionMessage](0)

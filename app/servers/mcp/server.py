@@ -20,14 +20,14 @@ from .definitions import BRIEF_URI, FILE_URI, NAME, PROMPTS, TEMPLATES
 
 if TYPE_CHECKING:
     from .calls import Calls
-    from .watched import Watched
+    from .watched import WatchedResources
 
 Context = "ServerRequestContext[Any, Any]"
 _PAGE = 100
 _NOT_FOUND, _FAILED = -32002, -32603
 
 
-def make_server(calls: Calls, watched: Watched) -> Server[Any]:
+def make_server(calls: Calls, watched: WatchedResources) -> Server[Any]:
     """Return the server of a workspace."""
     offered = [types.Tool.model_validate(tool.json()) for tool in calls.offered]
     bus = InMemorySubscriptionBus()
@@ -136,7 +136,7 @@ def _client(ctx: Any) -> str | None:
 
 async def _core(work: Any, *arguments: Any) -> Any:
     """Do something of the core in a thread; its errors become errors of the protocol, with their codes."""
-    from memory.entries.desk import error_json
+    from memory.entries.access import error_json
 
     try:
         return await anyio.to_thread.run_sync(partial(work, *arguments))

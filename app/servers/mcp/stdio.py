@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from app.servers.life import Life
 
-from .recorded import Recorded
+from .recorded import RecordedAnswers
 from .relay import LAST, Relay
 from .wire import Wire
 
 if TYPE_CHECKING:
     from .calls import Calls
-    from .watched import Watched
+    from .watched import WatchedResources
 
 _MORE = 2.0
 """Seconds after these in which the process ends, whoever still waits for what."""
@@ -29,7 +29,7 @@ class Begun(NamedTuple):
     relay: Relay
 
 
-def begin(recorded: Recorded | None) -> Begun:
+def begin(recorded: RecordedAnswers | None) -> Begun:
     """Take stdin and stdout, and return once the first message is answered, or has to wait for the SDK.
 
     A moment without a message is enough as well: then loading goes on, which makes answers slower while it does.
@@ -51,7 +51,7 @@ def _leave(relay: Relay, life: Life) -> None:
     life.end()
 
 
-def serve_stdio(calls: Calls, watched: Watched, begun: Begun) -> None:
+def serve_stdio(calls: Calls, watched: WatchedResources, begun: Begun) -> None:
     """Serve one client on stdin and stdout until it leaves; ends the process."""
     from .sdk import leave_out_unused
 

@@ -20,7 +20,7 @@ MOST = 500
 """So many resources are watched at most; the first ones stay."""
 
 
-class Watched:
+class WatchedResources:
     """Calls back with each watched resource that changed, from a thread of its own."""
 
     def __init__(self, workspace: Workspace, calls: Calls) -> None:

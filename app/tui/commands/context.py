@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memory.history.lost_files import LostFile
     from memory.history.taken_back import Undone
     from memory.monitoring.run.cancel import Cancel
-    from memory.monitoring.run.run import Ways
+    from memory.monitoring.run.run import WatchServices
     from memory.storage.private.drafts import Draft
     from memory.trust.consent import Trust
     from memory.workspace import Workspace
@@ -113,5 +113,5 @@ class Context(Protocol):
     def trust(self) -> Trust | None:
         """Return what the person decided about commands, in an object of its own for one thread."""
 
-    def ways(self, job: JobView) -> Ways:
+    def ways(self, job: JobView) -> WatchServices:
         """Return what a run of monitors reaches; it says how far it is, and can be called off."""

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from .steps import Ask, Change, Find, Step
+from .steps import ApplyEdit, Find, OpenDialog, Step
 
 if TYPE_CHECKING:
-    from memory.curated.recall.find import Found
+    from memory.curated.recall.find import RecallFound
     from memory.errors import MemdeckError
     from memory.systems.acts import Act
     from memory.systems.curated import CuratedMemory
@@ -38,10 +38,12 @@ def search(context: Context) -> Step:
         system, now = system_of(workspace, "curated", CuratedMemory), context.clock()
         return Find(lambda: system.search(question, now), lambda found: _show(context, pane, question, found))
 
-    return Ask(Prompt("Search memories for", pane.asked_question, placeholder="what did we decide about …?"), asked)
+    return OpenDialog(
+        Prompt("Search memories for", pane.asked_question, placeholder="what did we decide about …?"), asked
+    )
 
 
-def _show(context: Context, pane: CuratedPane, question: str, found: Found) -> Step:
+def _show(context: Context, pane: CuratedPane, question: str, found: RecallFound) -> Step:
     from widgets.dialogs.dialogs import Preview
     from widgets.panes.curated.detail import SHOWN, search_lines
 
@@ -49,7 +51,7 @@ def _show(context: Context, pane: CuratedPane, question: str, found: Found) -> S
     count = f"{found.candidates:,} {'candidate' if found.candidates == 1 else 'candidates'}"
     words = f"Looked for: {', '.join(found.terms)}; {count}."
     screen = Preview(f"Found for: {question[:200]}", lines, summary=words, applicable=False)
-    return Ask(screen, waited="What was found")
+    return OpenDialog(screen, waited="What was found")
 
 
 def revert(context: Context) -> Step:
@@ -65,10 +67,12 @@ def revert(context: Context) -> Step:
     def answered(yes: bool | None) -> Step:
         if not yes:
             return None
-        return Change("curated.revert", _act(lambda system, actor, at: system.take_back(number, actor=actor, now=at)))
+        return ApplyEdit(
+            "curated.revert", _act(lambda system, actor, at: system.take_back(number, actor=actor, now=at))
+        )
 
     words = f"{item.decision['op']} of {item.decision['target_filename']}"
-    return Ask(Confirm("Take this decision back?", words), answered)
+    return OpenDialog(Confirm("Take this decision back?", words), answered)
 
 
 def dream(context: Context) -> Step:  # noqa: ARG001
@@ -76,7 +80,7 @@ def dream(context: Context) -> Step:  # noqa: ARG001
 
     def attempt(force: bool, otherwise: Callable[[MemdeckError], Step] | None = None) -> Step:
         do = _act(lambda system, actor, now: system.dream(force=force, actor=actor, now=now))
-        return Change("curated.dream", do, otherwise=otherwise)
+        return ApplyEdit("curated.dream", do, otherwise=otherwise)
 
     def closed(error: MemdeckError) -> Step:
         from widgets.dialogs.dialogs import Confirm
@@ -86,7 +90,7 @@ def dream(context: Context) -> Step:  # noqa: ARG001
         if error.code != "memory.dream.closed":
             return Fail(error)
         screen = Confirm("The gates of dreaming are closed. Dream all the same?", error.message)
-        return Ask(screen, lambda yes: attempt(True) if yes else None)
+        return OpenDialog(screen, lambda yes: attempt(True) if yes else None)
 
     return attempt(False, closed)
 

@@ -10,7 +10,7 @@ from memory.errors import ConflictError, MemdeckError, NotFoundError
 from . import review
 from .conditions import draft_of, lost_of
 from .revert import leave
-from .steps import Ask, Change, Copy, Discard, Form, GoTo, InEditor, Look, OnceSeen, Say, Step
+from .steps import ApplyEdit, Copy, Discard, GoTo, InEditor, OnceSeen, OpenDialog, OpenForm, ReadAgain, Say, Step
 
 if TYPE_CHECKING:
     from widgets.pane.base import Pane
@@ -35,7 +35,7 @@ def add(context: Context) -> Step:
     """A new entry."""
     pane = _pane(context)
     plan = pane.adding(context.clock())
-    return None if plan is None else Form(pane, plan)
+    return None if plan is None else OpenForm(pane, plan)
 
 
 def edit(context: Context) -> Step:
@@ -51,7 +51,7 @@ def _edit(context: Context) -> Step:
         return Say("Nothing here can be edited in a form.")
     if any(len(spec.value) > LONGEST_VALUE for spec in plan.fields):
         return Say("This entry is too long for a form; E opens it in $EDITOR.")
-    return Form(pane, plan, item, note=_which(context, pane))
+    return OpenForm(pane, plan, item, note=_which(context, pane))
 
 
 def _which(context: Context, pane: Pane) -> str:
@@ -89,9 +89,9 @@ def remove(context: Context) -> Step:
         if not yes:
             return None
         pane.line_list.select(())
-        return Change(removal.operation, removal.build(context.clock()), taken_back=True)
+        return ApplyEdit(removal.operation, removal.build(context.clock()), taken_back=True)
 
-    return Ask(Confirm(removal.question, removal.details, yes="Remove", no="Keep", danger=True), answered)
+    return OpenDialog(Confirm(removal.question, removal.details, yes="Remove", no="Keep", danger=True), answered)
 
 
 # $EDITOR
@@ -129,12 +129,12 @@ def _write_source(context: Context, pane: Pane, item: Any, original: str, text: 
 
     def otherwise(error: MemdeckError) -> Step:
         if isinstance(error, ConflictError):
-            return Look(lambda: ask_source(context, pane, item, text))
+            return ReadAgain(lambda: ask_source(context, pane, item, text))
         if isinstance(error, NotFoundError):
-            return Look(lambda: _source_gone(context, pane, item, original, text))
+            return ReadAgain(lambda: _source_gone(context, pane, item, original, text))
         return _ask_again(context, error, pane, item, original, text)
 
-    return Change(f"{pane.pane_id}.source", build, GoTo, otherwise)
+    return ApplyEdit(f"{pane.pane_id}.source", build, GoTo, otherwise)
 
 
 def _source_gone(context: Context, pane: Pane, item: Any, original: str, text: str) -> Step:
@@ -159,7 +159,7 @@ def _ask_again(context: Context, error: MemdeckError, pane: Pane, item: Any, ori
         return Copy(text, "The text is in the clipboard.")
 
     details = f"{error.message}; {error.hint}" if error.hint else error.message
-    return Ask(Confirm("This cannot be written as it is", details, yes="Edit again", no="Leave"), answered)
+    return OpenDialog(Confirm("This cannot be written as it is", details, yes="Edit again", no="Leave"), answered)
 
 
 # Copying

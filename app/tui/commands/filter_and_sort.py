@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from widgets.input.filter_bar import HINT
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 
 from .steps import Step
 from .views import orders, sort_by
@@ -31,7 +31,7 @@ def words_of(pane: Pane) -> Callable[[], Sequence[str]]:
     """What gives the completions of a filter: what the pane knows, then values of its rows as they are now, the usual
     first.
     """
-    rows = [key.item for key in pane.line_list.rows[:ASKED] if isinstance(key, Row)]
+    rows = [key.item for key in pane.line_list.rows[:ASKED] if isinstance(key, RowKey)]
 
     def words() -> Sequence[str]:
         counts: Counter[str] = Counter()

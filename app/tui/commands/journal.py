@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memory.errors import MemdeckError
 
 from .conditions import mentioned
-from .steps import Ask, Change, Find, GoTo, Jump, Look, Open, RedrawKeys, Say, Step, Steps
+from .steps import ApplyEdit, Find, GoTo, GoToEntry, Open, OpenDialog, ReadAgain, RedrawKeys, Say, Step, Steps
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -47,7 +47,7 @@ def year(context: Context, around: date | None = None) -> Step:
 
     return Steps(
         (
-            Ask(screen, lambda chosen: None if chosen is None else day(context, chosen)),
+            OpenDialog(screen, lambda chosen: None if chosen is None else day(context, chosen)),
             _complete(screen, lambda: entries_by_day([snapshot.journal, *_archived(snapshot)]), screen.take_counts),
         )
     )
@@ -69,7 +69,7 @@ def day(context: Context, chosen: date | None = None) -> Step:
 
     return Steps(
         (
-            Ask(screen, lambda choice: _went(context, choice)),
+            OpenDialog(screen, lambda choice: _went(context, choice)),
             _complete(
                 screen,
                 lambda: ((snapshot.journal, *_archived(snapshot)), _authors(context)),
@@ -112,7 +112,7 @@ def _authors(context: Context) -> Mapping[str, str]:
 def _went(context: Context, choice: tuple[str, str] | date | None) -> Step:
     """Go to an entry, in the journal or in the archive, or back to the year."""
     if isinstance(choice, tuple):
-        return Jump(*choice)
+        return GoToEntry(*choice)
     return None if choice is None else year(context, choice)
 
 
@@ -138,7 +138,7 @@ def mentions(context: Context) -> Step:
         held = "1 entry mentions" if count == 1 else f"{count} entries mention"
         return Steps((Say(f"{held} “{item.title[:60]}”; Esc shows all entries."), RedrawKeys()))
 
-    return Steps((Open("journal"), Look(show)))
+    return Steps((Open("journal"), ReadAgain(show)))
 
 
 def capture(context: Context, about: str = "") -> Step:
@@ -159,7 +159,7 @@ def capture(context: Context, about: str = "") -> Step:
             return None
         return _write(context, *(("Task Note", f'"{about}": {text.strip()}') if about else split_capture(text)))
 
-    return Ask(
+    return OpenDialog(
         Prompt(
             "Journal, now" if not about else f"Journal, about {about[:200]}",
             placeholder="what happened" if about else EXAMPLE,
@@ -172,7 +172,7 @@ def capture(context: Context, about: str = "") -> Step:
 
 def move_line(context: Context) -> Step:
     """Move the selected lines of knowledge to another section or topic."""
-    from widgets.dialogs.pick import Option, Pick
+    from widgets.dialogs.pick import Pick, PickOption
     from widgets.list.outline import Branch
 
     pane = context.pane
@@ -187,7 +187,7 @@ def move_line(context: Context) -> Step:
         return Say("There is no other section to move to.")
     here = {(item.section, item.topic) for item in items}
     options = [
-        Option(str(number), f"  {topic}" if topic else title, marked=(title, topic) in here)
+        PickOption(str(number), f"  {topic}" if topic else title, marked=(title, topic) in here)
         for number, (title, topic) in enumerate(places)
     ]
     what = items[0].text[:200] if len(items) == 1 else f"{len(items)} lines"
@@ -203,13 +203,13 @@ def move_line(context: Context) -> Step:
         refs, now = [item.ref for item in items], context.clock()
         pane.line_list.select(())
 
-        return Change(
+        return ApplyEdit(
             "knowledge.move",
             lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now),
             then=GoTo,
         )
 
-    return Ask(Pick(f"Move to: {what}", options), answered)
+    return OpenDialog(Pick(f"Move to: {what}", options), answered)
 
 
 def _write(context: Context, title: str, line: str) -> Step:
@@ -224,7 +224,7 @@ def _write(context: Context, title: str, line: str) -> Step:
         pane = context.pane
         return GoTo(outcome) if pane is not None and pane.pane_id == "journal" else None
 
-    return Change("journal.add", build, then=then)
+    return ApplyEdit("journal.add", build, then=then)
 
 
 def split_capture(text: str) -> tuple[str, str]:

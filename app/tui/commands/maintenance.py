@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .context import ACTOR
-from .steps import Ask, Find, Look, Say, Step, Steps
+from .steps import Find, OpenDialog, ReadAgain, Say, Step, Steps
 
 if TYPE_CHECKING:
     from memory.maintenance.report import Report
@@ -73,7 +73,7 @@ def _show(context: Context, title: str, done: Sequence[Report], now: datetime, r
     # up the rest.
     applicable = due and not any(one.warnings for one in done if not _goes_on(one))
     screen = Preview(title, plan_lines(report), summary=summary, applicable=applicable)
-    return Ask(screen, answered, waited="The plan")
+    return OpenDialog(screen, answered, waited="The plan")
 
 
 def _applied(context: Context, done: Sequence[Report]) -> Step:
@@ -85,7 +85,7 @@ def _applied(context: Context, done: Sequence[Report]) -> Step:
     changed = sum(_changes(one) for one in done)
     back = f" {context.key_of('change.undo')} takes it back" if changed else ""
     back += f" in {changed} steps." if changed > 1 else "." if changed else ""
-    return Steps((Say("\n".join(f"{one[:1].upper()}{one[1:]}." for one in (*words, *acted)) + back), Look()))
+    return Steps((Say("\n".join(f"{one[:1].upper()}{one[1:]}." for one in (*words, *acted)) + back), ReadAgain()))
 
 
 def _run(

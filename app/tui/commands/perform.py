@@ -12,16 +12,16 @@ from . import steps
 from .steps import Step
 
 if TYPE_CHECKING:
-    from app.tui.forms.consent import Consent
-    from app.tui.forms.drafts import Drafting
-    from app.tui.forms.form_session import Filling
-    from app.tui.live.changing import Changing
+    from app.tui.forms.consent import ConsentPart
+    from app.tui.forms.drafts import FormDrafts
+    from app.tui.forms.form_session import FormSession
+    from app.tui.live.edits import Edits
     from app.tui.live.jobs import Jobs
-    from app.tui.live.refresh import Looking
-    from app.tui.live.schedule import Watching
+    from app.tui.live.refresh import Refresher
+    from app.tui.live.schedule import Schedule
     from app.tui.navigation import Navigation
     from app.tui.overlays import Overlays
-    from app.tui.pane_state import Remembering
+    from app.tui.pane_state import PaneState
     from app.tui.shell import Shell
     from memory.workspace import Outcome
 
@@ -33,20 +33,20 @@ class Performer(Part):
         self,
         app: Shell,
         *,
-        looking: Looking,
-        changing: Changing,
+        refresher: Refresher,
+        edits: Edits,
         navigation: Navigation,
         overlays: Overlays,
-        consent: Consent,
-        watching: Watching,
+        consent: ConsentPart,
+        schedule: Schedule,
         jobs: Jobs,
-        remembering: Remembering,
-        forms: Callable[[], tuple[Filling, Drafting]],
+        pane_state: PaneState,
+        forms: Callable[[], tuple[FormSession, FormDrafts]],
     ) -> None:
         """`forms` gives the parts that are made with the first form."""
         super().__init__(app)
-        self._looking, self._changing, self._navigation, self._overlays = looking, changing, navigation, overlays
-        self._consent, self._watching, self._jobs, self._remembering = consent, watching, jobs, remembering
+        self._refresher, self._edits, self._navigation, self._overlays = refresher, edits, navigation, overlays
+        self._consent, self._schedule, self._jobs, self._pane_state = consent, schedule, jobs, pane_state
         self._forms = forms
 
     def __call__(self, step: Step) -> None:
@@ -66,51 +66,51 @@ class Performer(Part):
                 app.copy_to_clipboard(text)
                 if said:
                     app.say(said)
-            case steps.Ask(screen, then, waited):
+            case steps.OpenDialog(screen, then, waited):
                 if not waited or self._overlays.has_room(waited):
                     app.push_screen(screen, lambda answer: self(then(answer)))
-            case steps.Form(pane, plan, item, note):
+            case steps.OpenForm(pane, plan, item, note):
                 self._forms()[0].begin(pane, plan, item, note=note)
-            case steps.Change(operation, build, done, otherwise, taken_back):
+            case steps.ApplyEdit(operation, build, done, otherwise, taken_back):
                 failed = self._handled(otherwise)
-                self._changing.change(operation, build, then=self._then(done), otherwise=failed, taken_back=taken_back)
+                self._edits.change(operation, build, then=self._then(done), otherwise=failed, taken_back=taken_back)
             case steps.Write(write, done, otherwise, taken_back):
-                self._changing.run(write, self._then(done), self._handled(otherwise), taken_back=taken_back)
+                self._edits.run(write, self._then(done), self._handled(otherwise), taken_back=taken_back)
             case steps.Find(work, then, otherwise):
-                self._changing.ask(work, lambda found: self(then(found)), self._handled(otherwise))
-            case steps.Run():
+                self._edits.ask(work, lambda found: self(then(found)), self._handled(otherwise))
+            case steps.RunJob():
                 self._run(step)
-            case steps.Consent(chosen, roles, follows):
+            case steps.AskConsent(chosen, roles, follows):
                 self._consent.first(chosen, roles, lambda: self(follows()))
-            case steps.Look(shown):
-                self._looking.request(None if shown is None else lambda: self(shown()))
+            case steps.ReadAgain(shown):
+                self._refresher.request(None if shown is None else lambda: self(shown()))
             case steps.Open(pane_id):
                 self._navigation.open_pane(pane_id)
-            case steps.Jump(file, ref):
+            case steps.GoToEntry(file, ref):
                 self._navigation.jump(file, ref)
             case steps.GoTo(outcome):
                 self._go_to(outcome)
             case steps.OnceSeen(act):
-                self._changing.once_seen(lambda: self(act()))
+                self._edits.once_seen(lambda: self(act()))
             case steps.InEditor(text, edited):
                 self._in_editor(text, edited)
             case steps.Discard(draft_id):
                 self._forms()[1].discard(draft_id)
             case steps.KeepView(pane, name, view):
-                self._remembering.keep_view(pane.pane_id, name, view)
-                pane.take_saved_views(self._remembering.saved_views(pane.pane_id))
+                self._pane_state.keep_view(pane.pane_id, name, view)
+                pane.take_saved_views(self._pane_state.saved_views(pane.pane_id))
             case steps.ForgetView(pane, name, follows):
-                self._remembering.forget_view(pane.pane_id, name)
-                pane.take_saved_views(self._remembering.saved_views(pane.pane_id))
+                self._pane_state.forget_view(pane.pane_id, name)
+                pane.take_saved_views(self._pane_state.saved_views(pane.pane_id))
                 self(follows())
-            case steps.Told(outcome, done, taken_back):
-                self._changing.tell(outcome, self._then(done), taken_back=taken_back)
+            case steps.SayChange(outcome, done, taken_back):
+                self._edits.tell(outcome, self._then(done), taken_back=taken_back)
             case steps.Turn(back):
-                self._changing.turn(back=back)
-            case steps.Watched(watch):
-                self._watching.told(watch, asked=True)
+                self._edits.turn(back=back)
+            case steps.SayWatch(watch):
+                self._schedule.told(watch, asked=True)
             case steps.Reschedule():
-                self._watching.look_soon()
+                self._schedule.look_soon()
             case steps.RedrawKeys():
                 app.refresh_keys()
 
@@ -127,7 +127,7 @@ class Performer(Part):
 
         return handled
 
-    def _run(self, step: steps.Run) -> None:
+    def _run(self, step: steps.RunJob) -> None:
         jobs = self._jobs
         if step.once and any(job.words == step.words for job in jobs.running):
             return
@@ -136,7 +136,7 @@ class Performer(Part):
         def failed(error: MemdeckError) -> None:
             if not handled(error):
                 self.app.say_error(error)
-                self._looking.request()
+                self._refresher.request()
 
         jobs.start(step.words, step.work, lambda result: self(step.then(result)), failed)
 

@@ -9,10 +9,10 @@ from memory.errors import UsageError
 from memory.storage.review import AGENT
 
 from .context import ACTOR
-from .steps import Ask, Find, Look, Say, Step, Steps
+from .steps import Find, OpenDialog, ReadAgain, Say, Step, Steps
 
 if TYPE_CHECKING:
-    from memory.prompts import Choices
+    from memory.prompts import PromptChoices
 
     from .context import Context
 
@@ -34,9 +34,11 @@ def message(context: Context) -> Step:
         if words is None:
             return None
         source.message = words
-        return Look()
+        return ReadAgain()
 
-    return Ask(Prompt("What is the agent asked?", source.message, placeholder="nothing: a session starts"), answered)
+    return OpenDialog(
+        Prompt("What is the agent asked?", source.message, placeholder="nothing: a session starts"), answered
+    )
 
 
 def agent(context: Context) -> Step:
@@ -55,7 +57,7 @@ def agent(context: Context) -> Step:
         if words is None:
             return None
         source.agent = "" if words == _ALL else words
-        return Look()
+        return ReadAgain()
 
     def ask(own: dict[str, int]) -> Step:
         titles = {name: client.title for name, client in CLIENTS.items()}
@@ -65,7 +67,7 @@ def agent(context: Context) -> Step:
         for at, name in enumerate(names):
             said = f"{own[name]} of its own" if name in own else titles.get(name, "")
             options.append((keys[at] if at < len(keys) else "", name, said))
-        return Ask(Choose("Whose prompt?", options), chosen)
+        return OpenDialog(Choose("Whose prompt?", options), chosen)
 
     def look() -> dict[str, int]:
         every = read_choices(workspace.state).every
@@ -98,7 +100,7 @@ def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
     whose = pane.source.agent if isinstance(pane, PromptPane) and pane.source is not None else ""
     chosen = [choice_of(one.ref, kind, whose) for one in items]
 
-    def change(old: Choices) -> Choices:
+    def change(old: PromptChoices) -> PromptChoices:
         for choice in chosen:
             everybody = choice_of(choice.ref, kind)
             if takes_back and choice not in old.every and everybody in old.every:
@@ -106,9 +108,9 @@ def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
             old = old.without(choice) if takes_back else old.having(choice)
         return old
 
-    def told(_: Choices) -> Step:
+    def told(_: PromptChoices) -> Step:
         what = items[0].title if len(items) == 1 else f"{len(items)} entries"
         for_whom = f" (for {whose})" if whose else ""
-        return Steps((Say(f"{undone if takes_back else done}{for_whom}: {what}"), Look()))
+        return Steps((Say(f"{undone if takes_back else done}{for_whom}: {what}"), ReadAgain()))
 
     return Find(lambda: change_choices(workspace.state, change, actor=ACTOR, now=now), told)

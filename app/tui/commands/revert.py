@@ -9,7 +9,7 @@ from memory.errors import ConflictError, MemdeckError
 
 from .conditions import undone_of
 from .context import ACTOR
-from .steps import Ask, Change, Fail, Find, Look, Say, Step, Turn, Write
+from .steps import ApplyEdit, Fail, Find, OpenDialog, ReadAgain, Say, Step, Turn, Write
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memory.history.partial_revert import Contested
     from memory.history.taken_back import Undone
     from memory.workspace import Outcome, Workspace
-    from widgets.dialogs.three_way import Answers, Question
+    from widgets.dialogs.three_way import Answers, ThreeWayQuestion
     from widgets.pane.base import Pane
     from widgets.panes.changes.logged_change import LoggedChange
     from widgets.text.glyphs import Glyphs
@@ -75,7 +75,7 @@ def _show(context: Context, change: LoggedChange, views: Sequence[ChangeView]) -
         return _apply(context, change) if apply else None
 
     words = "Newer changes stay as they are. Enter takes it back; that can be undone."
-    return Ask(
+    return OpenDialog(
         Preview(
             f"Take back: {change.summary[:300]}",
             plan_lines(change, views, context.glyphs),
@@ -131,7 +131,7 @@ def _settle(change: LoggedChange, error: ConflictError, contested: Sequence[Cont
     note = f"{why} Newer changes stay; choose for each place what it should say."
     if lost:
         note += "\n" + "\n".join(lost[:3])
-    return Ask(
+    return OpenDialog(
         ThreeWay(
             f"Take back: {change.summary[:300]}",
             questions,
@@ -156,7 +156,7 @@ def _only_say(change: LoggedChange, why: str, contested: Sequence[Contested], lo
     def answered(apply: bool | None) -> Step:
         return _write(change, contested, {}) if apply else None
 
-    return Ask(
+    return OpenDialog(
         Preview(f"Take back: {change.summary[:300]}", lines, applicable=bool(changed)),
         answered,
     )
@@ -180,7 +180,7 @@ def _write(change: LoggedChange, contested: Sequence[Contested], answers: Answer
     if not chosen:
         return Say("Everything stays as it is.")
     summary = f"took back in part: {change.summary}"
-    return Change("changes.settle", lambda snapshot: settle(snapshot, chosen, summary))
+    return ApplyEdit("changes.settle", lambda snapshot: settle(snapshot, chosen, summary))
 
 
 # What other programs took back
@@ -239,10 +239,12 @@ def leave(context: Context, undone: Undone) -> Step:
     assert workspace is not None
 
     def answered(yes: bool | None) -> Step:
-        return Find(lambda: taken_back.leave(workspace, undone.id), lambda _: Look()) if yes else None
+        return Find(lambda: taken_back.leave(workspace, undone.id), lambda _: ReadAgain()) if yes else None
 
     details = f"{', '.join(undone.titles)}. Changes goes on listing it; nothing reminds of it any more."
-    return Ask(Confirm("Leave it as the other program saved it?", details, yes="Leave", no="Keep the offer"), answered)
+    return OpenDialog(
+        Confirm("Leave it as the other program saved it?", details, yes="Leave", no="Keep the offer"), answered
+    )
 
 
 # The archive
@@ -340,16 +342,18 @@ def _differs(one: Contested) -> bool:
     return one.same if one.merge is None else one.merge.entry.raw != one.current.raw
 
 
-def _questions(number: int, one: Contested) -> list[Question]:
+def _questions(number: int, one: Contested) -> list[ThreeWayQuestion]:
     """The questions about one entry; their names are its number and theirs."""
-    from widgets.dialogs.three_way import Question
+    from widgets.dialogs.three_way import ThreeWayQuestion
 
     if one.merge is None:
         if one.same:
             return []
         text = one.current.text.strip()
-        return [Question(f"{number}:0", "the entry", (one.view.after or "").strip(), None, text, one.view.title)]
+        return [
+            ThreeWayQuestion(f"{number}:0", "the entry", (one.view.after or "").strip(), None, text, one.view.title)
+        ]
     return [
-        Question(f"{number}:{place}", found.name, found.base, found.ours, found.theirs, one.view.title)
+        ThreeWayQuestion(f"{number}:{place}", found.name, found.base, found.ours, found.theirs, one.view.title)
         for place, found in enumerate(one.merge.differences)
     ]

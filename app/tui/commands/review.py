@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from memory.errors import ConflictError, MemdeckError, UsageError
 
 from .context import ACTOR
-from .steps import Ask, Fail, Find, InEditor, Look, OnceSeen, Say, Step, Steps, Write
+from .steps import Fail, Find, InEditor, OnceSeen, OpenDialog, ReadAgain, Say, Step, Steps, Write
 
 if TYPE_CHECKING:
     from memory.review import Inbox
-    from memory.review.model import Clash, Waiting
+    from memory.review.model import ProposalClash, WaitingProposal
     from memory.review.standing import Side, Take
     from memory.workspace import Outcome
     from widgets.dialogs.three_way import Answers
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PANE = "inbox"
 
 
-def _chosen(context: Context) -> tuple[Waiting, ...]:
+def _chosen(context: Context) -> tuple[WaitingProposal, ...]:
     pane = context.pane
     return () if pane is None or pane.pane_id != PANE else pane.selected()
 
@@ -56,15 +56,15 @@ def _accept(context: Context) -> Step:
     def answered(yes: bool | None) -> Step:
         return _write(context, chosen, None) if yes else None
 
-    return Ask(Confirm(question, details, yes="Accept", no="Not now"), answered)
+    return OpenDialog(Confirm(question, details, yes="Accept", no="Not now"), answered)
 
 
-def _titles(chosen: Sequence[Waiting]) -> str:
+def _titles(chosen: Sequence[WaitingProposal]) -> str:
     first = "\n".join(one.summary[:200] for one in chosen[:5])
     return first + (f"\nand {len(chosen) - 5} more" if len(chosen) > 5 else "")
 
 
-def _write(context: Context, chosen: Sequence[Waiting], take: Take | None) -> Step:
+def _write(context: Context, chosen: Sequence[WaitingProposal], take: Take | None) -> Step:
     inbox, now = _inbox(context), context.clock()
     elsewhere = sorted({one.place for one in chosen if one.place})
 
@@ -91,7 +91,7 @@ def _write(context: Context, chosen: Sequence[Waiting], take: Take | None) -> St
     def otherwise(error: MemdeckError) -> Step:
         if error.code == "review.conflict" and isinstance(error, ConflictError) and len(chosen) == 1:
             return _settle(context, chosen[0])
-        return Steps((Fail(error), Look()))
+        return Steps((Fail(error), ReadAgain()))
 
     return Write(write, None, otherwise, taken_back=not elsewhere)
 
@@ -99,26 +99,28 @@ def _write(context: Context, chosen: Sequence[Waiting], take: Take | None) -> St
 # Where the same was changed since
 
 
-def _settle(context: Context, one: Waiting) -> Step:
+def _settle(context: Context, one: WaitingProposal) -> Step:
     """Three columns: before both, as the agent wants it, as the file says now."""
     inbox, now = _inbox(context), context.clock()
 
-    def work() -> tuple[tuple[Clash, ...], tuple[str, ...]]:
+    def work() -> tuple[tuple[ProposalClash, ...], tuple[str, ...]]:
         standing = inbox.standing(inbox.get(one.ref), now)
         return standing.clashes, standing.reasons
 
     return Find(work, lambda found: _ask(context, one, *found))
 
 
-def _ask(context: Context, one: Waiting, clashes: Sequence[Clash], reasons: Sequence[str]) -> Step:
-    from widgets.dialogs.three_way import Question, Sides, ThreeWay
+def _ask(context: Context, one: WaitingProposal, clashes: Sequence[ProposalClash], reasons: Sequence[str]) -> Step:
+    from widgets.dialogs.three_way import Sides, ThreeWay, ThreeWayQuestion
 
     if reasons or not clashes:
         why = reasons[0] if reasons else "nothing is in the way any more"
-        return Steps((Say(f"It cannot be accepted as it is: {why}.", severity="warning"), Look()))
+        return Steps((Say(f"It cannot be accepted as it is: {why}.", severity="warning"), ReadAgain()))
     told = [clash.json() for clash in clashes]
     questions = [
-        Question(str(number), side["field"], side["base"], side["ours"], side["theirs"], group=str(side["entry"] or ""))
+        ThreeWayQuestion(
+            str(number), side["field"], side["base"], side["ours"], side["theirs"], group=str(side["entry"] or "")
+        )
         for number, side in enumerate(told)
     ]
 
@@ -145,7 +147,7 @@ def _ask(context: Context, one: Waiting, clashes: Sequence[Clash], reasons: Sequ
         note="Somebody changed the same since. Newer changes stay; choose for each place what it should say.",
         sides=Sides(base="before", mine="proposal", theirs="now"),
     )
-    return Ask(screen, answered)
+    return OpenDialog(screen, answered)
 
 
 def _side(text: str | None, base: str | None, ours: str | None, theirs: str | None) -> Side | None:
@@ -169,7 +171,7 @@ def edit(context: Context) -> Step:
 
     def edited(text: str) -> Step:
         now = context.clock()
-        return Find(lambda: inbox.edit(ref, text, reviewer=ACTOR, now=now), lambda _: Look())
+        return Find(lambda: inbox.edit(ref, text, reviewer=ACTOR, now=now), lambda _: ReadAgain())
 
     return Find(lambda: inbox.text_of(inbox.get(ref)), lambda text: InEditor(text, edited))
 
@@ -191,10 +193,10 @@ def reject(context: Context) -> Step:
 
     def done(count: int) -> Step:
         words = f"Rejected: {chosen[0].summary}" if count == 1 else f"Rejected {count} proposals"
-        return Steps((Say(words), Look()))
+        return Steps((Say(words), ReadAgain()))
 
     def answered(yes: bool | None) -> Step:
-        return Find(work, done, lambda error: Steps((Fail(error), Look()))) if yes else None
+        return Find(work, done, lambda error: Steps((Fail(error), ReadAgain()))) if yes else None
 
     details = f"{_titles(chosen)}\n\nThe files stay as they are; the agent hears of it."
-    return Ask(Confirm(question, details, yes="Reject", no="Keep waiting", danger=True), answered)
+    return OpenDialog(Confirm(question, details, yes="Reject", no="Keep waiting", danger=True), answered)

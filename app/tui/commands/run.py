@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .conditions import action_of_pane, monitors_of
 from .context import ACTOR
 from .state_checks import run_commands
-from .steps import Ask, Consent, Look, Reschedule, Run, Say, Step, Steps, Watched
+from .steps import AskConsent, OpenDialog, ReadAgain, Reschedule, RunJob, Say, SayWatch, Step, Steps
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
@@ -34,14 +34,14 @@ def run(context: Context) -> Step:
     if context.safe:
         return Say("Nothing runs with --safe.", severity="warning")
     if pane.pane_id == "state":
-        return Consent(set(), ("validation",), lambda: run_commands(context))
+        return AskConsent(set(), ("validation",), lambda: run_commands(context))
     monitors = monitors_of(pane)
     task = action_of_pane(pane)
     if monitors:
         names = {(monitor.file, monitor.name) for monitor in monitors}
-        return Consent(names, ("check", "url"), lambda: _check(context, monitors))
+        return AskConsent(names, ("check", "url"), lambda: _check(context, monitors))
     if task is not None:
-        return Consent({(task.file, task.title)}, ("action",), lambda: _act(context, task))
+        return AskConsent({(task.file, task.title)}, ("action",), lambda: _act(context, task))
     return None
 
 
@@ -73,16 +73,16 @@ def _check(context: Context, monitors: Sequence[Monitor]) -> Step:
             return None, refused
         return keep_watch(workspace, trust, now, context.ways(job), names=refs, wait=WAIT), refused
 
-    return Run("checking", work, _checked)
+    return RunJob("checking", work, _checked)
 
 
 def _checked(result: tuple[Watch | None, list[str]]) -> Step:
     watch, refused = result
     return Steps(
         (
-            None if watch is None else Watched(watch),
+            None if watch is None else SayWatch(watch),
             Say("\n".join(refused[:3]), severity="warning") if refused else None,
-            Look(),
+            ReadAgain(),
             Reschedule(),
         )
     )
@@ -110,13 +110,13 @@ def _act(context: Context, task: Task) -> Step:
             cancel=job.cancel,
         )
 
-    return Run("running", work, lambda done: _acted(task, done))
+    return RunJob("running", work, lambda done: _acted(task, done))
 
 
 def _acted(task: Task, done: ActionRun) -> Step:
     first, *more = done.outcome.splitlines()
     words = f"{task.title[:60]}: {first}" + (f" {more[-1]}" if more else "")
-    return Steps((Say(words, severity="information" if done.good else "warning"), Look()))
+    return Steps((Say(words, severity="information" if done.good else "warning"), ReadAgain()))
 
 
 # Mutes
@@ -148,7 +148,7 @@ def mute(context: Context) -> Step:
     def chosen(words: str | None) -> Step:
         return None if words is None else _mute(context, [one.name for one in monitors], who, ends[words])
 
-    return Ask(Choose(f"Mute {who}", options), chosen)
+    return OpenDialog(Choose(f"Mute {who}", options), chosen)
 
 
 def _clock(context: Context, until: datetime, now: datetime) -> str:
@@ -161,11 +161,11 @@ def _mute(context: Context, names: list[str], who: str, until: datetime | None) 
     now = context.clock()
 
     def work(_job: JobView) -> tuple[str, ...]:
-        from memory.monitoring.run.ledger import Ledger, key_of
+        from memory.monitoring.run.ledger import MonitorLedger, key_of
 
         workspace = context.workspace
         assert workspace is not None
-        ledger = Ledger(None if workspace.state is None else workspace.state.folder)
+        ledger = MonitorLedger(None if workspace.state is None else workspace.state.folder)
         try:
             for name in names:
                 ledger.mute(key_of(name), until)
@@ -176,6 +176,6 @@ def _mute(context: Context, names: list[str], who: str, until: datetime | None) 
     def done(warnings: Any) -> Step:
         muted = f"{who}: not muted" if until is None else f"{who}: muted until {_clock(context, until, now)}"
         said = Say(f"Not muted: {warnings[0]}", severity="error") if warnings else Say(muted)
-        return Steps((said, Look(), Reschedule()))
+        return Steps((said, ReadAgain(), Reschedule()))
 
-    return Run("muting", work, done)
+    return RunJob("muting", work, done)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from .context import ACTOR
 from .state_jobs import act, go_on, start, state_pane, system_of_state, wrote
-from .steps import Ask, Change, Say, Step, Steps
+from .steps import ApplyEdit, OpenDialog, Say, Step, Steps
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
-    from memory.state.operations import Written
-    from memory.state.recall.recall import Preview as Recall
+    from memory.state.operations import StateChange
+    from memory.state.recall.recall import RecallPreview as Recall
     from memory.state.sources import Synced
     from memory.systems.state import ProjectState
     from memory.workspace import Outcome
@@ -65,7 +65,7 @@ def recall_part(context: Context) -> Step:
     def chosen(words: str | None) -> Step:
         return None if words is None else recall(context, *parts[words][:2])
 
-    return Ask(Choose("Recall only", options), chosen, waited="The choice")
+    return OpenDialog(Choose("Recall only", options), chosen, waited="The choice")
 
 
 def _show(shown: Recall, lines: list[Line], again: Callable[[], Step]) -> Step:
@@ -76,7 +76,7 @@ def _show(shown: Recall, lines: list[Line], again: Callable[[], Step]) -> Step:
         return _apply(shown, again) if apply else None
 
     screen = Preview("Recall", lines, summary=recall_summary(shown), applicable=bool(shown.events))
-    return Ask(screen, answered, waited="The recall")
+    return OpenDialog(screen, answered, waited="The recall")
 
 
 def _apply(shown: Recall, again: Callable[[], Step]) -> Step:
@@ -89,7 +89,7 @@ def _apply(shown: Recall, again: Callable[[], Step]) -> Step:
         said = Say("Somebody changed the state meanwhile, so nothing was written; this is the new preview.")
         return Steps((said, again()))
 
-    return Change("state.recall", act(do), otherwise=otherwise, taken_back=True)
+    return ApplyEdit("state.recall", act(do), otherwise=otherwise, taken_back=True)
 
 
 # Sources
@@ -146,7 +146,7 @@ def update(context: Context) -> Step:
     if not system.present():
         return _plan_first(context)
 
-    def work(job: JobView) -> Written:
+    def work(job: JobView) -> StateChange:
         from memory.state.analysis import analyse
         from memory.state.operations import update
 
@@ -177,7 +177,7 @@ def _offer_first(context: Context, bundle: dict[str, Any]) -> Step:
 
     system, now = system_of_state(context), context.clock()
 
-    def work(_: JobView) -> Written:
+    def work(_: JobView) -> StateChange:
         from memory.state.operations import init
 
         with context.writing():
@@ -188,10 +188,10 @@ def _offer_first(context: Context, bundle: dict[str, Any]) -> Step:
 
     summary = f"{context.key_of('change.undo')} takes it back."
     screen = Preview("Make the state of this project", first_lines(bundle), summary=summary)
-    return Ask(screen, answered, waited="The state")
+    return OpenDialog(screen, answered, waited="The state")
 
 
-def _written(done: Written) -> Step:
+def _written(done: StateChange) -> Step:
     return wrote(done.change, done.summary)
 
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from .context import ACTOR
 from .state_jobs import act, go_on, start, state_pane, system_of_state, wrote
-from .steps import Ask, Change, Say, Step, Steps
+from .steps import ApplyEdit, OpenDialog, Say, Step, Steps
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.state.checks.finding import Finding
     from memory.state.diff import SectionDiff
-    from memory.state.operations import Written
-    from memory.state.query import Answer
-    from memory.state.repair_plan import Plan
+    from memory.state.operations import StateChange
+    from memory.state.query import QueryAnswer
+    from memory.state.repair_plan import RepairPlan
     from memory.systems.state import ProjectState
     from memory.workspace import Outcome
 
@@ -52,7 +52,7 @@ def _compared(context: Context, before: str, after: str, found: tuple[SectionDif
     summary = f"{counted(changed, 'section')} changed." if changed else "Nothing is apart."
     title = f"{before} {context.glyphs.right} {after}"
     screen = Preview(title, diff_lines(found, context.glyphs), summary=summary, applicable=False)
-    return Ask(screen, lambda _: None, waited="The comparison")
+    return OpenDialog(screen, lambda _: None, waited="The comparison")
 
 
 def validate(context: Context) -> Step:
@@ -85,7 +85,7 @@ def repair(context: Context) -> Step:
     """Work out what can be mended, and show it; Enter does it in one change."""
     system, now = system_of_state(context), context.clock()
 
-    def work(_: JobView) -> Plan:
+    def work(_: JobView) -> RepairPlan:
         from memory.state.checks.repair import plan_repair
 
         return plan_repair(system.store.memory(), now)
@@ -93,7 +93,7 @@ def repair(context: Context) -> Step:
     return start("looking for damage", work, lambda found: _planned(context, found))
 
 
-def _planned(context: Context, plan: Plan) -> Step:
+def _planned(context: Context, plan: RepairPlan) -> Step:
     from widgets.dialogs.dialogs import Preview
     from widgets.panes.state.answers import repair_lines, repair_summary
 
@@ -101,10 +101,10 @@ def _planned(context: Context, plan: Plan) -> Step:
         return _mend(context, plan) if apply else None
 
     screen = Preview("Repair", repair_lines(plan), summary=repair_summary(plan), applicable=bool(plan.steps))
-    return Ask(screen, answered, waited="The repair")
+    return OpenDialog(screen, answered, waited="The repair")
 
 
-def _mend(context: Context, plan: Plan) -> Step:
+def _mend(context: Context, plan: RepairPlan) -> Step:
     def do(system: ProjectState, actor: str, now: datetime) -> Outcome:
         return system.repair(plan, actor=actor, now=now)
 
@@ -114,7 +114,7 @@ def _mend(context: Context, plan: Plan) -> Step:
         said = Say("Another program changed the state meanwhile, so nothing was written; this is the new plan.")
         return Steps((said, repair(context)))
 
-    return Change("state.repair", act(do), otherwise=otherwise, taken_back=True)
+    return ApplyEdit("state.repair", act(do), otherwise=otherwise, taken_back=True)
 
 
 # Validation commands
@@ -124,7 +124,7 @@ def run_commands(context: Context) -> Step:
     """Run the validation commands of the bundle, each approved, and note how they ended."""
     system, now = system_of_state(context), context.clock()
 
-    def work(job: JobView) -> Written:
+    def work(job: JobView) -> StateChange:
         from memory.state.files.model import stamp
         from memory.state.operations import record_validation
         from memory.systems.state_commands import run_validation
@@ -146,7 +146,7 @@ def run_commands(context: Context) -> Step:
     return start("validating", work, _noted)
 
 
-def _noted(done: Written) -> Step:
+def _noted(done: StateChange) -> Step:
     return wrote(done.change, done.summary)
 
 
@@ -161,13 +161,13 @@ def ask(context: Context) -> Step:
         return _answer(context, question.strip()) if question and question.strip() else None
 
     screen = Prompt("Ask the project's state", placeholder="Why do we use SQLite? What changed? What is next?")
-    return Ask(screen, asked, waited="The question")
+    return OpenDialog(screen, asked, waited="The question")
 
 
 def _answer(context: Context, question: str) -> Step:
     system, now = system_of_state(context), context.clock()
 
-    def work(_: JobView) -> Answer:
+    def work(_: JobView) -> QueryAnswer:
         from memory.state.query import ask
 
         return ask(system.store.memory(), question, now)
@@ -175,9 +175,9 @@ def _answer(context: Context, question: str) -> Step:
     return start("looking for an answer", work, _answered)
 
 
-def _answered(found: Answer) -> Step:
+def _answered(found: QueryAnswer) -> Step:
     from widgets.dialogs.dialogs import Preview
     from widgets.panes.state.answers import answer_lines, answer_summary
 
     screen = Preview(found.question, answer_lines(found), summary=answer_summary(found), applicable=False)
-    return Ask(screen, lambda _: None, waited="The answer")
+    return OpenDialog(screen, lambda _: None, waited="The answer")

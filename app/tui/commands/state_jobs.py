@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
 
-from .steps import Look, Run, Step, Told
+from .steps import ReadAgain, RunJob, SayChange, Step
 
 if TYPE_CHECKING:
     from memory.storage import Change
@@ -41,14 +41,14 @@ def state_pane(context: Context) -> StatePane | None:
 
 def start(words: str, work: Callable[[JobView], Any], then: Callable[[Any], Step]) -> Step:
     """Return a job, one of a kind at a time; what was called off ends without a word more."""
-    return Run(words, work, then, lambda error: Look() if isinstance(error, _CalledOff) else None, once=True)
+    return RunJob(words, work, then, lambda error: ReadAgain() if isinstance(error, _CalledOff) else None, once=True)
 
 
 def wrote(change: Change | None, words: str, then: Callable[[Outcome], Step] | None = None) -> Step:
     """Return what says that a job wrote something, with `then` behind it; nothing where nothing was written."""
     from memory.workspace import Outcome
 
-    return None if change is None else Told(Outcome(change, words), then)
+    return None if change is None else SayChange(Outcome(change, words), then)
 
 
 def go_on(job: JobView) -> None:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 Severity = Literal["information", "warning", "error"]
 
 Step: TypeAlias = Union[
-    "Say | Fail | Copy | Ask | Form | Change | Write | Find | Run | Consent | Look | Open | Jump | GoTo | OnceSeen",
-    "InEditor | Discard | KeepView | ForgetView | Told | Turn | Watched | Reschedule | RedrawKeys | Steps | None",
+    "Say | Fail | Copy | OpenDialog | OpenForm | ApplyEdit | Write | Find | RunJob | AskConsent",
+    "ReadAgain | Open | GoToEntry | GoTo | OnceSeen | InEditor | Discard | KeepView | ForgetView",
+    "SayChange | Turn | SayWatch | Reschedule | RedrawKeys | Steps | None",
 ]
 """One thing to do, some one after the other, or nothing."""
 
@@ -59,7 +60,7 @@ class Copy(NamedTuple):
     said: str = ""
 
 
-class Ask(NamedTuple):
+class OpenDialog(NamedTuple):
     """A dialog; `then` gets its answer, None where it was left.
 
     `waited` names what took a while to get ready: it is only said where the person opened something else meanwhile.
@@ -70,7 +71,7 @@ class Ask(NamedTuple):
     waited: str = ""
 
 
-class Form(NamedTuple):
+class OpenForm(NamedTuple):
     """A form of a pane, about an item or a new one; `note` stands below its title."""
 
     pane: Pane
@@ -79,7 +80,7 @@ class Form(NamedTuple):
     note: str = ""
 
 
-class Change(NamedTuple):
+class ApplyEdit(NamedTuple):
     """An edit, written in a worker; with `taken_back` the key is named that takes it back."""
 
     operation: str
@@ -106,7 +107,7 @@ class Find(NamedTuple):
     otherwise: Otherwise | None = None
 
 
-class Run(NamedTuple):
+class RunJob(NamedTuple):
     """A job: it says how far it is and can be called off. `once`: not while one of the same words runs."""
 
     words: str
@@ -116,7 +117,7 @@ class Run(NamedTuple):
     once: bool = False
 
 
-class Consent(NamedTuple):
+class AskConsent(NamedTuple):
     """Questions about what the chosen things (file and name) ask to run in these roles; then what follows."""
 
     chosen: set[tuple[str, str]]
@@ -124,7 +125,7 @@ class Consent(NamedTuple):
     then: Callable[[], Step]
 
 
-class Look(NamedTuple):
+class ReadAgain(NamedTuple):
     """The files, read again; `then` once the open pane shows them."""
 
     then: Callable[[], Step] | None = None
@@ -136,7 +137,7 @@ class Open(NamedTuple):
     pane_id: str
 
 
-class Jump(NamedTuple):
+class GoToEntry(NamedTuple):
     """An entry of any file."""
 
     file: str
@@ -162,7 +163,7 @@ class InEditor(NamedTuple):
     then: Callable[[str], Step]
 
 
-class Watched(NamedTuple):
+class SayWatch(NamedTuple):
     """What a run of monitors found, said in a few lines."""
 
     watch: Watch
@@ -200,7 +201,7 @@ class Turn(NamedTuple):
     back: bool
 
 
-class Told(NamedTuple):
+class SayChange(NamedTuple):
     """A change that a job or worker made already: it is said as other changes are, and what is shown follows."""
 
     outcome: Outcome

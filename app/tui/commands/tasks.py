@@ -12,7 +12,7 @@ from widgets.panes.edit_chain import chain
 
 from .conditions import tasks_of
 from .journal import capture
-from .steps import Ask, Change, Form, GoTo, Otherwise, Say, Step
+from .steps import ApplyEdit, GoTo, OpenDialog, OpenForm, Otherwise, Say, Step
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
@@ -64,7 +64,7 @@ def _write(
     pane = context.pane
     assert pane is not None
     pane.line_list.select(())
-    return Change(f"tasks.{verb}", build, then=GoTo if follow else None, otherwise=otherwise)
+    return ApplyEdit(f"tasks.{verb}", build, then=GoTo if follow else None, otherwise=otherwise)
 
 
 def start(context: Context) -> Step:
@@ -98,7 +98,7 @@ def _finish(context: Context, tasks: list[Task]) -> Step:
             follow=True,
         )
 
-    return Ask(Prompt(_about("Done", tasks), placeholder="outcome, may stay empty"), answered)
+    return OpenDialog(Prompt(_about("Done", tasks), placeholder="outcome, may stay empty"), answered)
 
 
 def reopen(context: Context) -> Step:
@@ -142,7 +142,7 @@ def progress(context: Context) -> Step:
         )
 
     question = _about("How far", tasks)
-    return Ask(Prompt(question, value, placeholder="60 and a note", validate=validate, hint=hint), answered)
+    return OpenDialog(Prompt(question, value, placeholder="60 and a note", validate=validate, hint=hint), answered)
 
 
 def shift(context: Context, step: int) -> Step:
@@ -169,7 +169,7 @@ def due(context: Context) -> Step:
         written = as_written(text, value, context.clock(), zone)
         return _set(context, "due", tasks, {"due": written} if written else {}, () if written else ("due",))
 
-    return Ask(
+    return OpenDialog(
         Prompt(
             _about("Due", tasks),
             value,
@@ -210,9 +210,9 @@ def quick(context: Context) -> Step:
                 now=moment,
             )
 
-        return Change("tasks.add", build)
+        return ApplyEdit("tasks.add", build)
 
-    return Ask(
+    return OpenDialog(
         Prompt(
             "New task, in one line",
             placeholder=EXAMPLE,
@@ -257,7 +257,7 @@ def tags(context: Context) -> Step:
         return _set(context, "tags", tasks, {"tags": tags} if tags else {}, () if tags else ("tags",))
 
     words = "+add, -remove, or what all of them get" if several else "comma, separated; +add and -remove as well"
-    return Ask(Prompt(_about("Tags", tasks), value, placeholder=words, hint=hint), answered)
+    return OpenDialog(Prompt(_about("Tags", tasks), value, placeholder=words, hint=hint), answered)
 
 
 def assign(context: Context) -> Step:
@@ -274,7 +274,7 @@ def assign(context: Context) -> Step:
         return _set(context, "assign", tasks, {"assigned": who} if who else {}, () if who else ("assigned",))
 
     words = "an agent or a person; empty: nobody"
-    return Ask(Prompt(_about("Assigned to", tasks), value, placeholder=words), answered)
+    return OpenDialog(Prompt(_about("Assigned to", tasks), value, placeholder=words), answered)
 
 
 def _set(context: Context, verb: str, tasks: list[Task], values: Mapping[str, str], unset: tuple[str, ...]) -> Step:
@@ -353,12 +353,12 @@ def split(context: Context) -> Step:
     pane = context.pane
     assert pane is not None
     plan = FormPlan("Split task", (field,), build, "tasks.split")
-    return Form(pane, plan, task, note=task.title[:200])
+    return OpenForm(pane, plan, task, note=task.title[:200])
 
 
 def plan(context: Context) -> Step:
     """Say which plan the tasks belong to."""
-    from widgets.dialogs.pick import Option, Pick
+    from widgets.dialogs.pick import Pick, PickOption
 
     pane = context.pane
     assert pane is not None
@@ -369,9 +369,9 @@ def plan(context: Context) -> Step:
     if not plans:
         return Say("There is no active plan that tasks could belong to.")
     options = [
-        Option(f"plan:{plan.plan_id}", plan.title, plan.plan_id or "", marked=plan.plan_id == now) for plan in plans
+        PickOption(f"plan:{plan.plan_id}", plan.title, plan.plan_id or "", marked=plan.plan_id == now) for plan in plans
     ]
-    options.append(Option("none:", "no plan", marked=now is None and len(tasks) == 1))
+    options.append(PickOption("none:", "no plan", marked=now is None and len(tasks) == 1))
 
     def answered(answer: tuple[str, str] | None) -> Step:
         if answer is None:
@@ -381,7 +381,7 @@ def plan(context: Context) -> Step:
             context, "plan", tasks, {"orchestrationId": name} if name else {}, () if name else ("orchestrationId",)
         )
 
-    return Ask(Pick(_about("Belongs to", tasks), options), answered)
+    return OpenDialog(Pick(_about("Belongs to", tasks), options), answered)
 
 
 def note(context: Context) -> Step:
@@ -436,7 +436,7 @@ def why(context: Context) -> Step:
 
     task = _chosen(context)[0]
     found = urgency_of(task, context.clock(), context.zone)
-    return Ask(
+    return OpenDialog(
         Preview(
             f"Urgency {found.points:.1f}: {task.title[:200]}" if found.terms else task.title[:200],
             urgency_lines(found, context.glyphs),

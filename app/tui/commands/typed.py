@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from .steps import Ask, Change, Find, Say, Step, Told
+from .steps import ApplyEdit, Find, OpenDialog, Say, SayChange, Step
 
 if TYPE_CHECKING:
     from memory.systems.acts import Act
@@ -61,10 +61,10 @@ def _ask(context: Context, verb: str, target: Any, core: str) -> Step:
         def do(system: TypedMemory, actor: str, now: datetime) -> Outcome:
             return system.move(agent, source, text.strip(), core=core, actor=actor, now=now)
 
-        return Change(f"typed.{verb.lower()}", _act(do))
+        return ApplyEdit(f"typed.{verb.lower()}", _act(do))
 
     words = "its folder is made; core_files of the Aidefile follows"
-    return Ask(Prompt(f"{verb} {source} to", target(row), hint=lambda _: words), answered)
+    return OpenDialog(Prompt(f"{verb} {source} to", target(row), hint=lambda _: words), answered)
 
 
 def lock(context: Context) -> Step:
@@ -80,7 +80,7 @@ def lock(context: Context) -> Step:
     def say(outcome: Outcome) -> Step:
         return Say(outcome.summary[:1].upper() + outcome.summary[1:] + ".")
 
-    return Change("typed.lock", _act(do), then=say)
+    return ApplyEdit("typed.lock", _act(do), then=say)
 
 
 def prune(context: Context) -> Step:
@@ -101,11 +101,11 @@ def prune(context: Context) -> Step:
         def answered(apply: bool | None) -> Step:
             if not apply:
                 return None
-            return Find(lambda: work(dry_run=False), lambda done: Told(_pruned(done, now), taken_back=False))
+            return Find(lambda: work(dry_run=False), lambda done: SayChange(_pruned(done, now), taken_back=False))
 
         summary = "" if plan.deleted else "Nothing is old enough." if plan.error is None else "Nothing is deleted."
         screen = Preview(f"Prune {agent.name}", plan_lines(plan), summary=summary, applicable=bool(plan.deleted))
-        return Ask(screen, answered, waited="The plan")
+        return OpenDialog(screen, answered, waited="The plan")
 
     return Find(lambda: work(dry_run=True), show)
 

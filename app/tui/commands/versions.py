@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .conditions import Versioned, versioned
-from .steps import Ask, Change, Find, GoTo, Say, Step
+from .steps import ApplyEdit, Find, GoTo, OpenDialog, Say, Step
 
 if TYPE_CHECKING:
     from memory.history.versions import EntryVersion
@@ -45,13 +45,13 @@ def _shown(context: Context, wanted: Versioned, versions: Sequence[EntryVersion]
     zone = context.zone
     rows = _rows(versions) if wanted.ref is not None else [_line_row(one) for one in versions]
     screen = EntryHistory(wanted.title[:300], rows, context.clock(), zone)
-    return Ask(screen, chosen, waited="The history")
+    return OpenDialog(screen, chosen, waited="The history")
 
 
 def _bring_back(versions: Sequence[EntryVersion], version: EntryVersion) -> Step:
     from memory.history.versions import bring_back
 
-    return Change("restore", lambda snapshot: bring_back(snapshot, versions, version), then=GoTo)
+    return ApplyEdit("restore", lambda snapshot: bring_back(snapshot, versions, version), then=GoTo)
 
 
 def _rows(versions: Sequence[EntryVersion]) -> list[VersionRow]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .journal import day, year
-from .steps import Ask, ForgetView, KeepView, Look, RedrawKeys, Say, Step, Steps
+from .steps import ForgetView, KeepView, OpenDialog, ReadAgain, RedrawKeys, Say, Step, Steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from widgets.dialogs.pick import Option
+    from widgets.dialogs.pick import PickOption
     from widgets.pane.base import Pane
     from widgets.panes.tasks.views import TaskViews
 
@@ -46,7 +46,7 @@ def toggle(context: Context, name: str) -> Step:
     if wanted == "calendar" and pane.row_count > MANY:
         # All dates have to be read first.
         pane.wants_agenda = True
-        return Look(show)
+        return ReadAgain(show)
     return show()
 
 
@@ -69,7 +69,7 @@ def calendar(context: Context) -> Step:
 def arrange(context: Context) -> Step:
     """A menu: what to group by (the board has its columns for that), what to sort by."""
     from memory.files.tasks.order import GROUP_WORDS
-    from widgets.dialogs.pick import Option, Pick
+    from widgets.dialogs.pick import Pick, PickOption
 
     pane = context.pane
     assert pane is not None
@@ -77,7 +77,8 @@ def arrange(context: Context) -> Step:
     groups = getattr(pane, "groups", ()) if getattr(pane, "board", None) is None else ()
     group = getattr(pane, "group", "")
     options += [
-        Option(f"group:{name}", GROUP_WORDS.get(name, name), group="GROUP BY", marked=name == group) for name in groups
+        PickOption(f"group:{name}", GROUP_WORDS.get(name, name), group="GROUP BY", marked=name == group)
+        for name in groups
     ]
     if len(pane.sorts) > 1:
         options += _orders(pane, "SORT BY")
@@ -88,18 +89,19 @@ def arrange(context: Context) -> Step:
         kind, _, name = answer[1].partition(":")
         return _set(pane, kind, name)
 
-    return Ask(Pick("Group and sort" if groups else "Sort", options), answered)
+    return OpenDialog(Pick("Group and sort" if groups else "Sort", options), answered)
 
 
-def _orders(pane: Pane, group: str) -> list[Option]:
+def _orders(pane: Pane, group: str) -> list[PickOption]:
     """The orders of a pane for a menu, that in use marked."""
-    from widgets.dialogs.pick import Option
+    from widgets.dialogs.pick import PickOption
     from widgets.pane.visible_rows import REVERSED
 
     name = pane.sort.removesuffix(REVERSED)
     note = "reversed" if name != pane.sort else ""
     return [
-        Option(f"sort:{one}", one, note if one == name else "", group=group, marked=one == name) for one in pane.sorts
+        PickOption(f"sort:{one}", one, note if one == name else "", group=group, marked=one == name)
+        for one in pane.sorts
     ]
 
 
@@ -120,7 +122,7 @@ def orders(context: Context) -> Step:
             return sort_by(pane, name if turned else name + REVERSED)
         return None if turned else sort_by(pane, name)
 
-    return Ask(Orders("Sort", _orders(pane, "")), answered)
+    return OpenDialog(Orders("Sort", _orders(pane, "")), answered)
 
 
 def _set(pane: Pane, kind: str, name: str) -> Step:
@@ -129,7 +131,7 @@ def _set(pane: Pane, kind: str, name: str) -> Step:
         return sort_by(pane, name)
     if pane.row_count > MANY:
         pane.group = name  # type: ignore[attr-defined]
-        return Look()
+        return ReadAgain()
     pane.set_group(name)  # type: ignore[attr-defined]
     return None
 
@@ -139,7 +141,7 @@ def sort_by(pane: Pane, name: str) -> Step:
     said = f"Sorted by {name}."
     if pane.row_count > MANY:
         pane.arrangement.sort = name
-        return Look(lambda: Say(said))
+        return ReadAgain(lambda: Say(said))
     pane.set_sort(name)
     return Say(said)
 
@@ -149,17 +151,17 @@ def sort_by(pane: Pane, name: str) -> Step:
 
 def saved(context: Context) -> Step:
     """A menu of the views that were kept, and one more to keep this one."""
-    from widgets.dialogs.pick import Option, Pick
+    from widgets.dialogs.pick import Pick, PickOption
 
     pane = context.pane
     assert pane is not None
     known = context.saved_views(pane.pane_id)
     options = [
-        Option(f"view:{name}", name, _words(view), group="SAVED VIEWS", removable=True, marked=name == pane.named)
+        PickOption(f"view:{name}", name, _words(view), group="SAVED VIEWS", removable=True, marked=name == pane.named)
         for name, view in known.items()
     ]
-    options.append(Option("save:", "Save this view …", group="THIS VIEW" if known else ""))
-    options.append(Option("reset:", "Back to the usual view", group="THIS VIEW" if known else ""))
+    options.append(PickOption("save:", "Save this view …", group="THIS VIEW" if known else ""))
+    options.append(PickOption("reset:", "Back to the usual view", group="THIS VIEW" if known else ""))
 
     def answered(answer: tuple[str, str] | None) -> Step:
         if answer is None:
@@ -172,7 +174,7 @@ def saved(context: Context) -> Step:
             return _save(context)
         return _restore(context, known[name] if kind == "view" else {})
 
-    return Ask(Pick("Views", options), answered)
+    return OpenDialog(Pick("Views", options), answered)
 
 
 def _save(context: Context) -> Step:
@@ -198,7 +200,7 @@ def _save(context: Context) -> Step:
     hint: Callable[[str], str] = lambda text: (  # noqa: E731
         "replaces the view of that name" if text.strip() in known else _words(view)
     )
-    return Ask(Prompt("Name of this view", placeholder="mine", validate=validate, hint=hint), answered)
+    return OpenDialog(Prompt("Name of this view", placeholder="mine", validate=validate, hint=hint), answered)
 
 
 def _restore(context: Context, view: dict[str, str]) -> Step:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from app.tui.commands.steps import Ask, Change, Copy, Fail, Find, GoTo, Look, Say, Step, Steps
+from app.tui.commands.steps import ApplyEdit, Copy, Fail, Find, GoTo, OpenDialog, ReadAgain, Say, Step, Steps
 from memory.errors import ConflictError, MemdeckError
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def ask_fields(
 
     `write` gets the answers; `show` opens the form again where the person leaves the question.
     """
-    from widgets.dialogs.three_way import Question, ThreeWay
+    from widgets.dialogs.three_way import ThreeWay, ThreeWayQuestion
 
     mine = sheet.changes(values)
     questions = [
-        Question(
+        ThreeWayQuestion(
             spec.name,
             spec.label,
             sheet.given(spec.name) or None,
@@ -58,7 +58,7 @@ def ask_fields(
     if others:
         note += f"\nWhat you changed besides goes along: {', '.join(others)}."
     validate = {spec.name: spec.validate for spec in sheet.plan.fields}
-    return Ask(ThreeWay(CHANGED, questions, note=note, validate=validate), answered)
+    return OpenDialog(ThreeWay(CHANGED, questions, note=note, validate=validate), answered)
 
 
 # $EDITOR
@@ -68,7 +68,7 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
     """Ask about the places of an entry's text that both sides changed, then write it."""
     from memory.document import Entry
     from memory.files.merging import open_entry
-    from widgets.dialogs.three_way import Question, ThreeWay
+    from widgets.dialogs.three_way import ThreeWay, ThreeWayQuestion
 
     fresh = fresh if fresh is not None else pane.find(pane.ref(item))
     theirs = None if fresh is None else getattr(fresh, "entry", None)
@@ -89,10 +89,10 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
 
         def otherwise(error: MemdeckError) -> Step:
             if isinstance(error, ConflictError):
-                return Look(lambda: ask_source(context, pane, item, text))
+                return ReadAgain(lambda: ask_source(context, pane, item, text))
             return Steps((Copy(text), Fail(error)))
 
-        return None if build is None else Change(f"{pane.pane_id}.source", build, GoTo, otherwise)
+        return None if build is None else ApplyEdit(f"{pane.pane_id}.source", build, GoTo, otherwise)
 
     def answered(answers: Answers | None) -> Step:
         if answers is None:
@@ -100,12 +100,13 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
         return write(answers)
 
     questions = [
-        Question(str(place), one.name, one.base, one.ours, one.theirs) for place, one in enumerate(merge.differences)
+        ThreeWayQuestion(str(place), one.name, one.base, one.ours, one.theirs)
+        for place, one in enumerate(merge.differences)
     ]
     if not questions:
         return write({})
     title = str(getattr(item, "title", ""))
-    return Ask(ThreeWay(CHANGED, questions, note=title), answered)
+    return OpenDialog(ThreeWay(CHANGED, questions, note=title), answered)
 
 
 # Commands
@@ -113,12 +114,12 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
 
 def ask_command(error: ConflictError, title: str, write: Callable[[Mapping[str, str]], Step]) -> Step:
     """Ask about what a command would set and somebody else set meanwhile; None: the error says too little."""
-    from widgets.dialogs.three_way import Question, ThreeWay
+    from widgets.dialogs.three_way import ThreeWay, ThreeWayQuestion
 
     questions = []
     for one in error.details.get("conflicts") or ():
         name = str(one["field"])
-        questions.append(Question(name, name, one["base"], one["ours"], one["theirs"]))
+        questions.append(ThreeWayQuestion(name, name, one["base"], one["ours"], one["theirs"]))
     if not questions:
         return None
 
@@ -127,7 +128,7 @@ def ask_command(error: ConflictError, title: str, write: Callable[[Mapping[str, 
         chosen = {name: text or "" for name, text in (answers or {}).items() if text != theirs[name]}
         return write(chosen) if chosen else Say("It stays as it is.")
 
-    return Ask(ThreeWay(CHANGED, questions, note=title), answered)
+    return OpenDialog(ThreeWay(CHANGED, questions, note=title), answered)
 
 
 # Entries that are gone
@@ -181,23 +182,23 @@ def _choose(
     left: Callable[[], Step] | None,
     done: Callable[[], Step] | None,
 ) -> Step:
-    from widgets.dialogs.choices import Choices, Option
+    from widgets.dialogs.choices import Choices, DialogOption
 
     options = []
     if renamed is not None:
         new = str(getattr(fresh, "title", "") or getattr(fresh, "name", ""))
         head, words = "This entry was renamed meanwhile", f"{title}\nis now called\n{new}"
-        options.append(Option("s", "save", "Save into it", "your changes go into the renamed entry"))
+        options.append(DialogOption("s", "save", "Save into it", "your changes go into the renamed entry"))
     else:
         head, words = "This entry is not there any more", f"{title}\nwas removed or renamed by somebody else."
         if again is not None:
-            options.append(Option("p", "put back", "Put it back", "with what you changed"))
+            options.append(DialogOption("p", "put back", "Put it back", "with what you changed"))
     shown = typed.strip().split("\n")
     words += "\n\nYou typed:\n" + "\n".join(text[:200] for text in shown[:3]) + ("\n…" if len(shown) > 3 else "")
-    options.append(Option("c", "copy", "Copy what you typed", "and leave"))
+    options.append(DialogOption("c", "copy", "Copy what you typed", "and leave"))
     if left is not None:
-        options.append(Option("k", "keep", "Keep it as a draft", "w goes on with it"))
-    options.append(Option("d", "drop", "Throw it away", "what you typed is lost"))
+        options.append(DialogOption("k", "keep", "Keep it as a draft", "w goes on with it"))
+    options.append(DialogOption("d", "drop", "Throw it away", "what you typed is lost"))
 
     def chosen(choice: str | None) -> Step:
         if choice == "save" and renamed is not None:
@@ -211,4 +212,4 @@ def _choose(
             return copied if done is None else Steps((copied, done()))
         return left()
 
-    return Ask(Choices(head, words, options), chosen)
+    return OpenDialog(Choices(head, words, options), chosen)

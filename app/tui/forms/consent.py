@@ -14,20 +14,20 @@ from memory.errors import MemdeckError, RefusedError
 if TYPE_CHECKING:
     from textual.events import Key
 
-    from app.tui.live.changing import Changing
-    from app.tui.live.refresh import Looking
-    from app.tui.live.schedule import Watching
+    from app.tui.live.edits import Edits
+    from app.tui.live.refresh import Refresher
+    from app.tui.live.schedule import Schedule
     from app.tui.overlays import Overlays
     from app.tui.shell import Shell
-    from memory.trust.consent import Ask, Decision, Trust
+    from memory.trust.consent import Ask, ConsentDecision, Trust
     from memory.trust.view import ConsentView
 
 
-class Question(NamedTuple):
+class ConsentQuestion(NamedTuple):
     """One thing to decide, as it was when it was looked at."""
 
     ask: Ask
-    decision: Decision
+    decision: ConsentDecision
     view: ConsentView
 
 
@@ -40,7 +40,7 @@ STATE_ROLES = ("validation", "engine")
 """What the state of a project asks for."""
 
 
-def _is(question: Question, name: str, role: str) -> bool:
+def _is(question: ConsentQuestion, name: str, role: str) -> bool:
     """Whether a question is about a monitor of this name, and its check or its remediation if one of them is meant."""
     ask = question.ask
     return ask.role in MONITOR_ROLES and ask.name == name and role in ("", _kind(ask.role))
@@ -50,15 +50,13 @@ def _kind(role: str) -> str:
     return role if role == "remediate" else "check"
 
 
-class Consent(Part):
+class ConsentPart(Part):
     """Asks a person; everything it reads and writes happens in a worker."""
 
-    def __init__(
-        self, app: Shell, looking: Looking, watching: Watching, overlays: Overlays, changing: Changing
-    ) -> None:
+    def __init__(self, app: Shell, refresher: Refresher, schedule: Schedule, overlays: Overlays, edits: Edits) -> None:
         """No question is on its way."""
         super().__init__(app)
-        self._looking, self._watching, self._overlays, self._changing = looking, watching, overlays, changing
+        self._refresher, self._schedule, self._overlays, self._edits = refresher, schedule, overlays, edits
         self._coming = False
 
     # Keys
@@ -121,7 +119,7 @@ class Consent(Part):
         if self._is_refused():
             return
 
-        def work() -> list[Question]:
+        def work() -> list[ConsentQuestion]:
             from memory.systems import asks_of_all, entrust
             from memory.trust.view import view_of
 
@@ -136,13 +134,13 @@ class Consent(Part):
                 decision = trust.decide(ask)
                 waits = decision.state in ("pending", "withdrawn")
                 if not decision.allowed and (waits or (chosen and then is None)):
-                    found.append(Question(ask, decision, view_of(ask, decision, workspace.root)))
+                    found.append(ConsentQuestion(ask, decision, view_of(ask, decision, workspace.root)))
             first = next((place for place, one in enumerate(found) if start and _is(one, *start)), 0)
             return [*found[first:], *found[:first]]
 
         self._run(work, lambda questions: self._ask(questions, 0, then))
 
-    def _ask(self, questions: list[Question], index: int, then: Callable[[], None] | None = None) -> None:
+    def _ask(self, questions: list[ConsentQuestion], index: int, then: Callable[[], None] | None = None) -> None:
         """Show a question; its answer brings the next one, and the last one what was to follow."""
         if index >= len(questions):
             if then is not None:
@@ -157,7 +155,7 @@ class Consent(Part):
         def answered(answer: str | None) -> None:
             if answer is None:
                 # What was approved before may run at its time.
-                self._watching.look_soon()
+                self._schedule.look_soon()
             elif answer in (APPROVE, DENY):
                 self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1, then), then is None)
             else:
@@ -166,7 +164,7 @@ class Consent(Part):
         place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
         self._overlays.offer("The question", ConsentScreen(question.view, place=place), answered)
 
-    def _decide(self, question: Question, approved: bool, then: Callable[[], None], wakes: bool) -> None:
+    def _decide(self, question: ConsentQuestion, approved: bool, then: Callable[[], None], wakes: bool) -> None:
         """Keep an answer; `wakes`: what it lets run begins with the next beat, for nobody runs it right now."""
         now = self.app.clock()
 
@@ -179,9 +177,9 @@ class Consent(Part):
         def done(words: str) -> None:
             self.app.say(words)
             # The header, the brief and the schedule know of it soon.
-            self._looking.request()
+            self._refresher.request()
             if wakes:
-                self._watching.look_soon()
+                self._schedule.look_soon()
             then()
 
         self._run(work, done)
@@ -244,7 +242,7 @@ class Consent(Part):
             self._coming = False
             then(result)
 
-        self._changing.ask(work, done, self._failed, group="consent")
+        self._edits.ask(work, done, self._failed, group="consent")
 
     def _failed(self, error: MemdeckError) -> bool:
         """Keys count again; the error is said as any other."""

@@ -1,4 +1,4 @@
-"""Drafting: what is typed into a form is kept outside of the workspace, and offered again when it was never saved."""
+"""Drafts of forms: kept outside of the workspace as they are typed, and offered again where they were never saved."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.tui.messages import Report
+from app.tui.messages import ThreadReport
 from app.tui.part import Part
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from app.tui.pane_state import Remembering
+    from app.tui.pane_state import PaneState
     from app.tui.shell import Shell
     from memory.storage.private.drafts import Draft, Drafts
     from widgets.input.form import Form
@@ -44,13 +44,13 @@ KINDS = {
 """What an entry is called, by its pane."""
 
 
-class Drafting(Part):
+class FormDrafts(Part):
     """Writes drafts in a worker, and goes on with those of programs that ended."""
 
-    def __init__(self, app: Shell, remembering: Remembering) -> None:
+    def __init__(self, app: Shell, pane_state: PaneState) -> None:
         """Nothing is typed."""
         super().__init__(app)
-        self._remembering = remembering
+        self._pane_state = pane_state
         self._looked = False
         self._forms: dict[Form, Sheet] = {}
         self._waiting: dict[str, Draft] = {}
@@ -194,14 +194,14 @@ class Drafting(Part):
             with suppress(MemdeckError, OSError):
                 found = drafts.left()
         if found:
-            self.app.post_message(Report(partial(self._found, found)))
+            self.app.post_message(ThreadReport(partial(self._found, found)))
 
     def _found(self, drafts: tuple[Draft, ...]) -> None:
         """Offer them, without getting into the way of anything: a word once for each, the brief lists them until they
         are gone.
         """
         self.left = drafts
-        told = self._remembering.told_drafts
+        told = self._pane_state.told_drafts
         new = [draft for draft in drafts if _version(draft) not in told]
         if new:
             more = len(new) - 1
@@ -209,7 +209,7 @@ class Drafting(Part):
             key = self.app.key_of("draft.resume" if new[0] is drafts[0] else "pane.brief")
             does = "go on with it" if new[0] is drafts[0] else "see it in Brief"
             self.app.say(f"{words}. Press {key} to {does}.", title="Draft")
-        self._remembering.tell_drafts(map(_version, drafts))
+        self._pane_state.tell_drafts(map(_version, drafts))
         self.show_left()
 
     def show_left(self) -> None:

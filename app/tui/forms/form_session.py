@@ -1,4 +1,4 @@
-"""Filling: a form from its opening to its file; what others changed meanwhile is merged, or asked about."""
+"""A form session: a form from its opening to its file; what others changed meanwhile is merged, or asked about."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from app.tui.commands.context import Context
     from app.tui.commands.steps import Step
-    from app.tui.live.changing import Changing
-    from app.tui.live.refresh import Looking
+    from app.tui.live.edits import Edits
+    from app.tui.live.refresh import Refresher
     from app.tui.navigation import Navigation
     from app.tui.shell import Shell
     from memory.files.edit import Edit
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from widgets.pane.base import Pane
     from widgets.pane.offers import Build, FileBuild, FormPlan, Values
 
-    from .drafts import Drafting
+    from .drafts import FormDrafts
 
 LONGEST_VALUE = 30
 """Cells of a value where a form says that it changed."""
@@ -38,22 +38,22 @@ MOST_TRIES = 5
 """How often a form is merged with newer files before a person is asked to look at it."""
 
 
-class Filling(Part):
+class FormSession(Part):
     """Opens forms, writes them, and goes on where somebody else was faster; nothing that was typed gets lost."""
 
     def __init__(
         self,
         app: Shell,
         context: Context,
-        looking: Looking,
-        changing: Changing,
-        drafting: Drafting,
+        refresher: Refresher,
+        edits: Edits,
+        form_drafts: FormDrafts,
         navigation: Navigation,
         perform: Callable[[Step], None],
     ) -> None:
         """`perform` does the steps of a question; no form is open yet."""
         super().__init__(app)
-        self._context, self._looking, self._changing, self._drafting = context, looking, changing, drafting
+        self._context, self._refresher, self._edits, self._form_drafts = context, refresher, edits, form_drafts
         self._navigation, self._perform = navigation, perform
         self._open: tuple[Form, Sheet] | None = None
         """The form that is on the screen."""
@@ -100,16 +100,16 @@ class Filling(Part):
             return found or self._try(sheet, values)
 
         def closed(values: Values | None) -> None:
-            self._drafting.closed(form)
+            self._form_drafts.closed(form)
             self._open = None
             if values is None:
-                self._drafting.end(sheet)
+                self._form_drafts.end(sheet)
             else:
                 self.save(sheet, values, shown=True)
 
         form = Form(plan.title, plan.fields, check=check, draft=kept, focus=plan.focus, note=note)
         self._open = (form, sheet)
-        self._drafting.begin(form, sheet)
+        self._form_drafts.begin(form, sheet)
         self.app.push_screen(form, closed)
 
     def _try(self, sheet: Sheet, values: Values) -> Mapping[str, str]:
@@ -139,7 +139,7 @@ class Filling(Part):
     def save(self, sheet: Sheet, values: Values, *, shown: bool = False) -> None:
         """Write a form, after asking where both sides changed the same; `shown`: the person saw the newest files."""
         if not sheet.changes(values):
-            self._drafting.end(sheet)
+            self._form_drafts.end(sheet)
             self.app.say("Nothing was changed.")
             return
         asked = ask_fields(
@@ -163,7 +163,7 @@ class Filling(Part):
         known = {spec.name: spec.value for spec in plan.fields}
         changed = {name: value for name, value in final.items() if value != known.get(name, "")}
         if not changed:
-            self._drafting.end(sheet)
+            self._form_drafts.end(sheet)
             self.app.say("It says that already; nothing was changed.")
             return
         try:
@@ -174,21 +174,21 @@ class Filling(Part):
             return
 
         def done(outcome: Outcome) -> None:
-            self._drafting.end(sheet)
+            self._form_drafts.end(sheet)
             self._perform(GoTo(outcome))
 
         def otherwise(error: MemdeckError) -> bool:
             self._failed(sheet, final, error)
             return True
 
-        self._changing.change(plan.operation, guarded(plan, changed, build), then=done, otherwise=otherwise)
+        self._edits.change(plan.operation, guarded(plan, changed, build), then=done, otherwise=otherwise)
 
     def _failed(self, sheet: Sheet, values: Values, error: MemdeckError) -> None:
         """Somebody else was faster: look at the files as they are now and go on from there."""
         if sheet.item is not None and isinstance(error, ConflictError):
-            self._looking.request(lambda: self._again(sheet, values))
+            self._refresher.request(lambda: self._again(sheet, values))
         elif sheet.item is not None and isinstance(error, NotFoundError):
-            self._looking.request(lambda: self._gone(sheet, values))
+            self._refresher.request(lambda: self._gone(sheet, values))
         else:
             self.app.say_error(error)
             self.show(sheet, values)
@@ -226,8 +226,8 @@ class Filling(Part):
                 renamed=lambda fresh: self.follow(sheet, fresh, values),
                 again=lambda: self._put_back(sheet, values),
                 source=source,
-                left=lambda: self._drafting.keep(sheet, values),
-                done=lambda: self._drafting.end(sheet),
+                left=lambda: self._form_drafts.keep(sheet, values),
+                done=lambda: self._form_drafts.end(sheet),
                 ref=sheet.ref,
             )
         )
@@ -249,30 +249,30 @@ class Filling(Part):
             return restore_version(snapshot, file, Entry.from_text(entry.text), section, ())
 
         def done(outcome: Outcome) -> None:
-            self._drafting.end(sheet)
+            self._form_drafts.end(sheet)
             self._perform(GoTo(outcome))
 
         def otherwise(error: MemdeckError) -> bool:
             self.app.say_error(error)
-            self._drafting.keep(sheet, values)
+            self._form_drafts.keep(sheet, values)
             return True
 
-        self._changing.change(sheet.plan.operation, chain([back, edit]), then=done, otherwise=otherwise)
+        self._edits.change(sheet.plan.operation, chain([back, edit]), then=done, otherwise=otherwise)
 
     # Drafts
 
     def resume_left(self, draft_id: str = "") -> None:
         """Open the form of a draft again, the newest one if none is named."""
-        draft = self._drafting.of(draft_id)
+        draft = self._form_drafts.of(draft_id)
         if draft is None:
             return
 
         def shown() -> None:
-            self._drafting.take(draft)
+            self._form_drafts.take(draft)
             self.resume(draft)
 
         self._navigation.open_pane(draft.pane)
-        self._looking.request(shown)
+        self._refresher.request(shown)
 
     def resume(self, draft: Draft) -> None:
         """Open the form of a draft, on the entry as it is now."""
@@ -323,8 +323,8 @@ class Filling(Part):
                 renamed=renamed,
                 again=lambda: self._put_draft_back(draft),
                 source=draft.source if draft.file else None,
-                left=lambda: self._drafting.give_back(draft),
-                done=lambda: self._drafting.drop(draft),
+                left=lambda: self._form_drafts.give_back(draft),
+                done=lambda: self._form_drafts.drop(draft),
                 ref=None if draft.new else draft.ref,
             )
         )
@@ -337,10 +337,10 @@ class Filling(Part):
         source, file, section = draft.source or "", draft.file, draft.section
 
         def otherwise(_: MemdeckError) -> bool:
-            self._drafting.give_back(draft)
+            self._form_drafts.give_back(draft)
             return False
 
-        self._changing.change(
+        self._edits.change(
             "restore",
             lambda snapshot: restore_version(snapshot, file, Entry.from_text(source), section, ()),
             then=lambda _: self.resume(draft),

@@ -80,7 +80,7 @@ TYPING = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownBinding:
     """One binding: its id, the keys it has by itself, what it does, and the part or group it belongs to."""
 
     id: str
@@ -91,7 +91,7 @@ class Known:
 
 
 @cache
-def known_bindings() -> tuple[Known, ...]:
+def known_bindings() -> tuple[KnownBinding, ...]:
     """Every binding that can be rebound; the actions first, in the order of the registry."""
     return (*_of_actions(), *(known for part in PARTS for known in _of_part(part)))
 
@@ -102,12 +102,12 @@ def known_ids() -> frozenset[str]:
     return frozenset(known.id for known in known_bindings())
 
 
-def _of_actions() -> Iterator[Known]:
+def _of_actions() -> Iterator[KnownBinding]:
     for action in ACTIONS:
-        yield Known(action.id, action.keys, action.description, action.group, _ACTIONS)
+        yield KnownBinding(action.id, action.keys, action.description, action.group, _ACTIONS)
 
 
-def _of_part(part: str) -> Iterator[Known]:
+def _of_part(part: str) -> Iterator[KnownBinding]:
     from textual.binding import Binding
 
     module, _, name = PARTS[part].partition(":")
@@ -115,17 +115,17 @@ def _of_part(part: str) -> Iterator[Known]:
     for binding in owner.__dict__.get("BINDINGS", ()):
         if isinstance(binding, Binding):
             keys = tuple(key.strip() for key in binding.key.split(","))
-            yield Known(binding.id or "", keys, binding.tooltip or binding.description, part, part)
+            yield KnownBinding(binding.id or "", keys, binding.tooltip or binding.description, part, part)
 
 
-def shared_keys(keymap: Keymap) -> Iterator[tuple[str, Known, Known]]:
+def shared_keys(keymap: Keymap) -> Iterator[tuple[str, KnownBinding, KnownBinding]]:
     """Keys that mean two things where one of them was chosen by the person: the key, what wins, what loses."""
     seen: set[tuple[str, str, str]] = set()
-    by_part: dict[str, list[Known]] = {}
+    by_part: dict[str, list[KnownBinding]] = {}
     for known in known_bindings():
         by_part.setdefault(known.part, []).append(known)
     for parts in TOGETHER:
-        owners: dict[str, list[Known]] = {}
+        owners: dict[str, list[KnownBinding]] = {}
         for part in parts:
             # Of two bindings of one part Textual keeps the one that was chosen.
             for known in sorted(by_part[part], key=lambda known: known.id not in keymap.rebound):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from widgets.chrome.footer import key_name
 
-from .bindings import Known, known_bindings
+from .bindings import KnownBinding, known_bindings
 
 INTRODUCTION = """\
 # Keys
@@ -50,7 +50,7 @@ def keys_page() -> str:
 
 def _lines() -> Iterator[str]:
     yield INTRODUCTION
-    groups: dict[str, list[Known]] = {}
+    groups: dict[str, list[KnownBinding]] = {}
     for known in known_bindings():
         groups.setdefault(known.group, []).append(known)
     for name, rows in groups.items():

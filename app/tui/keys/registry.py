@@ -54,7 +54,9 @@ class Action(NamedTuple):
         return next((sentence for name, _, sentence in self.said if name == pane), self.description)
 
 
-PARTS = frozenset({"navigation", "consent", "searching", "drafting", "filling", "overlays", "jobs", "looking", "fleet"})
+PARTS = frozenset(
+    {"navigation", "consent", "search_queries", "form_drafts", "form_session", "overlays", "jobs", "refresher", "fleet"}
+)
 """The targets that are parts of the application."""
 
 
@@ -295,7 +297,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "app.search",
         ("ctrl+f",),
-        "searching",
+        "search_queries",
         "open",
         "search",
         "Search everything: all files and the archive",
@@ -331,7 +333,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "draft.resume",
         ("w",),
-        "filling",
+        "form_session",
         "resume_left",
         "open draft",
         "Go on with a form that was never saved",
@@ -473,7 +475,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "draft.discard",
         (),
-        "drafting",
+        "form_drafts",
         "discard",
         "discard draft",
         "Throw away a form that was never saved; asks first",
@@ -958,7 +960,7 @@ ACTIONS: tuple[Action, ...] = (
         "Go to the first problem in the files",
         _PANE,
     ),
-    Action("app.reload", (), "looking", "reload", "reload", "Read the files again now", _APP),
+    Action("app.reload", (), "refresher", "reload", "reload", "Read the files again now", _APP),
     Action("app.quit", ("q",), "overlays", "quit", "quit", "Leave memdeck", _APP, needs=conditions.ALWAYS),
 )
 """All actions; those that are shown stand in the order of the footer."""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from textual.dom import DOMNode
 
-    from app.tui.forms.consent import Consent
-    from app.tui.live.changing import Changing
+    from app.tui.forms.consent import ConsentPart
+    from app.tui.live.edits import Edits
     from app.tui.shell import Shell
 
 _MOVING = frozenset({"down", "up", "tab", "shift+tab", "enter"})
@@ -39,11 +39,11 @@ class TypeAhead:
     """Keeps keys back from the moment a key means an action until what it opened can take keys."""
 
     def __init__(
-        self, app: Shell, changing: Changing, consent: Consent, pass_on: Callable[[Key], Awaitable[None]]
+        self, app: Shell, edits: Edits, consent: ConsentPart, pass_on: Callable[[Key], Awaitable[None]]
     ) -> None:
         """`pass_on` lets a key go its way; nothing is kept yet."""
         self._app = app
-        self._changing, self._consent, self._pass_on = changing, consent, pass_on
+        self._edits, self._consent, self._pass_on = edits, consent, pass_on
         self._keys: list[Key] = []
         self._waits = False
         self._looks = 0
@@ -84,7 +84,7 @@ class TypeAhead:
         """What a key passes on its way if it may give the focus away in a dialog, or close it; None: it does not."""
         screen = self._app.screen
         focused = screen.focused
-        if screen is self._app.desk:
+        if screen is self._app.main_screen:
             return None
         if key.is_printable and getattr(screen, "letters_leave", False):
             return [screen] if focused is None else [focused, *focused.ancestors]
@@ -129,13 +129,13 @@ class TypeAhead:
         app = self._app
         if self._editor is not None:
             return app.screen.focused is self._editor
-        if self._changing.holds:
+        if self._edits.holds:
             return True
         screen = app.screen
-        if screen is not app.desk:
+        if screen is not app.main_screen:
             return not screen.is_mounted or (screen.focused is None and bool(screen.focus_chain))
         pane = app.pane
-        if pane is None or screen.focused is app.desk.sidebar:
+        if pane is None or screen.focused is app.main_screen.sidebar:
             return False
         return pane.contents is None or screen.focused is None or pane not in screen.focused.ancestors
 

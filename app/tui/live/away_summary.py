@@ -1,4 +1,4 @@
-"""Morning: what happened while nobody looked, and what waits for a decision; for the brief, found in a worker."""
+"""What happened while nobody looked, and what waits for a decision; for the brief, found in a worker."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from app.tui.part import Part
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
-    from app.tui.pane_state import Remembering
+    from app.tui.pane_state import PaneState
     from app.tui.shell import Shell
     from memory.history.news import News
 
 
-class Morning(Part):
+class AwaySummary(Part):
     """Reads the change log and the decisions; what cannot be read is left out, for the brief is no place to fail."""
 
-    def __init__(self, app: Shell, remembering: Remembering) -> None:
+    def __init__(self, app: Shell, pane_state: PaneState) -> None:
         """Nothing was asked yet."""
         super().__init__(app)
-        self._remembering = remembering
+        self._pane_state = pane_state
         self._since: datetime | None = None
         self._noticed = False
 
@@ -34,7 +34,7 @@ class Morning(Part):
         if not self._noticed:
             # Read once: what is remembered changes when this session ends.
             self._noticed = True
-            self._since = self._remembering.looked_last
+            self._since = self._pane_state.looked_last
             if self._since is not None:
                 with suppress(MemdeckError, OSError):
                     workspace.notice(now)

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.tui.messages import Report
+from app.tui.messages import ThreadReport
 from app.tui.part import Part
 from memory.errors import MemdeckError
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from app.tui.navigation import Navigation
     from app.tui.search.screen import SearchScreen
     from app.tui.shell import Shell
-    from memory.fleet.local import Failure
-    from memory.fleet.model import Fleet, FleetHit, Overview
-    from memory.search import Answer, Entry
+    from memory.fleet.local import WorkspaceFailure
+    from memory.fleet.model import Fleet, FleetHit, WorkspaceOverview
+    from memory.search import FoundEntry, SearchAnswer
     from memory.workspace import Workspace
 
     from .jobs import Jobs
-    from .refresh import Looking
+    from .refresh import Refresher
 
 PANE = "fleet"
 SYSTEM = "fleet"
@@ -103,7 +103,7 @@ class FleetSource:
             )
         return False
 
-    def rows(self, now: datetime) -> Sequence[Overview] | str:
+    def rows(self, now: datetime) -> Sequence[WorkspaceOverview] | str:
         """How each stood at the last look; where nothing follows the files they are looked at first."""
         if not self._app.setup.watches:
             for _ in self.fleet.refresh(now, self.goes_on):
@@ -127,10 +127,10 @@ class FleetSource:
 class AllWorkspaces(Part):
     """Nothing is opened before the pane is; what is looked at then goes on in one worker."""
 
-    def __init__(self, app: Shell, looking: Looking, jobs: Jobs, navigation: Navigation) -> None:
+    def __init__(self, app: Shell, refresher: Refresher, jobs: Jobs, navigation: Navigation) -> None:
         """Nothing is known yet."""
         super().__init__(app)
-        self._looking, self._jobs, self._navigation = looking, jobs, navigation
+        self._refresher, self._jobs, self._navigation = refresher, jobs, navigation
         self.source = FleetSource(app)
         self._busy = False
         self._asked = False
@@ -169,13 +169,13 @@ class AllWorkspaces(Part):
             found = True
             if monotonic() - shown > SHOW_SECONDS:
                 shown = monotonic()
-                self.app.post_message(Report(partial(self._looking.request)))
+                self.app.post_message(ThreadReport(partial(self._refresher.request)))
         return found
 
     def _refreshed(self, found: bool) -> None:
         self._busy = False
         if found:
-            self._looking.request()
+            self._refresher.request()
 
     def _not_refreshed(self, error: MemdeckError) -> None:
         self._busy = False
@@ -187,7 +187,7 @@ class AllWorkspaces(Part):
 
     # Opening another workspace
 
-    def open(self, item: Overview, pane: str | None = None, entry: tuple[str, str] | None = None) -> None:
+    def open(self, item: WorkspaceOverview, pane: str | None = None, entry: tuple[str, str] | None = None) -> None:
         """Open a workspace in place of this one, once it is known that it can be opened."""
         from app.places import host_name
 
@@ -226,15 +226,15 @@ class AllWorkspaces(Part):
             return False
         return True
 
-    def _try(self, root: Path) -> Failure | None:
+    def _try(self, root: Path) -> WorkspaceFailure | None:
         """Return why a workspace cannot be opened."""
-        from memory.fleet.local import Failure, Local
+        from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
 
         assert self.app.workspace is not None
-        found = Local(_state_home(self.app.workspace, self.app.environ), host="").one(root, lambda _: None)
-        return found if isinstance(found, Failure) else None
+        found = LocalWorkspaces(_state_home(self.app.workspace, self.app.environ), host="").one(root, lambda _: None)
+        return found if isinstance(found, WorkspaceFailure) else None
 
-    def _tried(self, destination: Destination, failure: Failure | None) -> None:
+    def _tried(self, destination: Destination, failure: WorkspaceFailure | None) -> None:
         if failure is not None:
             self.app.say(failure["message"], title=destination.root.name, severity="error")
         elif self._may_leave():
@@ -269,10 +269,10 @@ class AllWorkspaces(Part):
             exclusive=True,
         )
 
-    def _answer(self, text: str, number: int) -> Answer | None:
+    def _answer(self, text: str, number: int) -> SearchAnswer | None:
         from app.tui.search.screen import SHOWN
         from memory.fleet.local import query_of
-        from memory.search import Answer, Hit
+        from memory.search import Hit, SearchAnswer
         from memory.search.hits import marks_in
 
         if number != self._newest:
@@ -290,21 +290,21 @@ class AllWorkspaces(Part):
 
         hits = [hit_of(one) for one in self.source.fleet.glance(text, now, SHOWN)]
         fitting = tuple(hit for hit in hits if hit.fits_all)
-        return Answer(query, fitting, len(fitting), len(fitting) == SHOWN, partial=tuple(hits[len(fitting) :]))
+        return SearchAnswer(query, fitting, len(fitting), len(fitting) == SHOWN, partial=tuple(hits[len(fitting) :]))
 
-    def _answered(self, answer: Answer | None, number: int) -> None:
+    def _answered(self, answer: SearchAnswer | None, number: int) -> None:
         if answer is not None and self._screen is not None:
             self._screen.show(answer, number)
 
-    def _place_of(self, entry: Entry) -> str:
+    def _place_of(self, entry: FoundEntry) -> str:
         host, path = self._found[entry.room]
         return path.name if len({host for host, _ in self._found}) == 1 else f"{host}:{path.name}"
 
-    def _chosen(self, entry: Entry | None) -> None:
-        from memory.fleet.model import Overview
+    def _chosen(self, entry: FoundEntry | None) -> None:
+        from memory.fleet.model import WorkspaceOverview
 
         self._screen = None
         if entry is not None:
             host, path = self._found[entry.room]
             ref = entry.title if entry.kind == "config" else entry.ref
-            self.open(Overview(path, host), entry=(entry.file, ref or f"line:{entry.line}"))
+            self.open(WorkspaceOverview(path, host), entry=(entry.file, ref or f"line:{entry.line}"))

@@ -32,7 +32,7 @@ def let_pictures_go() -> None:
     StylesCache.get_inner_outer = staticmethod(_inner_outer)  # type: ignore[method-assign, assignment]
 
 
-class Collecting:
+class GarbageCollection:
     """The garbage of one application; Python's own settings are back once it ended."""
 
     def __init__(self) -> None:

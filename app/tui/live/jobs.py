@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.tui.messages import Progress, Report
+from app.tui.messages import Progress, ThreadReport
 from app.tui.part import Part
 from app.tui.shell import internal
 from memory.errors import MemdeckError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from app.tui.shell import Shell
     from memory.monitoring.run.cancel import Cancel
 
-    from .refresh import Looking
+    from .refresh import Refresher
 
 FAREWELL = 0.5
 """Seconds that leaving waits for what was called off; what takes longer is left behind."""
@@ -72,10 +72,10 @@ class Job:
 class Jobs(Part):
     """Starts jobs, shows them in the header, and ends them when the application does."""
 
-    def __init__(self, app: Shell, looking: Looking) -> None:
+    def __init__(self, app: Shell, refresher: Refresher) -> None:
         """Nothing runs yet."""
         super().__init__(app)
-        self._looking = looking
+        self._refresher = refresher
         self._running: list[Job] = []
         self._ticks = False
         self._left = False
@@ -108,7 +108,7 @@ class Jobs(Part):
                 result = work(job)
             except Exception as found:
                 error = found if isinstance(found, MemdeckError) else internal(found)
-            self._post(Report(partial(self._ended, job, result, error, then, failed)))
+            self._post(ThreadReport(partial(self._ended, job, result, error, then, failed)))
 
         job.thread = threading.Thread(target=run, name=f"job-{words}", daemon=True)
         self._running.append(job)
@@ -146,13 +146,13 @@ class Jobs(Part):
             failed(error)
         else:
             self.app.say_error(error)
-            self._looking.request()
+            self._refresher.request()
 
     def show(self) -> None:
         """Say in the header what runs."""
-        desk = self.app.desk
-        if desk.is_mounted and self.app.is_running:
-            desk.header.work = self._words()
+        main_screen = self.app.main_screen
+        if main_screen.is_mounted and self.app.is_running:
+            main_screen.header.work = self._words()
 
     def _words(self) -> Line:
         if not self._running:

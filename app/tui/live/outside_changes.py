@@ -1,4 +1,4 @@
-"""Noticing: keeps the change log whole. What other programs did is noted after each look, in the thread that reads."""
+"""Changes from outside: what other programs did goes into the change log after each look, where they are read."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.tui.commands.context import ACTOR
-from app.tui.messages import Report
+from app.tui.messages import ThreadReport
 from app.tui.part import Part
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
-    from app.tui.pane_state import Remembering
+    from app.tui.pane_state import PaneState
     from app.tui.shell import Shell
     from memory.files.plans.model import Plan
     from memory.files.snapshot import Snapshot
     from memory.history.lost_files import LostFile
     from memory.history.taken_back import Undone
-    from memory.storage.log.records import Record
+    from memory.storage.log.records import ChangeRecord
     from widgets.pane.base import Pane
     from widgets.panes.changes.logged_change import LoggedChange
 
-    from .refresh import Looking
+    from .refresh import Refresher
 
 GIVEN_SECONDS = 5.5
 """When to look again at a file that went just now: so long the change log gives it to come back, and a little more."""
@@ -36,13 +36,13 @@ QUIET = (ACTOR, "monitor")
 """Whose changes nobody has to look at: one's own, and results of checks, which Monitors shows."""
 
 
-class Noticing(Part):
+class OutsideChanges(Part):
     """Counts what others changed since somebody looked at Changes, and says once what is wrong with the log."""
 
-    def __init__(self, app: Shell, looking: Looking, remembering: Remembering) -> None:
+    def __init__(self, app: Shell, refresher: Refresher, pane_state: PaneState) -> None:
         """Nothing changed yet."""
         super().__init__(app)
-        self._looking, self._remembering = looking, remembering
+        self._refresher, self._pane_state = refresher, pane_state
         self.on_change: list[Callable[[], None]] = []
         """Called when something is counted anew, or a file is lost or back."""
         self.on_undone: list[Callable[[Sequence[Undone]], None]] = []
@@ -83,7 +83,7 @@ class Noticing(Part):
         found = 0
         with suppress(MemdeckError):
             if self._seen is None:
-                seen = self._remembering.seen_change
+                seen = self._pane_state.seen_change
                 self._seen = history.state()[0] if seen is None else seen
             found = workspace.notice(now)
         state = history.state()
@@ -107,7 +107,7 @@ class Noticing(Part):
 
         self.missing = lost_files(workspace)
         report = partial(self._noticed, count, warnings, self._found, undone, self.missing)
-        self.app.post_message(Report(report))
+        self.app.post_message(ThreadReport(report))
         return found > 0
 
     @property
@@ -152,7 +152,7 @@ class Noticing(Part):
 
     def may_turn(self, way: str, *, writing: bool) -> bool:
         """Whether there is something to undo or to redo, or may be, for something is written or was since."""
-        settled = self._sure and not writing and self._looking.idle
+        settled = self._sure and not writing and self._refresher.idle
         return not settled or self.can_turn(way)
 
     def changed(self) -> None:
@@ -186,7 +186,7 @@ class Noticing(Part):
             self.app.say(warning, title="History", severity="warning")
         if any(one.change is None for one in missing):
             # Too fresh: programs leave such states behind for a moment, and nobody wakes us when it is over.
-            self.app.set_timer(GIVEN_SECONDS, self._looking.request)
+            self.app.set_timer(GIVEN_SECONDS, self._refresher.request)
         lost = tuple(one for one in missing if one.change is not None)
         if lost != self.lost:
             self.lost = lost
@@ -245,7 +245,7 @@ class LogSource:
         return self._past[1] if self._past[0] == key else ()
 
 
-def logged(record: Record) -> LoggedChange:
+def logged(record: ChangeRecord) -> LoggedChange:
     """A change of the log as the pane lists it."""
     from memory.history.changes import file_name
     from memory.storage.log.undo import unturned

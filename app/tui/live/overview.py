@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.tui.messages import Report
+from app.tui.messages import ThreadReport
 from app.tui.part import Part
 from memory.files.snapshot import MEMORY_FILES
 
@@ -27,22 +27,27 @@ if TYPE_CHECKING:
     from widgets.pane.offers import Badge
     from widgets.panes import PaneName
 
-    from .away_summary import Morning
-    from .outside_changes import Noticing
+    from .away_summary import AwaySummary
+    from .outside_changes import OutsideChanges
     from .proposals import InboxSource
-    from .schedule import Watching
+    from .schedule import Schedule
 
 
-class Overview(Part):
+class OverviewPart(Part):
     """Counts in the thread that reads, and shows what it counted."""
 
     def __init__(
-        self, app: Shell, noticing: Noticing, watching: Watching, morning: Morning, proposals: InboxSource
+        self,
+        app: Shell,
+        outside_changes: OutsideChanges,
+        schedule: Schedule,
+        morning: AwaySummary,
+        proposals: InboxSource,
     ) -> None:
         """Nothing is counted yet."""
         super().__init__(app)
         self._proposals = proposals
-        self._noticing, self._watching, self._morning = noticing, watching, morning
+        self._outside_changes, self._schedule, self._morning = outside_changes, schedule, morning
         self._badges: dict[str, Badge] = {}
         self._counts: dict[str, tuple[tuple[object, ...], Badge]] = {}
         """The badges of memory files, each with what it was counted of: documents, and the minute."""
@@ -60,7 +65,7 @@ class Overview(Part):
             except Exception:  # A pane of another package must not take the numbers of the others with it.
                 if name.own:
                     raise
-        self.app.post_message(Report(partial(self._counted, badges)))
+        self.app.post_message(ThreadReport(partial(self._counted, badges)))
 
     def _badge(self, name: PaneName, snapshot: Snapshot, now: datetime) -> Badge:
         """Return the badge of a pane; that of memory files only is counted anew where one of them changed."""
@@ -84,9 +89,9 @@ class Overview(Part):
         workspace = self.app.workspace
         assert workspace is not None
         found = brief(snapshot, now)
-        notice = self._watching.notice(snapshot, now)
+        notice = self._schedule.notice(snapshot, now)
         refused = header.not_read(snapshot.refusals.values())
-        undone = self._noticing.waiting
+        undone = self._outside_changes.waiting
         alerts = refused + header.taken_back(undone) + header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
         news = self._morning.news(now)
         # Only the brief shows how systems stand and what maintenance would move, and that takes most of the time.
@@ -98,12 +103,12 @@ class Overview(Part):
             others = tuple(
                 problem for system in systems_of(workspace) if system.name != "files" for problem in system.check()
             )
-            lost = tuple(one.problem() for one in self._noticing.missing if one.change is not None)
+            lost = tuple(one.problem() for one in self._outside_changes.missing if one.change is not None)
             problems = found.problems + lost + others
             if in_brief:
                 upkeep = header.upkeep(workspace, snapshot, now) + header.upkeep_of_others(workspace, now)
         self.app.post_message(
-            Report(partial(self._briefed, alerts, notice, problems, upkeep, news, stand, undone)),
+            ThreadReport(partial(self._briefed, alerts, notice, problems, upkeep, news, stand, undone)),
         )
 
     # In the application's thread
@@ -118,23 +123,23 @@ class Overview(Part):
 
     def show_badges(self) -> None:
         """Draw the sidebar's numbers again; a worker may have counted them while the application ends."""
-        desk = self.app.desk
-        if not desk.is_mounted or not self.app.is_running:
+        main_screen = self.app.main_screen
+        if not main_screen.is_mounted or not self.app.is_running:
             return
-        from widgets.chrome.sidebar import PaneEntry
+        from widgets.chrome.sidebar import SidebarEntry
 
-        noticing = self._noticing
+        outside_changes = self._outside_changes
         entries = []
         for name in self.app.panes.names(self.app.workspace):
             badge = self._badges.get(name.id)
-            count = (noticing.count or None) if name.id == "changes" else (badge.count if badge else None)
-            alert = bool(badge and badge.alert) or any(one.name in name.files for one in noticing.lost)
-            entries.append(PaneEntry(name.id, name.key, name.title, count, alert))
-        desk.sidebar.set_entries(entries)
+            count = (outside_changes.count or None) if name.id == "changes" else (badge.count if badge else None)
+            alert = bool(badge and badge.alert) or any(one.name in name.files for one in outside_changes.lost)
+            entries.append(SidebarEntry(name.id, name.key, name.title, count, alert))
+        main_screen.sidebar.set_entries(entries)
 
     def say_not_read(self, error: Exception) -> None:
         """Say in the header that what is shown is not what the files hold, until they can be read."""
-        self.app.desk.header.alerts = header.not_read([error])
+        self.app.main_screen.header.alerts = header.not_read([error])
 
     def _briefed(
         self,
@@ -152,10 +157,10 @@ class Overview(Part):
         would take too long. `notice` says who waits for an approval and who is muted, `news` what others changed since
         somebody looked last, `others` how things stand beside the memory files, `undone` what other programs took back.
         """
-        desk = self.app.desk
-        if not desk.is_mounted or not self.app.is_running:
+        main_screen = self.app.main_screen
+        if not main_screen.is_mounted or not self.app.is_running:
             return
-        desk.header.alerts = alerts
+        main_screen.header.alerts = alerts
         self.problems = problems
         pane = self.app.panes.mounted.get("brief")
         if pane is not None and pane.contents is not None:

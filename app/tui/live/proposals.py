@@ -14,10 +14,10 @@ from memory.errors import MemdeckError
 if TYPE_CHECKING:
     from app.tui.shell import Shell
     from memory.review import Inbox
-    from memory.review.model import Judged, Waiting
+    from memory.review.model import Judged, WaitingProposal
     from memory.systems import BriefLine
 
-    from .refresh import Looking
+    from .refresh import Refresher
 
 PANE = "inbox"
 SYSTEM = "review"
@@ -26,13 +26,13 @@ BEAT_SECONDS = 1.0
 """How often the record is looked at, which takes no file of the workspace to change."""
 
 
-class Proposing(Part):
+class AgentProposals(Part):
     """Looks at the record of proposals; where no agent ever proposed anything that is one look at a folder."""
 
-    def __init__(self, app: Shell, looking: Looking) -> None:
+    def __init__(self, app: Shell, refresher: Refresher) -> None:
         """Nothing is known yet but whether an agent ever proposed anything."""
         super().__init__(app)
-        self._looking = looking
+        self._refresher = refresher
         self._stamp: Hashable = None
         self.source = InboxSource(app)
         self._note(self._look())
@@ -50,11 +50,11 @@ class Proposing(Part):
     def _beat(self) -> None:
         """Read again once the record is another one."""
         found = self._look()
-        if found == self._stamp or not self._looking.had_first_look:
+        if found == self._stamp or not self._refresher.had_first_look:
             return
         self._stamp = found
         self._note(found)
-        self._looking.request()
+        self._refresher.request()
 
     def _note(self, found: Hashable) -> None:
         """The pane is there from the first proposal on."""
@@ -82,14 +82,14 @@ class InboxSource:
                 self._made = Inbox(self._app.workspace)
             return self._made
 
-    def waiting(self) -> Sequence[Waiting]:
+    def waiting(self) -> Sequence[WaitingProposal]:
         """The proposals that wait, newest first; none where they cannot be read, which `doctor` explains."""
-        from memory.review.model import Waiting
+        from memory.review.model import WaitingProposal
 
         if self._app.workspace is None:
             return ()
         with suppress(MemdeckError):
-            return [Waiting.of(one, self._app.workspace.home) for one in self.inbox.list()]
+            return [WaitingProposal.of(one, self._app.workspace.home) for one in self.inbox.list()]
         return ()
 
     def count(self) -> int:

@@ -1,4 +1,4 @@
-"""Looking: reads the files in a worker, the visible pane first, and keeps everything on the screen true."""
+"""The refresher: reads the files in a worker, the visible pane first, and keeps everything on the screen true."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from textual.timer import Timer
 from textual.worker import Worker, get_current_worker
 
-from app.tui.live.garbage_collection import Collecting
-from app.tui.messages import Report
+from app.tui.live.garbage_collection import GarbageCollection
+from app.tui.messages import ThreadReport
 from app.tui.part import Part
 from memory.errors import MemdeckError
 from memory.files.snapshot import MEMORY_FILES
@@ -57,7 +57,7 @@ def _size(folder: Path, names: Iterable[str]) -> int:
     return total
 
 
-class Hooks:
+class RefreshHooks:
     """What other parts do with a look at the files; each is called in the order in which it was added."""
 
     def __init__(self) -> None:
@@ -76,13 +76,13 @@ class Hooks:
         """The watcher saw changes of these files, or nobody knows of which."""
 
 
-class Looking(Part):
+class Refresher(Part):
     """One worker reads at a time; what is asked meanwhile is read once after it."""
 
     def __init__(self, app: Shell) -> None:
         """Nothing is read yet."""
         super().__init__(app)
-        self.hooks = Hooks()
+        self.hooks = RefreshHooks()
         self._busy = False
         self._again = False
         self._fresh: set[str] = set()
@@ -92,7 +92,7 @@ class Looking(Part):
         self._pressed = 0.0
         self._resting: Timer | None = None
         self._failure = ""
-        self._collecting = Collecting()
+        self._collecting = GarbageCollection()
         self.had_first_look = False
 
     @property
@@ -169,9 +169,9 @@ class Looking(Part):
             contents = pane.read(snapshot, now)
             if contents.refusal is not None and pane.contents is not None:
                 # What was read before stays on the screen; the file may be back in a moment.
-                app.post_message(Report(partial(self.failed, contents.refusal)))
+                app.post_message(ThreadReport(partial(self.failed, contents.refusal)))
             else:
-                app.post_message(Report(partial(self.looked, pane, contents)))
+                app.post_message(ThreadReport(partial(self.looked, pane, contents)))
             if "tasks.md" in pane.files:
                 # The detail asks for a ref with each key; here they are all worked out before many keys came.
                 snapshot.tasks.name_all()
@@ -187,9 +187,9 @@ class Looking(Part):
                 self._warmed.add(pane.pane_id)
                 pane.warm(go_on)
         except Exception as error:
-            app.post_message(Report(partial(self.failed, error)))
+            app.post_message(ThreadReport(partial(self.failed, error)))
         finally:
-            app.post_message(Report(self.ended))
+            app.post_message(ThreadReport(self.ended))
 
     def _go_on(self, worker: Worker[Any], wait: bool) -> bool:
         """Whether the worker is to go on with what can wait; with `wait` once the keys are quiet."""
@@ -269,13 +269,13 @@ class Looking(Part):
         if workspace is None or not app.setup.watches:
             return
         watcher = self._watcher = workspace.watcher(
-            lambda names: app.post_message(Report(partial(self.files_changed, names)))
+            lambda names: app.post_message(ThreadReport(partial(self.files_changed, names)))
         )
 
         def start() -> None:
             # What changed between the first look and here is noticed by looking once more.
             watcher.start()
-            app.post_message(Report(partial(self.files_changed, frozenset())))
+            app.post_message(ThreadReport(partial(self.files_changed, frozenset())))
 
         app.work(start, group="watch")
 

@@ -1,4 +1,4 @@
-"""Watching: while the application is open it runs monitors, the heartbeat and maintenance when they are due, in a
+"""The schedule: while the application is open it runs monitors, the heartbeat and maintenance when they are due, in a
 workspace whose heartbeat is switched on; in others it changes nothing by itself.
 
 One application per workspace does so: whoever holds the lock of the schedule; the others look now and then whether it
@@ -12,14 +12,14 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.tui.messages import Report
+from app.tui.messages import ThreadReport
 from app.tui.part import Part
 from app.tui.shell import internal
 from memory.errors import MemdeckError
 from widgets.text.styled_text import Piece, line
 
 from .jobs import Job, Jobs
-from .refresh import Looking
+from .refresh import Refresher
 
 if TYPE_CHECKING:
     from app.tui.commands.context import JobView
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from memory.monitoring.run.ahead import Ahead
     from memory.monitoring.run.leader import Leader
     from memory.monitoring.run.report import Watch
-    from memory.monitoring.run.run import Ways
+    from memory.monitoring.run.run import WatchServices
     from memory.trust.consent import Trust
 
 BEAT = 1.0
@@ -45,15 +45,15 @@ NOTICE_LASTS = timedelta(seconds=20)
 """How long it stays known who waits for an approval; to find out takes a look at every command and its scripts."""
 
 
-class Watching(Part):
+class Schedule(Part):
     """Keeps the schedule; nothing of it is imported before the first look, and no check before it is due."""
 
-    def __init__(self, app: Shell, looking: Looking, jobs: Jobs) -> None:
+    def __init__(self, app: Shell, refresher: Refresher, jobs: Jobs) -> None:
         """Nothing is watched yet."""
         super().__init__(app)
-        self._files, self._jobs = looking, jobs
+        self._files, self._jobs = refresher, jobs
         self._begun = False
-        self._looking = False
+        self._refresher = False
         self._left = False
         self._last: datetime | None = None
         self._again: datetime | None = None
@@ -73,7 +73,7 @@ class Watching(Part):
     @property
     def idle(self) -> bool:
         """Whether nothing is looked at or run by the schedule."""
-        return not self._looking and self._keeping is None
+        return not self._refresher and self._keeping is None
 
     def begin(self) -> None:
         """Begin to look at the clock; once, after the first picture."""
@@ -101,11 +101,11 @@ class Watching(Part):
     def beat(self) -> None:
         """Look ahead if it is time to; a clock that jumped back is a reason as well."""
         now = self.app.clock()
-        if self._left or self._looking or self._keeping is not None:
+        if self._left or self._refresher or self._keeping is not None:
             return
         if self._again is not None and self._last is not None and self._last <= now < self._again:
             return
-        self._looking = True
+        self._refresher = True
         self._last = now
         self._again = now + RETRY
         threading.Thread(target=self._look, args=(now,), name="look-ahead", daemon=True).start()
@@ -128,7 +128,7 @@ class Watching(Part):
         except Exception as found:
             error = found if isinstance(found, MemdeckError) else internal(found)
         try:
-            app.post_message(Report(partial(self._looked_ahead, ahead, now, error, others=others)))
+            app.post_message(ThreadReport(partial(self._looked_ahead, ahead, now, error, others=others)))
         except RuntimeError:
             return
 
@@ -168,12 +168,12 @@ class Watching(Part):
         environ, workspace = self.app.environ, self.app.workspace
         return Addresses(config_home(environ), environ, workspace=None if workspace is None else workspace.root)
 
-    def ways(self, job: JobView) -> Ways:
+    def ways(self, job: JobView) -> WatchServices:
         """What a run of this application reaches; it says how far it is, and can be called off."""
-        from memory.monitoring.run.run import Ways
+        from memory.monitoring.run.run import WatchServices
 
         environ = self.app.environ
-        return Ways(
+        return WatchServices(
             environ,
             self.addresses(),
             pause=job.pause,
@@ -221,7 +221,7 @@ class Watching(Part):
 
         `ahead` is None where it could not be found out; `others`: another application keeps the schedule.
         """
-        self._looking = False
+        self._refresher = False
         if error is not None:
             self._tell((error.message,))
         if ahead is None:
@@ -238,8 +238,8 @@ class Watching(Part):
 
     def _show(self, ahead: Ahead, others: bool) -> None:
         """Who runs what is due, at the end of the header."""
-        desk = self.app.desk
-        if not desk.is_mounted or not self.app.is_running:
+        main_screen = self.app.main_screen
+        if not main_screen.is_mounted or not self.app.is_running:
             # A look may end while the application does.
             return
         if not ahead.scheduled:
@@ -250,7 +250,7 @@ class Watching(Part):
             words = "heartbeat on, keeps watch"
         else:
             words = "another memdeck keeps watch" if others else "only cron keeps watch"
-        desk.header.keeper = line(Piece(words, "muted")) if words else ()
+        main_screen.header.keeper = line(Piece(words, "muted")) if words else ()
 
     def _kept(self, result: tuple[str, Watch | None]) -> None:
         """What is due has run."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memory.monitoring.run.report import Watch, Watched
+    from memory.monitoring.run.report import Watch, WatchedMonitor
 
 MOST = 4
 """The most lines; more are counted."""
@@ -37,7 +37,7 @@ def found_words(watch: Watch) -> list[str]:
     return _few(lines)
 
 
-def _why(one: Watched) -> str:
+def _why(one: WatchedMonitor) -> str:
     return f", {one.result.summary}" if one.result.summary else ""
 
 

@@ -1,4 +1,4 @@
-"""Searching: asks the index in a worker while a person types, and keeps it up to date in another one."""
+"""Search queries: asks the index in a worker while a person types, and keeps it up to date in another one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.tui.navigation import Navigation
-    from app.tui.pane_state import Remembering
+    from app.tui.pane_state import PaneState
     from app.tui.shell import Shell
     from memory.errors import MemdeckError
-    from memory.search import Answer, Entry, Query
+    from memory.search import FoundEntry, Query, SearchAnswer
     from memory.search.searcher import Searcher
 
     from .screen import SearchScreen
@@ -28,13 +28,13 @@ AGAIN_SECONDS = 0.5
 """How often a query is asked again while the index grows."""
 
 
-class Searching(Part):
+class SearchQueries(Part):
     """Nothing is imported or opened before the first search."""
 
-    def __init__(self, app: Shell, navigation: Navigation, remembering: Remembering) -> None:
+    def __init__(self, app: Shell, navigation: Navigation, pane_state: PaneState) -> None:
         """Nothing was asked yet."""
         super().__init__(app)
-        self._navigation, self._remembering = navigation, remembering
+        self._navigation, self._pane_state = navigation, pane_state
         self._searcher: Searcher | None = None
         self._screen: SearchScreen | None = None
         self._newest = 0
@@ -49,7 +49,7 @@ class Searching(Part):
     def history(self) -> list[str]:
         """What was asked before, the newest first."""
         if self._history is None:
-            self._history = list(self._remembering.searches)
+            self._history = list(self._pane_state.searches)
         return self._history
 
     def open(self) -> None:
@@ -67,7 +67,7 @@ class Searching(Part):
         self.app.push_screen(self._screen, self._chosen)
         self.keep_up()
 
-    def _chosen(self, entry: Entry | None) -> None:
+    def _chosen(self, entry: FoundEntry | None) -> None:
         """Go to what was chosen."""
         screen, self._screen = self._screen, None
         if screen is not None and screen.answer is not None and (entry is not None or screen.answer.every):
@@ -88,18 +88,18 @@ class Searching(Part):
         """Answer in a worker; what is asked meanwhile makes the older question void."""
         self._newest = number
 
-        def answered(answer: Answer | None) -> None:
+        def answered(answer: SearchAnswer | None) -> None:
             if answer is not None:
                 self._found(answer, number)
 
         self.app.work(lambda: self._answer(text, number), answered, group="search", exclusive=True)
 
-    def _answer(self, text: str, number: int) -> Answer | None:
+    def _answer(self, text: str, number: int) -> SearchAnswer | None:
         if number != self._newest:
             return None
         searcher = self._ready()
         query = self._read(text)
-        answer: Answer | None = searcher.ask(query, self._limit)
+        answer: SearchAnswer | None = searcher.ask(query, self._limit)
         if answer is None and not self._updating:
             answer = searcher.scan(query, self._limit)
         elif answer is not None and not answer.hits and text[-1].isalnum():
@@ -129,7 +129,7 @@ class Searching(Part):
             self._searcher = searcher_of(self.app.workspace)
         return self._searcher
 
-    def _found(self, answer: Answer, number: int) -> None:
+    def _found(self, answer: SearchAnswer, number: int) -> None:
         """Show an answer."""
         if self._screen is not None:
             remark = ""

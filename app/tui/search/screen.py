@@ -22,7 +22,7 @@ from widgets.list.rows import Continuation, Heading
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line, line_width, pad_line
 
 if TYPE_CHECKING:
-    from memory.search import Answer, Entry, Hit
+    from memory.search import FoundEntry, Hit, SearchAnswer
 
 SHOWN = 50
 """Hits that are listed."""
@@ -55,7 +55,7 @@ class Example:
     words: str
 
 
-class SearchScreen(Modal, ModalScreen["Entry | None"]):
+class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
     """Gives the entry that was chosen. It asks by `ask` and shows what `show` is given."""
 
     AUTO_FOCUS = "SafeInput"
@@ -96,7 +96,7 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
         history: Sequence[str] = (),
         text: str = "",
         *,
-        place: Callable[[Entry], str] | None = None,
+        place: Callable[[FoundEntry], str] | None = None,
         over: str = "in everything",
     ) -> None:
         """`ask` is called with each query and its number; `history` are earlier queries, the newest first.
@@ -115,7 +115,7 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
         self._waiting: Callable[[], None] | None = None
         self._hits: dict[Hashable, Hit] = {}
         self._column = 0
-        self.answer: Answer | None = None
+        self.answer: SearchAnswer | None = None
         """The answer that is shown."""
 
     def compose(self) -> ComposeResult:
@@ -184,7 +184,7 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
             self._number += 1
             self._ask(self.text, self._number)
 
-    def show(self, answer: Answer, number: int, remark: str = "") -> None:
+    def show(self, answer: SearchAnswer, number: int, remark: str = "") -> None:
         """Show an answer, unless a newer one is there or asked for something else."""
         if number < self._answered or not self._stands or not self.text.strip():
             return
@@ -328,12 +328,12 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
         self.dismiss(None)
 
 
-def _nothing(answer: Answer) -> str:
+def _nothing(answer: SearchAnswer) -> str:
     """What is said where nothing fits all words."""
     return "nothing holds all words" if answer.partial else "nothing found"
 
 
-def _kind(entry: Entry) -> str:
+def _kind(entry: FoundEntry) -> str:
     """What the column at the right says: the kind, and whether it is archived."""
     return f"{entry.kind}, archived" if entry.file.startswith("archive/") else entry.kind
 

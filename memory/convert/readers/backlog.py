@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memory.base.items import Item, Skipped
-from memory.convert.outside import Note, markdown_files, read_note, rest_of, texts
+from memory.convert.outside import MarkdownFile, markdown_files, read_note, rest_of, texts
 
 _SECTIONS = {"to do": "pending", "in progress": "in-progress", "done": "completed"}
 _PRIORITIES = {"high": "HIGH", "medium": "NORMAL", "low": "LOW"}
@@ -31,7 +31,7 @@ def read(path: Path) -> Iterator[Item | Skipped]:
         yield note if isinstance(note, Skipped) else _item(file, note, place[:1])
 
 
-def _item(file: Path, note: Note, place: tuple[str, ...]) -> Item | Skipped:
+def _item(file: Path, note: MarkdownFile, place: tuple[str, ...]) -> Item | Skipped:
     front = note.front
     title = front.get("title")
     if not title:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memory.base.items import Item, Skipped
-from memory.convert.outside import Note, markdown_files, read_note, read_text, rest_of
+from memory.convert.outside import MarkdownFile, markdown_files, read_note, read_text, rest_of
 from memory.document import parse
 from memory.document.content.fields import read_bullets
 
@@ -28,7 +28,7 @@ def read(path: Path) -> Iterator[Item | Skipped]:
         yield note if isinstance(note, Skipped) else _memory(file, note)
 
 
-def _memory(file: Path, note: Note) -> Item | Skipped:
+def _memory(file: Path, note: MarkdownFile) -> Item | Skipped:
     title = " ".join((note.front.get("name") or file.stem).split())
     fields = rest_of(note.front.data, _READ)
     text = note.body.strip("\n")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memory.curated.files.index_file import Line, rendered, renewed
+from memory.curated.files.index_file import IndexLine, rendered, renewed
 from memory.curated.files.listing import digest
 from memory.curated.index.entries import index_hash, index_lines, lists_others
 from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
@@ -86,7 +86,7 @@ def _index(side: Side, decision: Decision, transaction: Transaction) -> bytes:
     mine = tuple({decision.target_filename, decision.source_file})
     line = None
     if decision.op != "delete":
-        line = Line(decision.header["name"], decision.target_filename, decision.header["description"])
+        line = IndexLine(decision.header["name"], decision.target_filename, decision.header["description"])
     path = f"{root.folder}/{INDEX}"
     stored = transaction.read(path)
     data = None

@@ -11,13 +11,13 @@ from memory.base.clock import format_utc
 from memory.curated.files.header import text_of
 from memory.curated.files.listing import digest
 from memory.curated.model import Header, Memory, Provenance
-from memory.curated.places.settings import Settings
+from memory.curated.places.settings import CuratedSettings
 from memory.errors import RefusedError
 
 from .candidate import Candidate, slot
-from .decision import ABSENT, Decision, Trace
-from .rules import Verdict, judge
-from .tiebreak import Answer, Tiebreaker, TiebreakError, question_of, read_answer
+from .decision import ABSENT, Decision, RuleTrace
+from .rules import RulesVerdict, judge
+from .tiebreak import TiebreakAnswer, Tiebreaker, TiebreakError, question_of, read_answer
 from .view import View
 
 Read = Callable[[str], bytes | None]
@@ -27,7 +27,7 @@ Read = Callable[[str], bytes | None]
 def decide(
     candidate: Candidate,
     view: View,
-    settings: Settings,
+    settings: CuratedSettings,
     read: Read,
     *,
     now: datetime,
@@ -57,7 +57,7 @@ def decide(
         () if verdict.target is None else (verdict.target.filename,),
         verdict.filename,
         _bounded(candidate.metadata.get("reason") or verdict.reason, verdict.op),
-        tuple(verdict.traces) or (Trace("controller.default", True, "no rule applies"),),
+        tuple(verdict.traces) or (RuleTrace("controller.default", True, "no rule applies"),),
         confidence,
         candidate.hash,
         candidate.origin,
@@ -80,9 +80,9 @@ def changed_meanwhile(name: str) -> RefusedError:
 def _with_bytes(
     made: Decision,
     candidate: Candidate,
-    verdict: Verdict,
+    verdict: RulesVerdict,
     view: View,
-    settings: Settings,
+    settings: CuratedSettings,
     read: Read,
     now: datetime,
 ) -> Decision:
@@ -105,7 +105,9 @@ def _with_bytes(
     post = text_of(header, candidate.content).encode()
     most = settings["decisions.max_post_content_bytes"]
     if len(post) > most:
-        trace = Trace("controller.policy.max_post_content_bytes", False, f"the file has {len(post)} bytes of {most}")
+        trace = RuleTrace(
+            "controller.policy.max_post_content_bytes", False, f"the file has {len(post)} bytes of {most}"
+        )
         return replace(
             made, op="reject", reason=trace.reason, trace=(*made.trace, trace), prior=None, prior_hash=ABSENT,
             confidence=1.0, target_filename="", targets=(),
@@ -132,15 +134,15 @@ def _stamped(header: Header, origin: str, before: Memory | None, now: datetime) 
     )
 
 
-def _asks(settings: Settings) -> bool:
+def _asks(settings: CuratedSettings) -> bool:
     return bool(settings["controller.mode"] != "rules" and settings["controller.llm.enabled"])
 
 
 def _ask(
     candidate: Candidate,
-    verdict: Verdict,
+    verdict: RulesVerdict,
     targets: tuple[Memory, ...],
-    settings: Settings,
+    settings: CuratedSettings,
     tiebreaker: Tiebreaker,
     now: datetime,
 ) -> tuple[dict[str, object], float]:
@@ -152,7 +154,7 @@ def _ask(
         "model": settings["controller.llm.model"], "prompt_version": version, "latency_ms": 0, "error": None
     }  # fmt: skip
     begun = time.perf_counter()
-    answer: Answer | None = None
+    answer: TiebreakAnswer | None = None
     try:
         text = tiebreaker.ask(question_of(candidate, offered, version), seconds=seconds, limit=limit, now=now)
         answer = read_answer(text, [one.filename for one in offered], limit)
@@ -161,11 +163,11 @@ def _ask(
     trace["latency_ms"] = round((time.perf_counter() - begun) * 1000)
     if answer is None:
         op = settings["controller.default_op_on_fail"]
-        verdict.traces.append(Trace("controller.tiebreak_failed", False, str(trace["error"])))
+        verdict.traces.append(RuleTrace("controller.tiebreak_failed", False, str(trace["error"])))
         verdict.op, verdict.target, verdict.filename = op, None, ""
         verdict.reason = "the tiebreaker gave no answer that counts"
         return trace, verdict.confidence
-    verdict.traces.append(Trace("controller.tiebreak", True, f"the answer is {answer.op}", answer.target_id or ""))
+    verdict.traces.append(RuleTrace("controller.tiebreak", True, f"the answer is {answer.op}", answer.target_id or ""))
     verdict.op, verdict.reason = answer.op, _clean(answer.reason)
     verdict.target = next((one for one in offered if one.filename == answer.target_id), None)
     if answer.op == "add":

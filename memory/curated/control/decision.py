@@ -24,7 +24,7 @@ ABSENT = "absent"
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class RuleTrace:
     """One rule that was tried."""
 
     name: str
@@ -54,7 +54,7 @@ class Decision:
     targets: tuple[str, ...]
     target_filename: str
     reason: str
-    trace: tuple[Trace, ...]
+    trace: tuple[RuleTrace, ...]
     confidence: float
     candidate_hash: str
     origin: str
@@ -170,7 +170,7 @@ def select(db: sqlite3.Connection, where: str, values: Sequence[Any], global_fol
         found.append(
             Decision(
                 root, one["op"], tuple(json.loads(one["targets"])), one["target_filename"], one["reason"],
-                tuple(Trace(**trace) for trace in json.loads(one["rule_trace"])), one["confidence"],
+                tuple(RuleTrace(**trace) for trace in json.loads(one["rule_trace"])), one["confidence"],
                 one["candidate_hash"], one["origin"], json.loads(one["frontmatter"]), one["entity"] or "",
                 one["attribute"] or "", one["prior_content"], one["prior_hash"], one["post_content"],
                 one["post_content_hash"], one["source"], None if one["llm_trace"] is None else

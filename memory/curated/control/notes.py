@@ -21,7 +21,7 @@ FOLDER = "_system/ad_hoc"
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class WrittenNote:
     """One note that was written: its path from the folder of memories on."""
 
     path: str
@@ -34,7 +34,7 @@ class Note:
 
 def write_note(
     curated: Curated, root: Root, content: str, slug: str | None, tags: list[str], *, actor: str, now: datetime
-) -> Note:
+) -> WrittenNote:
     """Write a note; MemdeckError `memory.rejected` for one that the policy or the content scan does not let in."""
     curated.refuse_disabled()
     settings = curated.settings
@@ -67,4 +67,4 @@ def write_note(
 
     path = again(attempt)
     side.records.event("memory.write.committed", now, root=root, target_id=path, operation="note")
-    return Note(path, format_utc(now))
+    return WrittenNote(path, format_utc(now))

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.curated.index.records import add_event, milliseconds
-from memory.curated.places.settings import Settings
+from memory.curated.places.settings import CuratedSettings
 
 from .decision import Decision, select
 
@@ -23,7 +23,7 @@ _OLD = (
 )
 
 
-def prune(side: Side, settings: Settings, now: datetime, *, dry_run: bool) -> tuple[int, list[Decision]]:
+def prune(side: Side, settings: CuratedSettings, now: datetime, *, dry_run: bool) -> tuple[int, list[Decision]]:
     """Let decisions go that were carried out before the limit; return how many there were, and those that went."""
     days = settings["decisions.prune_after_applied_days"]
     limit = milliseconds(now) - days * _DAY

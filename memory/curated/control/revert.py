@@ -14,7 +14,7 @@ from memory.curated.tries import again
 from memory.errors import ConflictError, NotFoundError, RefusedError
 
 from .carry_out import carry_out
-from .decision import ABSENT, Decision, Trace, select
+from .decision import ABSENT, Decision, RuleTrace, select
 from .replay import replay
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _check(decision: Decision, read_bytes: object) -> bytes | None:
 
 def _inverse(decision: Decision, current: bytes | None, reason: str, now: datetime) -> Decision:
     op = {"add": "delete", "update": "update", "delete": "add"}[decision.op]
-    trace = (Trace("controller.revert", True, f"takes back {decision.id}", decision.target_filename),)
+    trace = (RuleTrace("controller.revert", True, f"takes back {decision.id}", decision.target_filename),)
     post = None if op == "delete" else decision.prior
     made = Decision(
         decision.root,

@@ -6,19 +6,19 @@ from dataclasses import dataclass, field
 
 from memory.curated.files.names import fault_of, filename, slug
 from memory.curated.model import AUTONOMOUS, Invalid, Memory
-from memory.curated.places.settings import Settings
+from memory.curated.places.settings import CuratedSettings
 from memory.errors import RefusedError
 
 from .candidate import Candidate
-from .decision import Trace
-from .scan import THREAT, Hit, scan
+from .decision import RuleTrace
+from .scan import THREAT, ScanHit, scan
 from .view import View
 
 _CONFIDENCE = {"reject": 1.0, "noop": 0.95}
 
 
 @dataclass(slots=True)
-class Verdict:
+class RulesVerdict:
     """What the rules say: the operation, the memory it is about, the file to write, and the traces on the way.
 
     `open` are the plausible targets where the rules leave it open.
@@ -28,7 +28,7 @@ class Verdict:
     target: Memory | None = None
     filename: str = ""
     reason: str = ""
-    traces: list[Trace] = field(default_factory=list)
+    traces: list[RuleTrace] = field(default_factory=list)
     open: tuple[Memory, ...] = ()
 
     @property
@@ -36,21 +36,23 @@ class Verdict:
         """How sure the rules are."""
         return _CONFIDENCE.get(self.op, 0.9)
 
-    def end(self, op: str, rule: str, reason: str, target: Memory | None = None, *, passed: bool = True) -> Verdict:
+    def end(
+        self, op: str, rule: str, reason: str, target: Memory | None = None, *, passed: bool = True
+    ) -> RulesVerdict:
         """Return the verdict that a rule has reached."""
         name = "" if target is None else target.filename
-        self.traces.append(Trace(rule, passed, reason, name))
+        self.traces.append(RuleTrace(rule, passed, reason, name))
         self.op, self.target, self.reason = op, target, reason
         self.filename = self.filename or name
         return self
 
 
-def judge(candidate: Candidate, view: View, settings: Settings, writes: int) -> Verdict:
+def judge(candidate: Candidate, view: View, settings: CuratedSettings, writes: int) -> RulesVerdict:
     """Return what is to become of a candidate; `writes` are those of the last minute.
 
     RefusedError `memory.file_invalid` where the file to write is there and no memory: it is never overwritten.
     """
-    verdict = Verdict()
+    verdict = RulesVerdict()
     if _limits(candidate, settings, writes, verdict) or _scan(candidate, settings, verdict):
         return verdict
     target = None if candidate.target is None else _valid(view.file(_ending(candidate.target)))
@@ -62,7 +64,7 @@ def judge(candidate: Candidate, view: View, settings: Settings, writes: int) -> 
     return _write(candidate, view, verdict, target)
 
 
-def _write(candidate: Candidate, view: View, verdict: Verdict, target: Memory | None) -> Verdict:
+def _write(candidate: Candidate, view: View, verdict: RulesVerdict, target: Memory | None) -> RulesVerdict:
     assert candidate.header is not None
     header, origin = candidate.header, candidate.origin
     own = _ending(candidate.target) if candidate.target else filename(header.type, header.name)
@@ -104,13 +106,13 @@ def _write(candidate: Candidate, view: View, verdict: Verdict, target: Memory | 
             verdict.open = tuple(targets)
             reason = "several memories may be meant, so nothing is changed"
             names = ",".join(sorted(one.filename for one in targets))
-            verdict.traces.append(Trace("controller.ambiguous_targets", False, reason, "", names))
+            verdict.traces.append(RuleTrace("controller.ambiguous_targets", False, reason, "", names))
             verdict.op, verdict.reason, verdict.filename = "noop", reason, ""
             return verdict
         reason = "the name is a new one, chosen by a person"
-        verdict.traces.append(Trace("controller.explicit_target_filename", True, reason, own))
+        verdict.traces.append(RuleTrace("controller.explicit_target_filename", True, reason, own))
     # 7. Something new.
-    verdict.traces.append(Trace("controller.fresh_slot", True, "no memory says that yet", own))
+    verdict.traces.append(RuleTrace("controller.fresh_slot", True, "no memory says that yet", own))
     verdict.op, verdict.reason = "add", "no memory says that yet"
     return verdict
 
@@ -140,7 +142,7 @@ def _valid(found: Memory | Invalid | None) -> Memory | None:
     return found
 
 
-def _limits(candidate: Candidate, settings: Settings, writes: int, verdict: Verdict) -> bool:
+def _limits(candidate: Candidate, settings: CuratedSettings, writes: int, verdict: RulesVerdict) -> bool:
     """Reject what the policy does not let in; return whether it did."""
     most, rate = settings["controller.policy.max_content_chars"], settings["controller.policy.max_writes_per_min"]
     rule = reason = ""
@@ -155,12 +157,12 @@ def _limits(candidate: Candidate, settings: Settings, writes: int, verdict: Verd
     return bool(rule)
 
 
-def _scan(candidate: Candidate, settings: Settings, verdict: Verdict) -> bool:
+def _scan(candidate: Candidate, settings: CuratedSettings, verdict: RulesVerdict) -> bool:
     """Look at all texts of a candidate; return whether it is rejected. No text becomes part of a trace."""
-    hits: list[Hit] = []
+    hits: list[ScanHit] = []
     fault = None if candidate.target is None else fault_of(_ending(candidate.target))
     if fault is not None:
-        hits.append(Hit(fault[0], THREAT, "reject", len((candidate.target or "").encode("utf-8", "replace"))))
+        hits.append(ScanHit(fault[0], THREAT, "reject", len((candidate.target or "").encode("utf-8", "replace"))))
     if not candidate.deletes and candidate.header is not None:
         texts = (candidate.header.name, candidate.header.description, candidate.content)
         hits += scan((*texts, candidate.entity, candidate.attribute), settings["controller.scan_profile"])
@@ -168,7 +170,7 @@ def _scan(candidate: Candidate, settings: Settings, verdict: Verdict) -> bool:
         details = f"{hit.action} sample_bytes={hit.size}"
         passed = hit.action != "reject"
         verdict.traces.append(
-            Trace(f"memory_scan.{hit.rule}", passed, f"{hit.category}: {hit.rule}", hit.category, details)
+            RuleTrace(f"memory_scan.{hit.rule}", passed, f"{hit.category}: {hit.rule}", hit.category, details)
         )
     rejected = [hit for hit in hits if hit.action == "reject"]
     if rejected:

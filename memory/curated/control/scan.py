@@ -15,7 +15,7 @@ from memory.base.secrets import find_secrets
 THREAT, SECRET, POLICY, TIME = "threat", "secret", "what_not_to_save", "relative_time"
 
 
-class Hit(NamedTuple):
+class ScanHit(NamedTuple):
     """One rule that found something: `action` is reject or annotate, `size` is in bytes."""
 
     rule: str
@@ -87,13 +87,13 @@ def _regex(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE | re.MULTILINE)
 
 
-def scan(texts: tuple[str, ...], profile: str = "standard") -> tuple[Hit, ...]:
+def scan(texts: tuple[str, ...], profile: str = "standard") -> tuple[ScanHit, ...]:
     """Return the rules that some texts (name, description, body) break, each once."""
-    found: dict[str, Hit] = {}
+    found: dict[str, ScanHit] = {}
 
     def hit(rule: str, category: str, action: str, size: int) -> None:
         before = found.get(rule)
-        found[rule] = Hit(rule, category, action, size + (before.size if before else 0))
+        found[rule] = ScanHit(rule, category, action, size + (before.size if before else 0))
 
     soft = "reject" if profile == "strict" else "annotate"
     for text in texts:

@@ -22,7 +22,7 @@ TiebreakError = ModelError
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TiebreakAnswer:
     """What the tiebreaker decided: `target_id` is one of those offered, None where the operation needs none."""
 
     op: str
@@ -53,7 +53,7 @@ def question_of(candidate: Candidate, targets: Sequence[Memory], version: str) -
     }  # fmt: skip
 
 
-def read_answer(text: str, offered: Sequence[str], limit: int) -> Answer:
+def read_answer(text: str, offered: Sequence[str], limit: int) -> TiebreakAnswer:
     """Return an answer; TiebreakError for anything but exactly one JSON object of the four keys."""
     if len(text.encode("utf-8", "surrogatepass")) > limit:
         raise TiebreakError("the answer is too long")
@@ -75,4 +75,6 @@ def read_answer(text: str, offered: Sequence[str], limit: int) -> Answer:
             raise TiebreakError("the answer names a target that was not offered")
     elif target not in (None, "", *offered):
         raise TiebreakError("the answer names a target that was not offered")
-    return Answer(op, target if op in ("update", "delete") else None, float(confidence), " ".join(reason.split())[:240])
+    return TiebreakAnswer(
+        op, target if op in ("update", "delete") else None, float(confidence), " ".join(reason.split())[:240]
+    )

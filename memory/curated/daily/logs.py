@@ -24,7 +24,7 @@ _Row = tuple[str, str | None, str | None, str | None, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LogFolder:
     """Where a side has its logs: the folder of today's and of put away ones, relative to the store's root."""
 
     side: Side
@@ -32,10 +32,10 @@ class Place:
     archive: str
 
 
-def place_of(curated: Curated, side: Side) -> Place:
+def place_of(curated: Curated, side: Side) -> LogFolder:
     """Return where a side has its logs."""
     root = curated.root(side.name).folder
-    return Place(side, f"{root}/{FOLDER}", f"{root}/{curated.settings['daily.archive_path']}/daily")
+    return LogFolder(side, f"{root}/{FOLDER}", f"{root}/{curated.settings['daily.archive_path']}/daily")
 
 
 def day_of(name: str) -> str | None:

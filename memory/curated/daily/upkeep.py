@@ -11,7 +11,7 @@ from memory.curated.index.records import milliseconds
 from memory.curated.tries import again
 from memory.errors import ConflictError, NotFoundError
 
-from .logs import Place, counts, day_of, files_of, merged, place_of
+from .logs import LogFolder, counts, day_of, files_of, merged, place_of
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SWEPT = "daily_swept"
 
 
-def names_in(place: Place, folder: str) -> list[str]:
+def names_in(place: LogFolder, folder: str) -> list[str]:
     """Return the logs of a folder, by name; links are passed over."""
     try:
         with os.scandir(place.side.store.root / folder) as entries:
@@ -73,7 +73,7 @@ def sweep(curated: Curated, side: Side, *, actor: str, now: datetime, dry_run: b
     return tally
 
 
-def _written(place: Place, files: dict[str, str], here: Iterable[str], actor: str, now: datetime) -> None:
+def _written(place: LogFolder, files: dict[str, str], here: Iterable[str], actor: str, now: datetime) -> None:
     """Write logs in one change; a number that is new means that a log was full."""
     if not files:
         return
@@ -90,7 +90,7 @@ def _written(place: Place, files: dict[str, str], here: Iterable[str], actor: st
             place.side.records.event("memory.daily.rotated", now, target_id=name)
 
 
-def _archived(place: Place, names: Iterable[str], actor: str, now: datetime) -> int:
+def _archived(place: LogFolder, names: Iterable[str], actor: str, now: datetime) -> int:
     """Move logs into the archive; one that is there with other content stays where it is."""
     done: list[str] = []
 
@@ -168,7 +168,7 @@ def restore(curated: Curated, side: Side, day: str, *, actor: str, now: datetime
     return names
 
 
-def _change(place: Place, plan: Callable[[Transaction], str], actor: str, now: datetime) -> None:
+def _change(place: LogFolder, plan: Callable[[Transaction], str], actor: str, now: datetime) -> None:
     def attempt() -> None:
         with place.side.store.transaction("curated.daily", actor=actor, now=now, recorded=True) as transaction:
             summary = plan(transaction)

@@ -17,7 +17,7 @@ from memory.errors import BusyError, MemdeckError
 from memory.storage.fsio import remove_empty
 
 from .failures import failure, plan
-from .inbox import LARGEST, Waiting, waiting
+from .inbox import LARGEST, InboxFile, waiting
 from .lines import Elsewhere, read_line
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
             yield number, line.strip()
 
 
-def _file(curated: Curated, file: Waiting, done: Drained, actor: str, now: datetime) -> None:
+def _file(curated: Curated, file: InboxFile, done: Drained, actor: str, now: datetime) -> None:
     side = file.side
     if file.size > LARGEST:
         raise MemdeckError(
@@ -137,7 +137,7 @@ def _file(curated: Curated, file: Waiting, done: Drained, actor: str, now: datet
 
 
 def _decide(
-    curated: Curated, file: Waiting, number: int, line: bytes, candidate: Candidate, actor: str, now: datetime
+    curated: Curated, file: InboxFile, number: int, line: bytes, candidate: Candidate, actor: str, now: datetime
 ) -> str | MemdeckError:
     """Return what was decided on a line, or the error that is its own; _Later where it has to wait."""
     digest = hashlib.sha256(line).hexdigest()[:16]

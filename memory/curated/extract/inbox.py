@@ -23,7 +23,7 @@ LARGEST = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class InboxFile:
     """A file that waits in the inbox of a side; `path` is relative to the store's root."""
 
     side: Side
@@ -49,7 +49,7 @@ def stamp(now: datetime) -> str:
     return f"{now.astimezone(UTC):%Y%m%dT%H%M%S.%f}Z"
 
 
-def waiting(curated: Curated, session: str | None = None) -> list[Waiting]:
+def waiting(curated: Curated, session: str | None = None) -> list[InboxFile]:
     """Return the files that wait, in the order in which they are consumed; links and other names are passed over."""
     found = []
     for side in curated.sides.values():
@@ -65,7 +65,7 @@ def waiting(curated: Curated, session: str | None = None) -> list[Waiting]:
                     seen = os.lstat(side.store.root / path)
                 except OSError:
                     continue
-                found.append(Waiting(side, name, file, path, seen.st_mtime_ns, seen.st_size))
+                found.append(InboxFile(side, name, file, path, seen.st_mtime_ns, seen.st_size))
     return sorted(found, key=lambda one: (one.name, one.session, one.side.name))
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 _OURS = re.compile(r"- \[(?P<name>.*)\]\((?P<file>[A-Za-z0-9._-]+\.md)\)(?: (?:—|-) .*)?")
 
 
-class Line(NamedTuple):
+class IndexLine(NamedTuple):
     """What the index says about a memory."""
 
     name: str
@@ -17,14 +17,14 @@ class Line(NamedTuple):
     description: str
 
 
-def line_of(line: Line) -> str:
+def line_of(line: IndexLine) -> str:
     """Return the line of a memory: `- [Name](file) — description`."""
     name = " ".join(line.name.split()).replace("[", "(").replace("]", ")")
     description = " ".join(line.description.split())
     return f"- [{name}]({line.filename})" + (f" — {description}" if description else "")
 
 
-def rendered(data: bytes, lines: Iterable[Line], gone: Sequence[str] = ()) -> bytes:
+def rendered(data: bytes, lines: Iterable[IndexLine], gone: Sequence[str] = ()) -> bytes:
     """Return the index with these lines on top and all others of `data` below that no memory made.
 
     A line of the form of ours that links to a memory listed, or to one of the files `gone`, is ours; any other one is
@@ -45,7 +45,7 @@ def rendered(data: bytes, lines: Iterable[Line], gone: Sequence[str] = ()) -> by
     return ("\n\n".join(parts) + "\n").encode("utf-8", "surrogateescape") if parts else b""
 
 
-def renewed(data: bytes, line: Line | None, gone: Sequence[str]) -> bytes | None:
+def renewed(data: bytes, line: IndexLine | None, gone: Sequence[str]) -> bytes | None:
     """Return an index that memdeck rendered with the lines of some files taken out and one put on top.
 
     The index lists other memories too. None where a line is to go from what a person wrote below: then the whole is

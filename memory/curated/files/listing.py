@@ -28,7 +28,7 @@ _LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP, errno.EISDIR, errn
 """What a file cannot be read for until somebody changes it."""
 
 
-class Seen(NamedTuple):
+class ListedFile(NamedTuple):
     """One file as the folder lists it: what tells whether it changed since."""
 
     filename: str
@@ -37,7 +37,7 @@ class Seen(NamedTuple):
     inode: int
 
 
-def seen_in(store: Store, root: Root) -> Iterator[Seen]:
+def seen_in(store: Store, root: Root) -> Iterator[ListedFile]:
     """Yield the files of a folder that may be memories: `*.md` but the index and names with a dot or `_` in front.
 
     Folders such as `_system` and `_inbox` are not entered.
@@ -56,7 +56,7 @@ def seen_in(store: Store, root: Root) -> Iterator[Seen]:
             except OSError:
                 continue
             if not stat.S_ISDIR(found.st_mode):
-                yield Seen(name, found.st_mtime_ns, found.st_size, found.st_ino)
+                yield ListedFile(name, found.st_mtime_ns, found.st_size, found.st_ino)
 
 
 def has_names(store: Store, root: Root, names: Collection[str]) -> bool:
@@ -68,7 +68,7 @@ def has_names(store: Store, root: Root, names: Collection[str]) -> bool:
     return listed.issuperset(names) and not any(_may_be(name) for name in listed.difference(names))
 
 
-def seen_file(store: Store, root: Root, name: str) -> Seen | None:
+def seen_file(store: Store, root: Root, name: str) -> ListedFile | None:
     """Return one file as its folder lists it, None where there is none that may be a memory."""
     try:
         found = os.lstat(store.root / root.folder / name)
@@ -76,7 +76,7 @@ def seen_file(store: Store, root: Root, name: str) -> Seen | None:
         return None
     if stat.S_ISDIR(found.st_mode) or not _may_be(name):
         return None
-    return Seen(name, found.st_mtime_ns, found.st_size, found.st_ino)
+    return ListedFile(name, found.st_mtime_ns, found.st_size, found.st_ino)
 
 
 def _may_be(name: str) -> bool:

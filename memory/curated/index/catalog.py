@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from memory.curated.files.listing import PASSING, Seen, has_names, read_file, seen_file, seen_in
+from memory.curated.files.listing import PASSING, ListedFile, has_names, read_file, seen_file, seen_in
 from memory.curated.model import Invalid, Root
 
 from .entries import roots_in
-from .fill import Entry, make_empty, make_tables, next_number, put_in, take_out
+from .fill import CatalogRow, make_empty, make_tables, next_number, put_in, take_out
 from .schema import CATALOG, CATALOG_VERSION
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class _Known(NamedTuple):
     """The rows of one folder by file name, and the state of the database for which that is true."""
 
     state: int
-    rows: dict[str, tuple[int, Seen]]
+    rows: dict[str, tuple[int, ListedFile]]
 
 
 class Catalog:
@@ -195,21 +195,23 @@ class Catalog:
         else:
             self._swept.pop(root.key, None)
 
-    def _found(self, root: Root, some: Sequence[Seen]) -> Iterator[Entry]:
+    def _found(self, root: Root, some: Sequence[ListedFile]) -> Iterator[CatalogRow]:
         for one in some:
             found = read_file(self._store, root, one.filename)
             if isinstance(found, Invalid) and found.line == 0:
                 # No fault of its text: what failed once may be readable now.
                 found = read_file(self._store, root, one.filename)
             if found is not None:
-                yield Entry(0, found, one)
+                yield CatalogRow(0, found, one)
 
-    def _put(self, db: sqlite3.Connection, known: dict[str, tuple[int, Seen]], some: Sequence[Entry]) -> bool:
+    def _put(
+        self, db: sqlite3.Connection, known: dict[str, tuple[int, ListedFile]], some: Sequence[CatalogRow]
+    ) -> bool:
         """Put files in; return False where some of them could not be read, which the next look tries again."""
         number = next_number(db)
         settled = True
         old: list[int] = []
-        new: list[Entry] = []
+        new: list[CatalogRow] = []
         for _, found, seen in some:
             name = found.filename
             if isinstance(found, Invalid) and found.code == PASSING:
@@ -220,22 +222,22 @@ class Catalog:
                 seen = seen._replace(mtime_ns=0, inode=0)
             if name in known:
                 old.append(known[name][0])
-                new.append(Entry(known[name][0], found, seen))
+                new.append(CatalogRow(known[name][0], found, seen))
             else:
-                new.append(Entry(number, found, seen))
+                new.append(CatalogRow(number, found, seen))
                 number += 1
             known[name] = (new[-1].number, seen)
         take_out(db, old)
         put_in(db, new)
         return settled
 
-    def _rows(self, db: sqlite3.Connection, root: Root) -> dict[str, tuple[int, Seen]]:
+    def _rows(self, db: sqlite3.Connection, root: Root) -> dict[str, tuple[int, ListedFile]]:
         """Return what is known of a folder, from the last look where no other process wrote since."""
         (state,) = db.execute("PRAGMA data_version").fetchone()
         known = self._known.get(root.key)
         if known is None or known.state != state:
             text = "SELECT id, filename, seen_mtime, seen_size, seen_inode FROM memory_catalog_entries WHERE root = ?"
-            rows = {row[1]: (row[0], Seen(*row[1:])) for row in db.execute(text, (root.key,))}
+            rows = {row[1]: (row[0], ListedFile(*row[1:])) for row in db.execute(text, (root.key,))}
             known = self._known[root.key] = _Known(state, rows)
         return known.rows
 
@@ -287,6 +289,6 @@ class Catalog:
             self._wrote.pop(key, None)
 
 
-def _batches(entries: Iterator[Entry], size: int) -> Iterator[list[Entry]]:
+def _batches(entries: Iterator[CatalogRow], size: int) -> Iterator[list[CatalogRow]]:
     while some := list(islice(entries, size)):
         yield some

@@ -6,7 +6,7 @@ import json
 from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from memory.curated.files.index_file import Line
+from memory.curated.files.index_file import IndexLine
 from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root, changed_at
 
 if TYPE_CHECKING:
@@ -73,14 +73,14 @@ def same_slug(
     return [((row[0], row[1]), memory_of(row[2:], known)) for row in rows if (row[3], row[4]) not in found]
 
 
-def index_lines(db: sqlite3.Connection, root: Root, most: int = -1) -> list[Line]:
+def index_lines(db: sqlite3.Connection, root: Root, most: int = -1) -> list[IndexLine]:
     """Return what the index of a folder says of its memories, the newest first; `most` of them, -1 for all."""
     rows = db.execute(
         "SELECT name, filename, description FROM memory_catalog_entries WHERE error IS NULL AND root = ?"
         " ORDER BY mtime_ns DESC, filename LIMIT ?",
         (root.key, most),
     )
-    return [Line(*row) for row in rows]
+    return [IndexLine(*row) for row in rows]
 
 
 def newest_change(db: sqlite3.Connection, root: Root) -> float:

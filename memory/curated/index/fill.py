@@ -15,7 +15,7 @@ from .words import fold, grams, spaced
 if TYPE_CHECKING:
     import sqlite3
 
-    from memory.curated.files.listing import Seen
+    from memory.curated.files.listing import ListedFile
 
 _LONGEST = 40
 """Letters of the longest word that a typo may have been made of."""
@@ -25,12 +25,12 @@ _DROPPED = (
 )  # fmt: skip
 
 
-class Entry(NamedTuple):
+class CatalogRow(NamedTuple):
     """One file as it is to be in the catalogue: under which number, what it says, and as what it was seen."""
 
     number: int
     found: Memory | Invalid
-    seen: Seen
+    seen: ListedFile
 
 
 def body_hash(body: str) -> str:
@@ -69,7 +69,7 @@ def take_out(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
         db.executemany(f"DELETE FROM {table} WHERE {column} = ?", rows)
 
 
-def put_in(db: sqlite3.Connection, entries: Sequence[Entry]) -> None:
+def put_in(db: sqlite3.Connection, entries: Sequence[CatalogRow]) -> None:
     """Insert some entries, in the transaction of the caller; their numbers are free."""
     rows: list[tuple[object, ...]] = []
     chunks: list[tuple[object, ...]] = []

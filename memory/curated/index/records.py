@@ -12,7 +12,7 @@ from memory.errors import MemdeckError
 from memory.storage.log.database import LogFile
 
 from .schema import OPERATIONS, records
-from .signals import Limits, Note, Recalled, SignalQueue, read_signals
+from .signals import Limits, RecallNote, RecallSignals, SignalQueue, read_signals
 
 if TYPE_CHECKING:
     import sqlite3
@@ -127,7 +127,7 @@ class Records:
         session: str | None = None,
     ) -> None:
         """Put what a recall leaves behind into the queue: rows that `write` inserts, and scores to be counted."""
-        self.queue.put(Note(milliseconds(now), write, Recalled(scores, session) if scores else None), limits)
+        self.queue.put(RecallNote(milliseconds(now), write, RecallSignals(scores, session) if scores else None), limits)
 
     def _note_dropped(self, db: sqlite3.Connection, at: int, lost: int, why: str) -> None:
         now = datetime.fromtimestamp(at / 1000, UTC)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.storage.log.database import Kind
+from memory.storage.log.database import DatabaseKind
 from memory.storage.log.schema import CONNECTION
 
 OPERATIONS = (
@@ -55,13 +55,13 @@ CREATE TABLE memory_recall_queue (
 """
 
 
-def records(name: str) -> Kind:
+def records(name: str) -> DatabaseKind:
     """Return the database of the records of one side; `name` tells that of a copied workspace from the first one.
 
     A commit is on the disk before a file changes: what a power cut interrupts can be finished.
     """
     ending = f"-{name}" if name else ""
-    return Kind(
+    return DatabaseKind(
         f"curated{ending}.sqlite",
         f"curated{ending}.damaged.sqlite",
         "the record of decisions",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import sqlite3
 
-    from memory.curated.places.settings import Settings
+    from memory.curated.places.settings import CuratedSettings
     from memory.storage.log.database import LogFile
 
 EMA_OLD, EMA_NEW = 0.8, 0.2
@@ -33,22 +33,22 @@ class Limits(NamedTuple):
     metrics: bool
 
 
-class Recalled(NamedTuple):
+class RecallSignals(NamedTuple):
     """What one recall returned of a side: scores by the id of the memory, and the session."""
 
     scores: Mapping[str, float]
     session: str | None
 
 
-class Note(NamedTuple):
+class RecallNote(NamedTuple):
     """What a recall leaves behind: its time in milliseconds, rows that `write` inserts, and what is to be counted."""
 
     at: int
     write: Callable[[sqlite3.Connection], None] | None
-    recalled: Recalled | None
+    recalled: RecallSignals | None
 
 
-def limits_of(settings: Settings) -> Limits:
+def limits_of(settings: CuratedSettings) -> Limits:
     """Return what the settings say of the queue."""
     table = "recall.signals"
     return Limits(
@@ -66,13 +66,13 @@ class SignalQueue:
         """Keep where it is; nothing is opened yet."""
         self._file = file
         self._note_dropped = dropped
-        self._waiting: deque[Note] = deque()
+        self._waiting: deque[RecallNote] = deque()
         self._failures = 0
         self._lost: dict[str, int] = {}
         self._limits: Limits | None = None
         self._uncounted = False
 
-    def put(self, note: Note, limits: Limits) -> None:
+    def put(self, note: RecallNote, limits: Limits) -> None:
         """Take what a recall leaves behind."""
         self._limits = limits
         self._waiting.append(note)
@@ -130,7 +130,7 @@ class SignalQueue:
             self._failures = 0
         return False
 
-    def _drop(self, note: Note, why: str) -> None:
+    def _drop(self, note: RecallNote, why: str) -> None:
         if note.recalled is not None:
             self._lost[why] = self._lost.get(why, 0) + 1
 

@@ -10,7 +10,7 @@ from memory.curated.daily.upkeep import names_in, purge, restore, sweep
 from memory.curated.model import Json
 from memory.errors import NotFoundError, UsageError
 
-from .memories import Call
+from .memories import OperationCall
 from .operation import Operation
 from .schema import DRY_RUN, choice, giving, number, taking, text
 
@@ -35,7 +35,7 @@ def _day(args: Json) -> str:
     return day
 
 
-def ls(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+def ls(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return the days on which something was done, with their logs, the newest first."""
     found: list[Json] = []
     for side in _sides(curated, args):
@@ -59,7 +59,7 @@ def ls(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
     return {"logs": found[: min(args.get("limit", 50), 200)]}
 
 
-def show(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+def show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return the log of a day: as its files have it, else as the events do."""
     day, parts = _day(args), list[str]()
     for side in _sides(curated, args):
@@ -75,7 +75,7 @@ def show(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
     return {"date": day, "text": "\n".join(parts)}
 
 
-def swept(curated: Curated, args: Json, call: Call) -> Json:
+def swept(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Write the logs, archive old ones and purge the archive."""
     tally = {"logs": 0, "written": 0, "archived": 0, "purged": 0}
     for side in _sides(curated, args):
@@ -84,7 +84,7 @@ def swept(curated: Curated, args: Json, call: Call) -> Json:
     return {**tally, "dry_run": args.get("dry_run", False)}
 
 
-def restored(curated: Curated, args: Json, call: Call) -> Json:
+def restored(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Bring the archived logs of a day back."""
     day = _day(args)
     found: list[str] = []
@@ -99,7 +99,7 @@ def restored(curated: Curated, args: Json, call: Call) -> Json:
     return {"date": day, "restored": found}
 
 
-def purged(curated: Curated, args: Json, call: Call) -> Json:
+def purged(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Remove archived logs of days long ago."""
     day = (call.now.astimezone(UTC) - timedelta(days=args["older_than_days"])).date().isoformat()
     dry = args.get("dry_run", False)

@@ -10,7 +10,7 @@ from memory.curated.dreaming.runs import find_run, runs
 from memory.curated.model import Json
 from memory.errors import MemdeckError, RefusedError
 
-from .memories import Call
+from .memories import OperationCall
 from .operation import Operation
 from .schema import DRY_RUN, choice, flag, giving, number, taking, text
 
@@ -36,7 +36,7 @@ def _raise_failed(done: Dreamt) -> None:
         )  # fmt: skip
 
 
-def trigger(curated: Curated, args: Json, call: Call) -> Json:
+def trigger(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Dream on each side whose gates are open, and say of the others why not."""
     curated.refuse_disabled()
     made = [
@@ -60,7 +60,7 @@ def trigger(curated: Curated, args: Json, call: Call) -> Json:
     }  # fmt: skip
 
 
-def retry(curated: Curated, args: Json, call: Call) -> Json:
+def retry(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Gather the memories of a run again that failed or promoted nothing; `force` also those of another one."""
     curated.refuse_disabled()
     side, run = find_run(curated, args["run_id"])
@@ -77,7 +77,7 @@ def retry(curated: Curated, args: Json, call: Call) -> Json:
     }  # fmt: skip
 
 
-def status(curated: Curated, args: Json, call: Call) -> Json:
+def status(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return the gates of each side, and the last runs."""
     for side in _sides(curated, args):
         side.records.queue.count()
@@ -92,7 +92,7 @@ def status(curated: Curated, args: Json, call: Call) -> Json:
     }
 
 
-def dreams(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+def dreams(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return the runs, the newest first."""
     rows = [run for side in _sides(curated, args) for run in runs(side)]
     rows.sort(key=lambda run: (run.started_at, run.id), reverse=True)
@@ -101,7 +101,7 @@ def dreams(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
     return {"dreams": [run.json() for run in rows[: min(args.get("limit", 25), 200)]]}
 
 
-def show(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+def show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return one run with its artefact, by its id or its day."""
     side, run = find_run(curated, args["run_id"])
     path, artefact = run.facts.get("artifact_path"), ""

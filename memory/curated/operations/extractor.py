@@ -16,7 +16,7 @@ from memory.curated.model import Json
 from memory.curated.places.settings import seconds_of
 from memory.errors import NotFoundError, UsageError
 
-from .memories import Call
+from .memories import OperationCall
 from .operation import Operation
 from .schema import choice, giving, number, taking, text
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _ROLES = ("user", "assistant")
 
 
-def fed(curated: Curated, args: Json, call: Call) -> Json:
+def fed(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Queue a turn; without a model its markers go to the inbox at once."""
     session = args["session_id"]
     state, candidates = take_turn(
@@ -39,7 +39,7 @@ def fed(curated: Curated, args: Json, call: Call) -> Json:
     }  # fmt: skip
 
 
-def status(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+def status(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return what waits, what was dropped, and how much failed."""
     session = args.get("session_id")
     turns = {name: found for name, found in queued(curated).items() if session in (None, name)}
@@ -66,7 +66,7 @@ def status(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
     }  # fmt: skip
 
 
-def list_failures(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+def list_failures(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return what failed, the oldest first."""
     found = []
     for side, one in failures(curated, args.get("session_id")):
@@ -76,7 +76,7 @@ def list_failures(curated: Curated, args: Json, call: Call) -> Json:  # noqa: AR
     return {"failures": found}
 
 
-def replay(curated: Curated, args: Json, call: Call) -> Json:
+def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Put what failed back where it came from: lines into the inbox, turns into the queue."""
     refuse_disabled(curated)
     if "session_id" not in args and "failure_id" not in args:
@@ -103,7 +103,7 @@ def replay(curated: Curated, args: Json, call: Call) -> Json:
     return {"retried": retried, "failed": len(found) - retried}
 
 
-def drain(curated: Curated, args: Json, call: Call) -> Json:
+def drain(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Look at all turns that wait, then decide on all candidates; both end with the time."""
     refuse_disabled(curated)
     try:

@@ -12,7 +12,7 @@ from memory.curated.control.decision import time_of
 from memory.curated.files.listing import system_files
 from memory.curated.model import Header, Json, Memory, Provenance, Root
 from memory.curated.places.roots import check_selector, default_scope
-from memory.curated.recall.recall import Options, banner, mod_time, recall
+from memory.curated.recall.recall import RecallOptions, banner, mod_time, recall
 from memory.curated.recall.system import find_system
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class OperationCall:
     """Who calls an operation, when, and through what."""
 
     now: datetime
@@ -71,7 +71,7 @@ def summaries(curated: Curated, memories: list[Memory], now: datetime) -> list[J
     return found
 
 
-def list_memories(curated: Curated, args: Json, call: Call) -> Json:
+def list_memories(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return the memories that one sees, the files that are none, and what is shadowed by what."""
     roots = curated.chosen(*selector(args))
     memories = curated.memories(roots)
@@ -106,7 +106,7 @@ def _system_row(root: Root, name: str) -> Json:
     return {**row, "filename": name, **root.json(), "recall_count": 0, "injection": False, "system_managed": True}
 
 
-def show(curated: Curated, args: Json, call: Call) -> Json:
+def show(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return one memory with its whole body."""
     name: str = args["filename"]
     if name.startswith("_system/") and args.get("include_system"):
@@ -130,12 +130,12 @@ def _done(proposed: Proposed) -> Json:
     return proposed.json()
 
 
-def write(curated: Curated, args: Json, call: Call) -> Json:
+def write(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Write a memory through the controller."""
     return _done(proposed_write(curated, args, call))
 
 
-def proposed_write(curated: Curated, args: Json, call: Call) -> Proposed:
+def proposed_write(curated: Curated, args: Json, call: OperationCall) -> Proposed:
     """Write a memory through the controller and return what became of it."""
     scope, agent, tier = selector(args)
     check_selector(scope, agent, tier)
@@ -160,12 +160,12 @@ def _first_line(content: str) -> str:
     return next((" ".join(line.split())[:160] for line in content.splitlines() if line.strip()), "")
 
 
-def edit(curated: Curated, args: Json, call: Call) -> Json:
+def edit(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Change a memory through the controller; what is not given stays."""
     return _done(proposed_edit(curated, args, call))
 
 
-def proposed_edit(curated: Curated, args: Json, call: Call) -> Proposed:
+def proposed_edit(curated: Curated, args: Json, call: OperationCall) -> Proposed:
     """Change a memory through the controller and return what became of it; what is not given stays."""
     memory = curated.find(args["filename"], *selector(args))
     header = replace(
@@ -185,12 +185,12 @@ def proposed_edit(curated: Curated, args: Json, call: Call) -> Proposed:
     return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 
 
-def delete(curated: Curated, args: Json, call: Call) -> Json:
+def delete(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Forget a memory through the controller; in a scope that is named, one that is not there is a noop."""
     return _done(proposed_delete(curated, args, call))
 
 
-def proposed_delete(curated: Curated, args: Json, call: Call) -> Proposed:
+def proposed_delete(curated: Curated, args: Json, call: OperationCall) -> Proposed:
     """Forget a memory through the controller and return what became of it; see `delete`."""
     scope, agent, tier = selector(args)
     if scope is not None:
@@ -203,7 +203,7 @@ def proposed_delete(curated: Curated, args: Json, call: Call) -> Proposed:
     return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 
 
-def promote(curated: Curated, args: Json, call: Call) -> Json:
+def promote(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Copy a memory to another scope under its name; the source stays."""
     agent = args.get("agent_name")
     source, target = (_scope_of(curated, args[key], agent) for key in ("from", "to"))
@@ -231,7 +231,7 @@ def _scope_of(curated: Curated, text: str, agent: str | None) -> Root:
         raise
 
 
-def note(curated: Curated, args: Json, call: Call) -> Json:
+def note(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Write an ad-hoc note into `_system/ad_hoc`."""
     from memory.curated.control.notes import write_note
 
@@ -245,11 +245,11 @@ def note(curated: Curated, args: Json, call: Call) -> Json:
     return made.json()
 
 
-def search(curated: Curated, args: Json, call: Call) -> Json:
+def search(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return the memories that answer a query with every term of their score, and the package of the recall."""
     roots = curated.chosen(*selector(args))
     surfaced = args.get("already_surfaced", [])
-    options = Options(
+    options = RecallOptions(
         args.get("top_k"), args.get("raw_candidates"), not args.get("skip_trivial", False), surfaced,
         args.get("include_already_surfaced"), args.get("session_id"), args.get("turn_seq"),
     )  # fmt: skip

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from memory.curated.interrupted import finish_interrupted
 from memory.curated.model import Json
 
-from .memories import Call
+from .memories import OperationCall
 from .schema import check
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
 
-Run = Callable[["Curated", Json, Call], Json]
+Run = Callable[["Curated", Json, OperationCall], Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Operation:
     writes: bool = False
     example: str = ""
 
-    def call(self, curated: Curated, values: Mapping[str, Any], call: Call) -> Json:
+    def call(self, curated: Curated, values: Mapping[str, Any], call: OperationCall) -> Json:
         """Do it: check the values, finish what a crash interrupted, return the result; UsageError and MemdeckError."""
         arguments = check(self.input, values)
         if not arguments.get("dry_run"):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from memory.curated.model import Json
 from memory.curated.providers.calls import call as ask
 from memory.curated.providers.calls import change_state, home, note_collisions, read_state, safe_text, status_of
-from memory.curated.providers.found import Known, providers
+from memory.curated.providers.found import KnownProvider, providers
 from memory.errors import NotFoundError, RefusedError
 
-from .memories import Call
+from .memories import OperationCall
 from .operation import Operation
 from .schema import giving, taking, text
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from memory.curated.curated import Curated
 
 
-def _find(name: str) -> Known:
+def _find(name: str) -> KnownProvider:
     for one in providers()[0]:
         if one.name == name.lower():
             return one
     raise NotFoundError("memory.not_found", f"there is no provider {name[:40]!r}", "`memdeck curated provider list`")
 
 
-def listed(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+def listed(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return the providers, and those that cannot be used with the reason."""
     note_collisions(curated, call.now)
     known, bad = providers()
@@ -35,12 +35,12 @@ def listed(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
     }
 
 
-def show(curated: Curated, args: Json, call: Call) -> Json:
+def show(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return one provider."""
     return {"provider": status_of(curated, _find(args["name"]), call.now)}
 
 
-def select(curated: Curated, args: Json, call: Call) -> Json:
+def select(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Make a provider the active one of this workspace, or of the person where there is none."""
     one = _find(args["name"])
     side = home(curated)
@@ -52,7 +52,7 @@ def select(curated: Curated, args: Json, call: Call) -> Json:
     return {"provider": status_of(curated, one, call.now)}
 
 
-def _switched(curated: Curated, args: Json, call: Call, *, on: bool) -> Json:
+def _switched(curated: Curated, args: Json, call: OperationCall, *, on: bool) -> Json:
     one = _find(args["name"])
     if one.package is None:
         raise RefusedError("memory.provider.builtin", f"{one.name} is memdeck itself, always there", "select another")
@@ -72,17 +72,17 @@ def _switched(curated: Curated, args: Json, call: Call, *, on: bool) -> Json:
     return {"provider": status_of(curated, one, call.now), "changed": changed[0]}
 
 
-def enable(curated: Curated, args: Json, call: Call) -> Json:
+def enable(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Enable a provider and close its breaker."""
     return _switched(curated, args, call, on=True)
 
 
-def disable(curated: Curated, args: Json, call: Call) -> Json:
+def disable(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Disable a provider: memdeck does all by itself while it is selected."""
     return _switched(curated, args, call, on=False)
 
 
-def pre_compress(curated: Curated, args: Json, call: Call) -> Json:
+def pre_compress(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return what the provider wants to survive when a client shortens a session."""
     notes = ask(curated, "pre_compress", call.now, args["session_id"], args.get("content", ""))
     return {"session_id": args["session_id"], "notes": safe_text(curated, notes, 4096)}

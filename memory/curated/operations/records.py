@@ -12,11 +12,11 @@ from memory.curated.dreaming.gates import gates_of
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.curated.providers.calls import active, status_of
-from memory.curated.recall.recall import Options, recall, turn_block
+from memory.curated.recall.recall import RecallOptions, recall, turn_block
 from memory.curated.recall.snapshot import capture
 from memory.errors import NotFoundError, UsageError
 
-from .memories import Call, selector, when
+from .memories import OperationCall, selector, when
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
@@ -30,7 +30,7 @@ _HISTORY = {
 }
 
 
-def decisions_list(curated: Curated, args: Json, call: Call) -> Json:
+def decisions_list(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return decisions, the newest first."""
     where, values = ["1"], list[Any]()
     for key, column in (("op", "op"), ("scope", "scope"), ("agent_name", "agent_name"), ("agent_tier", "agent_tier")):
@@ -55,12 +55,12 @@ def decisions_list(curated: Curated, args: Json, call: Call) -> Json:
     return {"decisions": [one.json() for one in found[:limit]]}
 
 
-def decisions_show(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+def decisions_show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return one decision with its traces."""
     return {"decision": find(curated, args["id"])[1].json()}
 
 
-def decisions_revert(curated: Curated, args: Json, call: Call) -> Json:
+def decisions_revert(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Take a decision back."""
     done = revert(
         curated, args["id"], reason=args.get("reason", ""), actor=call.actor, now=call.now,
@@ -69,7 +69,7 @@ def decisions_revert(curated: Curated, args: Json, call: Call) -> Json:
     return done.json()
 
 
-def recall_trace(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+def recall_trace(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return the trace of the recall of one turn of a session."""
     for side in reversed(curated.sides.values()):
         trace = side.records.trace(args["session_id"], args["turn_seq"])
@@ -80,15 +80,15 @@ def recall_trace(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG
     )
 
 
-def recall_block(curated: Curated, args: Json, call: Call) -> Json:
+def recall_block(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return the block of memories that goes in front of a message."""
-    options = Options(session=args.get("session_id"), turn=args.get("turn_seq"))
+    options = RecallOptions(session=args.get("session_id"), turn=args.get("turn_seq"))
     roots = curated.visible(args.get("agent_name"))
     done = recall(curated, args["query_text"], roots, options, now=call.now)
     return {"text": turn_block(done), "skipped_reason": done.skipped}
 
 
-def snapshot(curated: Curated, args: Json, call: Call) -> Json:
+def snapshot(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return the frozen snapshot of a session, captured when it is asked for first."""
     made = capture(
         curated, args["session_id"], now=call.now, agent=args.get("agent_name"), parent=args.get("parent_session_id"),
@@ -97,7 +97,7 @@ def snapshot(curated: Curated, args: Json, call: Call) -> Json:
     return {"snapshot": made.json()}
 
 
-def reload(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+def reload(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Make all snapshots outdated: the next one of each session is captured anew."""
     numbers = [
         side.records.next_generation() for side in curated.sides.values() if side.name == "global" or side.workspace_id
@@ -105,7 +105,7 @@ def reload(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
     return {"reloaded_at": format_utc(call.now), "generation": numbers[-1]}
 
 
-def reindex(curated: Curated, args: Json, call: Call) -> Json:
+def reindex(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Make the catalogue anew from the files; signals stay."""
     scope, agent, tier = selector(args)
     roots = curated.all_roots() if scope is None and not agent else curated.chosen(scope, agent, tier)
@@ -123,7 +123,7 @@ def reindex(curated: Curated, args: Json, call: Call) -> Json:
     }  # fmt: skip
 
 
-def reset(curated: Curated, args: Json, call: Call) -> Json:
+def reset(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Throw the catalogue away and make it anew; files, decisions and signals stay."""
     if not args.get("derived_only", True):
         raise UsageError("memory.validation", "only what is derived can be reset", "memories are deleted one by one")
@@ -138,7 +138,7 @@ def reset(curated: Curated, args: Json, call: Call) -> Json:
     }  # fmt: skip
 
 
-def scope_show(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+def scope_show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return which folders count, in the order of precedence, and which workspace this is."""
     scope, agent, tier = selector(args)
     roots = curated.chosen(scope, agent, tier)
@@ -159,7 +159,7 @@ def scope_show(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG00
     }
 
 
-def history(curated: Curated, args: Json, call: Call) -> Json:
+def history(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return what was done to memory, the newest first."""
     since = when(args["since"], call.now) if "since" in args else None
     limit = min(args.get("limit", 25), 100)
@@ -194,7 +194,7 @@ def history(curated: Curated, args: Json, call: Call) -> Json:
     return {"operations": found[:limit]}
 
 
-def health(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return how memory stands: files, what cannot be read, what waits, which copies exist."""
     roots = curated.all_roots()
     memories, invalid = curated.memories(roots), curated.invalid(roots)
@@ -251,7 +251,7 @@ def health(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
     }
 
 
-def config(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+def config(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return every setting with its value, default and source."""
     rows = curated.settings.json()
     if "key" in args:

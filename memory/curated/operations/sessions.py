@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from memory.curated.model import Json
 from memory.curated.providers.calls import call as ask
-from memory.curated.sessions.ledger import Ledger, append, end, events_of, read
-from memory.curated.sessions.places import EVENTS, LEDGER, Session, find_session
+from memory.curated.sessions.ledger import SessionLedger, append, end, events_of, read
+from memory.curated.sessions.places import EVENTS, LEDGER, SessionFolder, find_session
 from memory.curated.sessions.upkeep import prune, repair
 from memory.errors import MemdeckError
 
-from .memories import Call
+from .memories import OperationCall
 from .operation import Operation
 from .schema import DRY_RUN, choice, flag, giving, number, taking, text
 
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
     from memory.curated.curated import Curated
 
 
-def appended(curated: Curated, args: Json, call: Call) -> Json:
+def appended(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Add events to a session that runs."""
     rows = events_of(args["content"])
     count = append(curated, args["session_id"], rows, args, actor=call.actor, now=call.now)
     return {"session_id": args["session_id"], "appended": len(rows), "events": count}
 
 
-def ended(curated: Curated, args: Json, call: Call) -> Json:
+def ended(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Make the ledger of a session."""
     place = end(curated, args["session_id"], actor=call.actor, now=call.now)
     ask(curated, "session_end", call.now, place.id, place.workspace_id)
     return {"ledger": _meta(*_read(place))}
 
 
-def _read(place: Session) -> tuple[Session, Ledger, bytes, bool]:
+def _read(place: SessionFolder) -> tuple[SessionFolder, SessionLedger, bytes, bool]:
     data = place.data(LEDGER)
     running = data is None
     data = data if data is not None else place.data(EVENTS) or b""
     return place, read(data), data, running
 
 
-def _meta(place: Session, found: Ledger, data: bytes, running: bool) -> Json:
+def _meta(place: SessionFolder, found: SessionLedger, data: bytes, running: bool) -> Json:
     meta = found.meta
     return {
         "version": 1, "session_id": place.id, "workspace_id": place.workspace_id,
@@ -54,7 +54,7 @@ def _meta(place: Session, found: Ledger, data: bytes, running: bool) -> Json:
     }  # fmt: skip
 
 
-def ledger(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+def ledger(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return the ledger of a session; MemdeckError `memory.ledger.damaged` for one that cannot be relied on."""
     place, found, data, running = _read(find_session(curated, args["session_id"], args.get("workspace_id")))
     if found.fault and not running:
@@ -72,7 +72,7 @@ def _event(one: Json) -> Json:
     }  # fmt: skip
 
 
-def replay(curated: Curated, args: Json, call: Call) -> Json:
+def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return the events of a session in their order, without those of tools and of memory unless asked for."""
     found = ledger(curated, args, call)
     without = [
@@ -82,13 +82,13 @@ def replay(curated: Curated, args: Json, call: Call) -> Json:
     return {"session_id": args["session_id"], "events": events}
 
 
-def pruned(curated: Curated, args: Json, call: Call) -> Json:
+def pruned(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Remove sessions that ended long ago."""
     dry = args.get("dry_run", False)
     return prune(curated, args["older_than_hours"], actor=call.actor, now=call.now, dry_run=dry)
 
 
-def repaired(curated: Curated, args: Json, call: Call) -> Json:
+def repaired(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Make ledgers anew that are damaged or missing."""
     return repair(curated, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 

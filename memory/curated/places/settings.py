@@ -25,7 +25,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CuratedSettings:
     """The values of all keys; `lines` are those of keys that the file sets."""
 
     values: Mapping[str, Any]
@@ -59,10 +59,10 @@ class Settings:
         ]
 
 
-DEFAULTS = Settings({key.name: key.default for key in KEYS}, {})
+DEFAULTS = CuratedSettings({key.name: key.default for key in KEYS}, {})
 
 
-def read_settings(store: Store | None) -> Settings:
+def read_settings(store: Store | None) -> CuratedSettings:
     """Return the settings of a person; ConfigError `memory.config` with file and line for what is wrong in them."""
     if store is None:
         return DEFAULTS
@@ -70,7 +70,7 @@ def read_settings(store: Store | None) -> Settings:
     return settings_of(stored.data, str(store.root / FILE)) if stored.exists else DEFAULTS
 
 
-def settings_of(data: bytes, file: str) -> Settings:
+def settings_of(data: bytes, file: str) -> CuratedSettings:
     """Return the settings that a file says; errors as `read_settings`."""
     toml = read_toml(data, file, code=_CODE)
     table = toml.values.get("memory", {})
@@ -88,7 +88,7 @@ def settings_of(data: bytes, file: str) -> Settings:
             raise config_error(_CODE, f"memory.{name} {why}", file, line)
         values[name] = tuple(value) if isinstance(value, list) else value
         lines[name] = line
-    settings = Settings(values, lines)
+    settings = CuratedSettings(values, lines)
     _check_together(settings, toml, file)
     return settings
 
@@ -157,7 +157,7 @@ def _fault(key: Key, value: object) -> str | None:
     return None if value in choices else f"takes {' or '.join(choices)}"
 
 
-def _check_together(settings: Settings, toml: Toml, file: str) -> None:
+def _check_together(settings: CuratedSettings, toml: Toml, file: str) -> None:
     lines = settings.lines
 
     def fail(name: str, message: str) -> None:

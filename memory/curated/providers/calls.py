@@ -12,7 +12,7 @@ from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.errors import MemdeckError
 
-from .found import LOCAL, Known, providers
+from .found import LOCAL, KnownProvider, providers
 from .interface import NotHandled
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def change_state(side: Side | None, now: datetime, change: Any) -> None:
     record.update(work, command="provider", now=now)
 
 
-def active(curated: Curated) -> Known:
+def active(curated: Curated) -> KnownProvider:
     """Return the provider that counts here: that of the workspace, of the person, of the settings, or the local one."""
     states = [read_state(side) for side in (home(curated), curated.sides.get("global"))]
     names = (*(state["active"] for state in states), curated.settings["provider.name"].lower())
@@ -68,7 +68,7 @@ def active(curated: Curated) -> Known:
     return {one.name: one for one in providers()[0]}.get(name, LOCAL)
 
 
-def status_of(curated: Curated, one: Known, now: datetime) -> Json:
+def status_of(curated: Curated, one: KnownProvider, now: datetime) -> Json:
     """Return a provider for programs."""
     state = read_state(home(curated))
     person = read_state(curated.sides.get("global"))
@@ -111,7 +111,7 @@ def call(curated: Curated, method: str, now: datetime, /, *arguments: object) ->
     return None
 
 
-def _ask(one: Known, method: str, arguments: tuple[object, ...], seconds: float) -> tuple[Any, str | None]:
+def _ask(one: KnownProvider, method: str, arguments: tuple[object, ...], seconds: float) -> tuple[Any, str | None]:
     """Return the answer, or the code of what went wrong."""
     box: list[tuple[Any, str | None]] = []
 

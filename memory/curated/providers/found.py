@@ -10,7 +10,7 @@ from functools import cache
 from memory.curated.model import Json
 from memory.installed import entries
 
-from .interface import Local, Provider
+from .interface import BuiltInProvider, Provider
 
 GROUP = "memdeck.curated_providers"
 RESERVED = "agh__memory"
@@ -19,7 +19,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownProvider:
     """A provider that can be selected, with the package that brings it (None: memdeck itself)."""
 
     provider: Provider
@@ -47,11 +47,11 @@ class Collision:
         }  # fmt: skip
 
 
-LOCAL = Known(Local(), "local", (), None)
+LOCAL = KnownProvider(BuiltInProvider(), "local", (), None)
 
 
 @cache
-def providers() -> tuple[tuple[Known, ...], tuple[Collision, ...]]:
+def providers() -> tuple[tuple[KnownProvider, ...], tuple[Collision, ...]]:
     """Return the providers that can be used, and those that cannot with the reason; looked for once in a process."""
     known, bad = [LOCAL], list[Collision]()
     for entry, package, load in entries(GROUP):
@@ -67,13 +67,13 @@ def providers() -> tuple[tuple[Known, ...], tuple[Collision, ...]]:
             continue
         collision = _collision(name, tools, package, known)
         if collision is None:
-            known.append(Known(found, name, tools, package))
+            known.append(KnownProvider(found, name, tools, package))
         else:
             bad.append(collision)
     return tuple(known), tuple(bad)
 
 
-def _collision(name: str, tools: Sequence[str], package: str, known: Sequence[Known]) -> Collision | None:
+def _collision(name: str, tools: Sequence[str], package: str, known: Sequence[KnownProvider]) -> Collision | None:
     for other in known:
         if other.name == name:
             return Collision(name, package, "provider_name", f"there is a provider {name} already", other.package)

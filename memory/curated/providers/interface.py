@@ -57,7 +57,7 @@ class Provider:
         raise NotHandled
 
 
-class Local(Provider):
+class BuiltInProvider(Provider):
     """The built-in provider: memdeck itself, which handles everything."""
 
     name = "local"

@@ -9,7 +9,7 @@ from memory.curated.index.entries import COLUMNS, roots_in
 from memory.curated.index.words import fold
 from memory.curated.model import Root
 
-from .query import Query, query_of
+from .query import RecallQuery, query_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -19,7 +19,7 @@ _FALLBACK = 40
 _SELECT = ", ".join(f"e.{name}" for name in COLUMNS.split(", "))
 
 
-class Row(NamedTuple):
+class CandidateRow(NamedTuple):
     """A candidate: its number in the catalogue, type and slug, its row of `COLUMNS`, and its words with spaces between.
 
     `outdated`: its header says that another memory replaces it.
@@ -34,12 +34,14 @@ class Row(NamedTuple):
     outdated: bool
 
 
-def candidates(db: sqlite3.Connection, text: str, roots: Mapping[str, Root], raw: int) -> tuple[Query, list[Row]]:
+def candidates(
+    db: sqlite3.Connection, text: str, roots: Mapping[str, Root], raw: int
+) -> tuple[RecallQuery, list[CandidateRow]]:
     """Return the query of a text and up to `raw` memories that each index finds for it in some folders."""
     query = query_of(db, text)
     inside = "" if set(roots_in(db)) <= set(roots) else f" AND e.root IN ({','.join('?' * len(roots))})"
     values = [*roots] if inside else []
-    found: dict[int, Row] = {}
+    found: dict[int, CandidateRow] = {}
     for table, rank, match in (
         ("memory_chunks_fts", _BM25, query.unicode),
         ("memory_chunks_fts_trigram", "bm25(memory_chunks_fts_trigram)", query.trigram),
@@ -62,7 +64,7 @@ def candidates(db: sqlite3.Connection, text: str, roots: Mapping[str, Root], raw
     return query, [row for row in found.values() if row.columns[1] in roots]
 
 
-def _rows(db: sqlite3.Connection, source: str, values: list[Any]) -> dict[int, Row]:
+def _rows(db: sqlite3.Connection, source: str, values: list[Any]) -> dict[int, CandidateRow]:
     rows = db.execute(
         f"SELECT e.id, e.type, e.slug, c.content, {_SELECT} FROM {source} JOIN memory_chunks c ON c.entry = e.id"
         " WHERE e.error IS NULL",
@@ -71,7 +73,7 @@ def _rows(db: sqlite3.Connection, source: str, values: list[Any]) -> dict[int, R
     found = {}
     for number, kind, slug, content, *columns in rows:
         name, description, body = content.split("\n")
-        found[number] = Row(
+        found[number] = CandidateRow(
             number, (kind, slug), tuple(columns), name, description, body, '"superseded_by": "' in columns[3]
         )
     return found

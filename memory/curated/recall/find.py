@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from memory.curated.files.listing import read_file
 from memory.curated.index.entries import memory_of, same_slug
 from memory.curated.model import Memory, Root
-from memory.curated.places.settings import Settings
+from memory.curated.places.settings import CuratedSettings
 
-from .candidates import Row, candidates
+from .candidates import CandidateRow, candidates
 from .rank import by_letters, by_words, places
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RecallFound:
     """What a recall found: `ranked` are those that count, `hidden` those that a deeper one shadows."""
 
     terms: tuple[str, ...]
@@ -77,11 +77,11 @@ def find(
     now: datetime,
     raw: int | None = None,
     skip: Sequence[str] = (),
-) -> Found:
+) -> RecallFound:
     """Return the memories of some folders that a text may mean, the best first; `skip` are ids to leave out."""
     settings = curated.settings
     raw = settings["recall.raw_candidates"] if raw is None else raw
-    rows: dict[tuple[str, int], Row] = {}
+    rows: dict[tuple[str, int], CandidateRow] = {}
     words: dict[tuple[str, int], float] = {}
     letters: dict[tuple[str, int], float] = {}
     terms: tuple[str, ...] = ()
@@ -105,12 +105,12 @@ def find(
         listed += _hiding(curated, roots, listed)
     scored = _scored(listed, settings, now, skip)
     ranked, hidden = _shadow(scored)
-    return Found(terms, tuple(ranked), tuple(hidden), len(rows))
+    return RecallFound(terms, tuple(ranked), tuple(hidden), len(rows))
 
 
 def _best(
-    settings: Settings,
-    rows: Mapping[tuple[str, int], Row],
+    settings: CuratedSettings,
+    rows: Mapping[tuple[str, int], CandidateRow],
     words: Mapping[tuple[str, int], float],
     letters: Mapping[tuple[str, int], float],
     most: int,
@@ -124,7 +124,7 @@ def _best(
     return listed[:most]
 
 
-def _share(settings: Settings, place: int | None) -> float:
+def _share(settings: CuratedSettings, place: int | None) -> float:
     """Return what a place (from 0) in one list is worth, 1 for the first; `rrf` falls off much more slowly."""
     if place is None:
         return 0.0
@@ -156,7 +156,7 @@ def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]
 
 
 def _scored(
-    found: Sequence[_Candidate], settings: Settings, now: datetime, skip: Sequence[str]
+    found: Sequence[_Candidate], settings: CuratedSettings, now: datetime, skip: Sequence[str]
 ) -> list[tuple[tuple[str, str], Scored]]:
     """Return the candidates with the terms of their score, the best first, each with its type and slug."""
     signals: dict[tuple[str, str], float] = {}

@@ -22,34 +22,34 @@ _ENOUGH, _CUT = 1, 2
 """Where fewer words than this are known, so many of the others, the longest, are cut into threes."""
 
 
-class Form(NamedTuple):
+class WordForm(NamedTuple):
     """One way in which a word may be in a text of words with spaces around; `worth` is more for a rarer one."""
 
     needle: str
     worth: float
 
 
-class Term(NamedTuple):
+class RecallTerm(NamedTuple):
     """A word of the query: its forms, the best first, its pieces of three letters, and what all of them are worth."""
 
     text: str
-    forms: tuple[Form, ...]
+    forms: tuple[WordForm, ...]
     pieces: tuple[str, ...]
     worth: float
     sums: bool
     """All forms count together (the pairs of an unspaced run), not the best one alone."""
 
 
-class Query(NamedTuple):
+class RecallQuery(NamedTuple):
     """What is looked for; empty texts match nothing. `pieces` are what the substring fallback looks for."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[RecallTerm, ...]
     unicode: str
     trigram: str
     pieces: tuple[str, ...]
 
 
-def query_of(db: sqlite3.Connection, text: str) -> Query:
+def query_of(db: sqlite3.Connection, text: str) -> RecallQuery:
     """Return the query of a text, any word of which may be absent.
 
     Each word is quoted and they are joined by OR, with what their inflections begin with. A word that no memory has
@@ -59,7 +59,7 @@ def query_of(db: sqlite3.Connection, text: str) -> Query:
     lookup = _Lookup(db)
     plain: list[str] = []
     letters: list[str] = []
-    found: list[Term] = []
+    found: list[RecallTerm] = []
     terms = (meaningful(text) or words(text))[:_MOST_WORDS]
     counts = {term: lookup.count(term) for term in terms if not is_unspaced(term)}
     common = lookup.common(counts)
@@ -75,18 +75,18 @@ def query_of(db: sqlite3.Connection, text: str) -> Query:
         if not counts[term] and len(term) >= _PIECE:
             letters.append(f'"{term}"')
             near_ones = near(db, term) if len(forms) == 1 and len(unknown) < _CORRECTED else []
-            forms += [Form(f" {word} ", worth * lookup.rarity(count)) for word, worth, count in near_ones]
+            forms += [WordForm(f" {word} ", worth * lookup.rarity(count)) for word, worth, count in near_ones]
             plain += [f'"{word}"' for word, _, _ in near_ones]
             if len(forms) == 1:
                 unknown.append(term)
-                forms.append(Form(term, _INSIDE * forms[0].worth))
+                forms.append(WordForm(term, _INSIDE * forms[0].worth))
         forms.sort(key=lambda form: -form.worth)
-        found.append(Term(term, tuple(forms), _threes(term), forms[0].worth, False))
+        found.append(RecallTerm(term, tuple(forms), _threes(term), forms[0].worth, False))
         if term not in common:
             plain += [f'"{term}"', f'"{stem(term)}"*'] if len(term) >= _PIECE else [f'"{term}"']
     if len(terms) - len(unknown) < _ENOUGH:
         letters += [f'"{piece}"' for term in sorted(unknown, key=len)[-_CUT:] for piece in _threes(term)]
-    return Query(tuple(found), _any(plain), _any(letters), tuple(runs))
+    return RecallQuery(tuple(found), _any(plain), _any(letters), tuple(runs))
 
 
 class _Lookup:
@@ -112,25 +112,25 @@ class _Lookup:
         count = min(count, self._all)
         return math.log(1 + (self._all - count + 0.5) / (count + 0.5))
 
-    def forms(self, term: str, count: int) -> list[Form]:
+    def forms(self, term: str, count: int) -> list[WordForm]:
         """Return the forms of a spaced word that memories have: itself, what its stem begins, what it is inside of.
 
         The first one is the word itself, whether or not a memory has it.
         """
-        forms = [Form(f" {term} ", self.rarity(count))]
+        forms = [WordForm(f" {term} ", self.rarity(count))]
         if len(term) >= _PIECE:
             start = stem(term)
             begun = self.begun(start)
             if begun:
                 worth = self.rarity(max(begun, count))
-                forms.append(Form(f" {start}", (_STEM if count or start != term else _BEGIN) * worth))
-                forms.append(Form(term, _INSIDE * worth))
+                forms.append(WordForm(f" {start}", (_STEM if count or start != term else _BEGIN) * worth))
+                forms.append(WordForm(term, _INSIDE * worth))
         return forms
 
-    def run(self, term: str) -> Term:
+    def run(self, term: str) -> RecallTerm:
         """Return an unspaced run; its pairs count together."""
-        forms = tuple(Form(pair, _PAIR * self.rarity(self.count(pair))) for pair in pairs(term))
-        return Term(term, forms, _threes(term) or pairs(term), sum(form.worth for form in forms), True)
+        forms = tuple(WordForm(pair, _PAIR * self.rarity(self.count(pair))) for pair in pairs(term))
+        return RecallTerm(term, forms, _threes(term) or pairs(term), sum(form.worth for form in forms), True)
 
     def common(self, counts: dict[str, int]) -> set[str]:
         """Return the words that so many memories have that they tell nothing apart; some rarer ones always stay."""

@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from .candidates import Row
-from .query import Query, Term
+from .candidates import CandidateRow
+from .query import RecallQuery, RecallTerm
 
 Key = TypeVar("Key")
 NAME, DESCRIPTION, BODY = 1.25, 1.1, 1.0
@@ -20,7 +20,7 @@ _LONG, _USUAL, _LETTERS = 0.04, 60, 6
 """How much a long memory loses; the usual number of words, and of letters in a word."""
 
 
-def by_words(query: Query, row: Row) -> float:
+def by_words(query: RecallQuery, row: CandidateRow) -> float:
     """Return how many words of a query a memory has, rare ones and those of its name counting more."""
     fields = ((NAME, row.name), (DESCRIPTION, row.description), (BODY, row.body))
     total = sum([_best(term, fields) for term in query.terms])
@@ -28,7 +28,7 @@ def by_words(query: Query, row: Row) -> float:
     return total / (1 + _LONG * min(size / _USUAL, 5)) * (_OLD if row.outdated else 1)
 
 
-def _best(term: Term, fields: Sequence[tuple[float, str]]) -> float:
+def _best(term: RecallTerm, fields: Sequence[tuple[float, str]]) -> float:
     if term.sums:
         return max(weight * sum(form.worth for form in term.forms if form.needle in text) for weight, text in fields)
     best = 0.0
@@ -40,7 +40,7 @@ def _best(term: Term, fields: Sequence[tuple[float, str]]) -> float:
     return best
 
 
-def by_letters(query: Query, row: Row) -> float:
+def by_letters(query: RecallQuery, row: CandidateRow) -> float:
     """Return how many pieces of the words of a query a memory has, those of rare words counting more."""
     text = f"{row.name}{row.description}{row.body}"
     total = 0.0

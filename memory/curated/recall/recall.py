@@ -16,7 +16,7 @@ from memory.curated.index.words import is_trivial
 from memory.curated.model import Json, Memory, Root
 from memory.curated.providers.calls import recalled
 
-from .find import Found, Scored, find
+from .find import RecallFound, Scored, find
 
 if TYPE_CHECKING:
     import sqlite3
@@ -30,7 +30,7 @@ TURN_ENTRIES, TURN_CHARS = 3, 1500
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RecallOptions:
     """How a recall is made; None is what the settings say. `session` and `turn` keep a trace of it."""
 
     top_k: int | None = None
@@ -48,7 +48,7 @@ class Recall:
     nothing was looked for, `provided` what a provider added."""
 
     query: str
-    found: Found | None
+    found: RecallFound | None
     entries: tuple[Scored, ...]
     skipped: str | None
     now: datetime
@@ -105,7 +105,7 @@ class Recall:
         }
 
 
-def recall(curated: Curated, query: str, roots: Sequence[Root], options: Options, *, now: datetime) -> Recall:
+def recall(curated: Curated, query: str, roots: Sequence[Root], options: RecallOptions, *, now: datetime) -> Recall:
     """Return the memories of some folders that answer a query, and note that they were recalled.
 
     A query of fewer than two meaningful words is skipped unless `allow_trivial`.
@@ -129,7 +129,7 @@ def recall(curated: Curated, query: str, roots: Sequence[Root], options: Options
     return done
 
 
-def _note(curated: Curated, roots: Sequence[Root], done: Recall, options: Options, now: datetime) -> None:
+def _note(curated: Curated, roots: Sequence[Root], done: Recall, options: RecallOptions, now: datetime) -> None:
     """Write down a recall, without waiting: an event, what it returned, what was shadowed, and its trace."""
     names = {root.side for root in roots}
     home = curated.sides.get("global")
@@ -144,7 +144,7 @@ def _note(curated: Curated, roots: Sequence[Root], done: Recall, options: Option
 
 
 def _rows(
-    curated: Curated, records: Records, done: Recall, options: Options, now: datetime, db: sqlite3.Connection
+    curated: Curated, records: Records, done: Recall, options: RecallOptions, now: datetime, db: sqlite3.Connection
 ) -> None:
     """Insert the events of a recall, and its trace where it has a session and a turn."""
     facts: Json = {"session_id": options.session, "summary": f"results={len(done.entries)}"}
@@ -161,7 +161,7 @@ def _rows(
         put_trace(db, options.session, options.turn, trace_of(curated, done, options), now)
 
 
-def trace_of(curated: Curated, done: Recall, options: Options) -> Json:
+def trace_of(curated: Curated, done: Recall, options: RecallOptions) -> Json:
     """Return the trace of a recall for programs."""
     weights = {
         name: curated.settings[f"recall.weights.{name}"]

@@ -16,7 +16,7 @@ from memory.curated.model import INDEX, Json, Root
 from memory.curated.providers.calls import prompt_block, session_began
 from memory.errors import MemdeckError
 
-from .recall import Options, days_since, recall, turn_block
+from .recall import RecallOptions, days_since, recall, turn_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ _HELP = (
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class SessionSnapshot:
     """What a session sees of memory from its beginning to its end."""
 
     id: str
@@ -85,7 +85,7 @@ def capture(
     agent: str | None = None,
     parent: str | None = None,
     query: str | None = None,
-) -> Snapshot:
+) -> SessionSnapshot:
     """Return the snapshot of a session: the one that was captured first, until `reload` made it outdated.
 
     A session with a `parent` gets that one's, to be read only; MemdeckError `memory.snapshot.no_parent` where the
@@ -114,15 +114,15 @@ def capture(
 
 def _made(
     session: str, text: str, digest: str, generation: int, blocks: int, now: datetime, parent: str | None
-) -> Snapshot:
+) -> SessionSnapshot:
     parts = "|".join((session, digest, str(generation), parent or ""))
     name = "snapshot-" + hashlib.sha256(parts.encode()).hexdigest()[:16]
     mode = "writable" if parent is None else "read_only"
-    return Snapshot(name, session, text, digest, generation, format_utc(now), mode, parent, blocks)
+    return SessionSnapshot(name, session, text, digest, generation, format_utc(now), mode, parent, blocks)
 
 
-def _read(values: Json) -> Snapshot:
-    return Snapshot(
+def _read(values: Json) -> SessionSnapshot:
+    return SessionSnapshot(
         values["id"], values["session_id"], values["text"], values["hash"], values["generation"],
         values["captured_at"], values["controller_mode"], values["inherited_from"], values["blocks"],
     )  # fmt: skip
@@ -165,7 +165,7 @@ def _text(
     digest = hashlib.sha256("\n".join(hashes).encode()).hexdigest()
     recalled = ""
     if query:
-        recalled = turn_block(recall(curated, query, roots, Options(), now=now))
+        recalled = turn_block(recall(curated, query, roots, RecallOptions(), now=now))
     stale = f"## Staleness Policy\n\nVerify a memory that is older than {after} day{'' if after == 1 else 's'}."
     head = f"AGH memory snapshot v1 blocks={len(parts)} hash={digest}"
     more = [f"## Recalled\n\n{recalled}"] if recalled else []

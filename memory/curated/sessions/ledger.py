@@ -14,7 +14,7 @@ from memory.curated.model import Json
 from memory.curated.tries import again
 from memory.errors import ConflictError, RefusedError, UsageError
 
-from .places import EVENTS, LEDGER, Session, place_of
+from .places import EVENTS, LEDGER, SessionFolder, place_of
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
@@ -24,7 +24,7 @@ _KEYS = frozenset({"event_type", "content", "event_id", "turn_id", "agent_name",
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class SessionLedger:
     """What a file of a session says; `fault` why it cannot be relied on, empty where it can."""
 
     meta: Json
@@ -36,7 +36,7 @@ def _line(values: Json) -> bytes:
     return json.dumps(values, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace") + b"\n"
 
 
-def _session_of(place: Session, given: Json, curated: Curated, now: datetime) -> Json:
+def _session_of(place: SessionFolder, given: Json, curated: Curated, now: datetime) -> Json:
     """Return what the first line of a session says of it."""
     parent = given.get("parent_session_id")
     root, depth = place.id, 0
@@ -110,7 +110,7 @@ def append(curated: Curated, session: str, rows: Sequence[Json], given: Json, *,
     return again(attempt)
 
 
-def read(data: bytes) -> Ledger:
+def read(data: bytes) -> SessionLedger:
     """Return what a ledger, or a file of events, says; lines that are none make it faulty, and the rest counts."""
     meta: Json = {}
     events: list[Json] = []
@@ -133,7 +133,7 @@ def read(data: bytes) -> Ledger:
         faults.append("the first line does not describe the session")
     if meta.get("type") == "ledger_meta" and meta.get("checksum") != checksum(data):
         faults.append("the checksum is another one")
-    return Ledger(meta, tuple(sorted(events, key=lambda one: one["sequence"])), "; ".join(faults[:3]))
+    return SessionLedger(meta, tuple(sorted(events, key=lambda one: one["sequence"])), "; ".join(faults[:3]))
 
 
 def checksum(data: bytes) -> str:
@@ -141,7 +141,7 @@ def checksum(data: bytes) -> str:
     return hashlib.sha256(data.partition(b"\n")[2]).hexdigest()
 
 
-def ledger_of(data: bytes, place: Session, ended: str) -> bytes:
+def ledger_of(data: bytes, place: SessionFolder, ended: str) -> bytes:
     """Return the ledger that is made of the events of a session."""
     found = read(data)
     lines = b"".join(_line(one) for one in found.events)
@@ -153,7 +153,7 @@ def ledger_of(data: bytes, place: Session, ended: str) -> bytes:
     return _line(meta) + lines
 
 
-def end(curated: Curated, session: str, *, actor: str, now: datetime) -> Session:
+def end(curated: Curated, session: str, *, actor: str, now: datetime) -> SessionFolder:
     """Make the ledger of a session from its events, once; a second end with the same events changes nothing.
 
     NotFoundError `memory.not_found`, ConflictError `memory.ledger.exists` where a ledger says something else.

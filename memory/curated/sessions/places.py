@@ -20,7 +20,7 @@ ARCHIVE = "_archive"
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class SessionFolder:
     """The folder of one session; `folder` is relative to the root of the person's store."""
 
     side: Side
@@ -47,15 +47,17 @@ def person(curated: Curated) -> Side:
     return curated.side_of(curated.root("global"))
 
 
-def place_of(curated: Curated, session: str, workspace_id: str | None = None) -> Session:
+def place_of(curated: Curated, session: str, workspace_id: str | None = None) -> SessionFolder:
     """Return the folder of a session of this workspace, or of the one named; it need not exist."""
     check_session(session)
     number = workspace_id or curated.workspace_id() or curated.settings["session.unbound_partition"]
     check_session(number)
-    return Session(person(curated), number, session, f"{curated.settings['session.ledger_root']}/{number}/{session}")
+    return SessionFolder(
+        person(curated), number, session, f"{curated.settings['session.ledger_root']}/{number}/{session}"
+    )
 
 
-def find_session(curated: Curated, session: str, workspace_id: str | None = None) -> Session:
+def find_session(curated: Curated, session: str, workspace_id: str | None = None) -> SessionFolder:
     """Return the folder of a session that exists, wherever it is; NotFoundError `memory.not_found`."""
     place = place_of(curated, session, workspace_id)
     if place.data(LEDGER) is None and place.data(EVENTS) is None:
@@ -68,7 +70,7 @@ def find_session(curated: Curated, session: str, workspace_id: str | None = None
     return place
 
 
-def sessions(curated: Curated, *, archived: bool = False) -> list[Session]:
+def sessions(curated: Curated, *, archived: bool = False) -> list[SessionFolder]:
     """Return all sessions that have a folder; with `archived` those too that were put away."""
     side = person(curated)
     top = curated.settings["session.ledger_root"]
@@ -76,10 +78,12 @@ def sessions(curated: Curated, *, archived: bool = False) -> list[Session]:
     for number in _folders(side, top):
         if number == ARCHIVE:
             continue
-        found += [Session(side, number, one, f"{top}/{number}/{one}") for one in _folders(side, f"{top}/{number}")]
+        found += [
+            SessionFolder(side, number, one, f"{top}/{number}/{one}") for one in _folders(side, f"{top}/{number}")
+        ]
     for number in _folders(side, f"{top}/{ARCHIVE}") if archived else ():
         folder = f"{top}/{ARCHIVE}/{number}"
-        found += [Session(side, number, one, f"{folder}/{one}", True) for one in _folders(side, folder)]
+        found += [SessionFolder(side, number, one, f"{folder}/{one}", True) for one in _folders(side, folder)]
     return found
 
 

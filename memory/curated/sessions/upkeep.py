@@ -12,15 +12,15 @@ from memory.curated.model import Json
 from memory.curated.tries import again
 from memory.storage.fsio import remove_empty
 
-from .ledger import Ledger, ledger_of, read
-from .places import ARCHIVE, DAMAGED, EVENTS, LEDGER, Session, sessions
+from .ledger import SessionLedger, ledger_of, read
+from .places import ARCHIVE, DAMAGED, EVENTS, LEDGER, SessionFolder, sessions
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
     from memory.storage.transaction.transaction import Transaction
 
 
-def ended_at(found: Ledger) -> datetime | None:
+def ended_at(found: SessionLedger) -> datetime | None:
     """Return when a session ended: as its ledger says, or at its last event."""
     text = found.meta.get("ended_at") or (found.events[-1].get("timestamp") if found.events else None)
     try:
@@ -37,7 +37,7 @@ def ended_since(curated: Curated, since: datetime) -> set[str]:
     found = set()
     for one in sessions(curated):
         data = one.data(LEDGER)
-        moment = None if data is None else ended_at(Ledger(read(data.partition(b"\n")[0]).meta, ()))
+        moment = None if data is None else ended_at(SessionLedger(read(data.partition(b"\n")[0]).meta, ()))
         if moment is not None and moment > since:
             found.add(one.id)
     return found
@@ -62,7 +62,7 @@ def prune(curated: Curated, hours: float, *, actor: str, now: datetime, dry_run:
     return {"pruned_sessions": gone, "pruned_events": events, "dry_run": dry_run}
 
 
-def _remove(transaction: Transaction, one: Session) -> bool:
+def _remove(transaction: Transaction, one: SessionFolder) -> bool:
     for name in (EVENTS, LEDGER, DAMAGED):
         stored = transaction.read(one.path(name))
         if stored.base is not None:
@@ -71,7 +71,12 @@ def _remove(transaction: Transaction, one: Session) -> bool:
 
 
 def _change(
-    one: Session, plan: Callable[[Transaction], bool], verb: str, actor: str, now: datetime, folder: str | None = None
+    one: SessionFolder,
+    plan: Callable[[Transaction], bool],
+    verb: str,
+    actor: str,
+    now: datetime,
+    folder: str | None = None,
 ) -> bool:
     def attempt() -> bool:
         store = one.side.store
@@ -124,7 +129,7 @@ def repair(curated: Curated, *, actor: str, now: datetime, dry_run: bool = False
     }  # fmt: skip
 
 
-def _renew(transaction: Transaction, one: Session, made: bytes) -> bool:
+def _renew(transaction: Transaction, one: SessionFolder, made: bytes) -> bool:
     stored = transaction.read(one.path(LEDGER))
     if stored.base is not None and stored.data != made:
         before = transaction.read(one.path(DAMAGED))
@@ -142,7 +147,7 @@ def sweep(curated: Curated, *, actor: str, now: datetime, dry_run: bool = False)
     grace = timedelta(seconds=settings.seconds("session.events_purge_grace"))
     cold, hard = settings["session.cold_archive_days"], settings["session.hard_delete_days"]
     tally = {"sessions": 0, "archived": 0, "cleared": 0}
-    kept: list[tuple[datetime, Session, int]] = []
+    kept: list[tuple[datetime, SessionFolder, int]] = []
     for one in sessions(curated, archived=True):
         tally["sessions"] += 1
         data = one.data(LEDGER)
@@ -169,7 +174,7 @@ def sweep(curated: Curated, *, actor: str, now: datetime, dry_run: bool = False)
     return tally
 
 
-def _archive(transaction: Transaction, one: Session, target: str) -> bool:
+def _archive(transaction: Transaction, one: SessionFolder, target: str) -> bool:
     stored = transaction.read(one.path(LEDGER))
     there = transaction.read(target)
     if stored.base is None or (there.base is not None and there.base != stored.base):
@@ -185,7 +190,7 @@ def _archive(transaction: Transaction, one: Session, target: str) -> bool:
     return True
 
 
-def _drop_events(transaction: Transaction, one: Session) -> bool:
+def _drop_events(transaction: Transaction, one: SessionFolder) -> bool:
     stored = transaction.read(one.path(EVENTS))
     ledger = transaction.read(one.path(LEDGER))
     if stored.base is None or ledger.base is None:

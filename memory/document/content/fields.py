@@ -66,7 +66,7 @@ class Bullet(NamedTuple):
     end: int
 
 
-class Fields(dict[str, str]):
+class FieldValues(dict[str, str]):
     """The fields of one body by key, in file order; of a key that stands twice the first counts.
 
     A value is stripped, its continuation lines are dedented and joined with a line feed. `nodes` has every field
@@ -100,11 +100,11 @@ class Fields(dict[str, str]):
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
 
-_EMPTY = Fields()
+_EMPTY = FieldValues()
 _EMPTY._source = ""
 
 
-def read_fields(source: bytes | str) -> Fields:
+def read_fields(source: bytes | str) -> FieldValues:
     """Return the fields of an entry's whole source in bytes, or of a body as text."""
     if isinstance(source, bytes):
         if _FIRST.search(source) is None and (b"\r" not in source or source.count(b"\r") == source.count(b"\r\n")):
@@ -122,19 +122,19 @@ def read_fields(source: bytes | str) -> Fields:
         for key, value, more in _LONG_PAIR.findall(text):
             if key not in values:
                 values[key] = _join(value, more) if more else value
-        fields = Fields(values)
+        fields = FieldValues(values)
     else:
         pairs = (_PAIR if "\r" in text else _PAIR_FEEDS).findall(text)
-        fields = Fields(pairs)
+        fields = FieldValues(pairs)
         if len(fields) != len(pairs):
             return _placed(source)
     fields._source = source
     return fields
 
 
-def _placed(source: bytes | str) -> Fields:
+def _placed(source: bytes | str) -> FieldValues:
     """Return the fields by way of their positions: what stands in code is left out, the first of a key counts."""
-    fields = Fields()
+    fields = FieldValues()
     fields._source = source
     for node in fields.nodes:
         dict.setdefault(fields, node.key, node.value)

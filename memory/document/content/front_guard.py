@@ -22,7 +22,7 @@ _REFUSED = {
 }
 
 
-class Refused(Exception):
+class FrontRefused(Exception):
     """The guard stops here; `problem` is (line in the front matter, code, sentence)."""
 
     def __init__(self, what: str, line: int, message: str = "") -> None:
@@ -31,7 +31,7 @@ class Refused(Exception):
         self.problem = (line, f"front.{what}", message or _REFUSED[what])
 
 
-class Item(NamedTuple):
+class FrontKey(NamedTuple):
     """One key at the top and where its value stands: lines of the front matter from 0, columns in characters.
 
     `value` is text, a list or a mapping; `style` is the quote of a scalar, or empty.

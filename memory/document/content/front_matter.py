@@ -16,7 +16,7 @@ from memory.base.patterns import late
 from memory.errors import MemdeckError, UsageError
 from memory.named_tuple import NamedTuple
 
-from .front_guard import MAX_LINES, Item, Refused, duplicate
+from .front_guard import MAX_LINES, FrontKey, FrontRefused, duplicate
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 # The plain scalars that need no YAML: words of harmless characters, one space between, colons only inside a
@@ -45,7 +45,7 @@ class FrontMatter(NamedTuple):
     sentence).
     """
 
-    items: tuple[Item, ...] = ()
+    items: tuple[FrontKey, ...] = ()
     opaque: bool = False
     problems: tuple[tuple[int, str, str], ...] = ()
     data: Mapping[str, object] = {}
@@ -56,17 +56,17 @@ class FrontMatter(NamedTuple):
         lines = _LINES.findall(front)[1:-1]
         try:
             if len(lines) > MAX_LINES:
-                raise Refused("lines", MAX_LINES + 1)
+                raise FrontRefused("lines", MAX_LINES + 1)
             inner = "".join(lines)
             if len(inner) > MAX_BYTES or len(inner.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-                raise Refused("size", 0)
+                raise FrontRefused("size", 0)
             items = _read_flat(lines)
             problems: list[tuple[int, str, str]] = []
             if items is None:
                 from .guarded_yaml import read_yaml
 
                 items, problems = read_yaml(inner)
-        except Refused as refused:
+        except FrontRefused as refused:
             return cls(opaque=True, problems=(refused.problem,))
         data: dict[str, object] = {}
         for item in items:
@@ -85,7 +85,7 @@ class FrontMatter(NamedTuple):
         return next((item.line for item in self.items if item.key == key), None)
 
 
-def _read_flat(lines: list[str]) -> list[Item] | None:
+def _read_flat(lines: list[str]) -> list[FrontKey] | None:
     """Read front matter of plain `key: value` lines and comments; None if it holds anything else."""
     items = []
     for number, line in enumerate(lines, 1):
@@ -94,7 +94,7 @@ def _read_flat(lines: list[str]) -> list[Item] | None:
             return None
         if found[1]:
             start, end = found.span(2) if found[2] else (found.end(1) + 1,) * 2
-            items.append(Item(found[1], found[2] or "", 0, number, start, number, end))
+            items.append(FrontKey(found[1], found[2] or "", 0, number, start, number, end))
     return items
 
 
@@ -129,7 +129,7 @@ def set_key(front: str, key: str, value: str, newline: str = "\n") -> str:
     raise MemdeckError("front.opaque", f"the front matter cannot take the key {key} in one line", "change it by hand")
 
 
-def _replace(front: str, item: Item, form: str) -> str:
+def _replace(front: str, item: FrontKey, form: str) -> str:
     lines = _LINES.findall(front)
     line = lines[item.line]
     space = " " if line[item.start - 1 : item.start] == ":" else ""

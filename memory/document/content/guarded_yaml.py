@@ -12,7 +12,7 @@ import yaml
 
 from memory.base.limits import MAX_DEPTH
 
-from .front_guard import Item, Refused, duplicate
+from .front_guard import FrontKey, FrontRefused, duplicate
 
 # Line ends to YAML alone, and a mark that it swallows: with them its lines and ours would not be the same.
 _FOREIGN = re.compile("[\x85\u2028\u2029\ufeff]")
@@ -20,26 +20,26 @@ _Place = tuple[int, int]  # line in the front matter from 0, column
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-def read_yaml(text: str) -> tuple[list[Item], list[tuple[int, str, str]]]:
+def read_yaml(text: str) -> tuple[list[FrontKey], list[tuple[int, str, str]]]:
     """Return the keys of the lines between opening and closing line, and the problems inside their values.
 
     Line numbers count from the opening line. Raises Refused.
     """
     foreign = _FOREIGN.search(text)
     if foreign:
-        raise Refused("character", _line_at(text, foreign.start()))
+        raise FrontRefused("character", _line_at(text, foreign.start()))
     reader = _Reader()
     try:
         for event in yaml.parse(text, Loader=yaml.BaseLoader):
             reader.take(event)
     except yaml.reader.ReaderError as error:
-        raise Refused("character", _line_at(text, error.position)) from None
+        raise FrontRefused("character", _line_at(text, error.position)) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = error.problem or error.context or "it cannot be read"
-        raise Refused("syntax", 1 + (mark.line if mark else 0), f"the front matter is not YAML: {what}") from None
+        raise FrontRefused("syntax", 1 + (mark.line if mark else 0), f"the front matter is not YAML: {what}") from None
     except (yaml.YAMLError, ValueError, OverflowError):  # among them escapes of characters that do not exist
-        raise Refused("syntax", 1, "the front matter is not YAML: it cannot be read") from None
+        raise FrontRefused("syntax", 1, "the front matter is not YAML: it cannot be read") from None
     return reader.items, reader.problems
 
 
@@ -73,7 +73,7 @@ class _Reader:
     """Builds the values; the stack holds what is open, the top mapping first."""
 
     def __init__(self) -> None:
-        self.items: list[Item] = []
+        self.items: list[FrontKey] = []
         self.problems: list[tuple[int, str, str]] = []
         self.stack: list[_Open] = []
         self.begun = False
@@ -84,10 +84,10 @@ class _Reader:
         match event:
             case yaml.DocumentStartEvent():
                 if event.explicit or self.begun:
-                    raise Refused("documents", line)
+                    raise FrontRefused("documents", line)
                 self.begun = True
             case yaml.AliasEvent():
-                raise Refused("alias", line)
+                raise FrontRefused("alias", line)
             case yaml.ScalarEvent():
                 self._check(event, line)
                 self._scalar(event, line)
@@ -103,17 +103,17 @@ class _Reader:
 
     def _check(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent, line: int) -> None:
         if event.anchor is not None:
-            raise Refused("anchor", line)
+            raise FrontRefused("anchor", line)
         if event.tag is not None:
-            raise Refused("tag", line)
+            raise FrontRefused("tag", line)
 
     def _scalar(self, event: yaml.ScalarEvent, line: int) -> None:
         if not self.stack:
-            raise Refused("mapping", line)
+            raise FrontRefused("mapping", line)
         top = self.stack[-1]
         if isinstance(top.value, dict) and top.key is None:
             if event.value == "<<" and not event.style:
-                raise Refused("merge", line)
+                raise FrontRefused("merge", line)
             top.key, top.column = event.value, _begin(event)[1]
         else:
             self._finish(event.value, _begin(event), _end(event), event.style or "")
@@ -121,11 +121,11 @@ class _Reader:
     def _open(self, event: yaml.CollectionStartEvent, line: int) -> None:
         mapping = isinstance(event, yaml.MappingStartEvent)
         if not self.stack and not mapping:
-            raise Refused("mapping", line)
+            raise FrontRefused("mapping", line)
         if len(self.stack) > MAX_DEPTH:
-            raise Refused("nesting", line)
+            raise FrontRefused("nesting", line)
         if self.stack and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None:
-            raise Refused("key", line)
+            raise FrontRefused("key", line)
         self.stack.append(_Open({} if mapping else [], _begin(event)))
 
     def _finish(self, value: object, start: _Place, end: _Place, style: str) -> None:
@@ -137,7 +137,7 @@ class _Reader:
         key, top.key = top.key, None
         assert key is not None
         if len(self.stack) == 1:
-            self.items.append(Item(key, value, top.column, *start, *end, style))
+            self.items.append(FrontKey(key, value, top.column, *start, *end, style))
         elif key in top.value:
             self.problems.append(duplicate(start[0], key))
         else:

@@ -38,7 +38,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """One row: its cells as they stand, maybe fewer or more than the header has; its line in the body from 0.
 
     The place includes the line end.
@@ -61,11 +61,11 @@ class Table:
     start: int
     end: int
     header: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     line: int
     aligned: bool
-    header_row: Row
-    delimiter: Row
+    header_row: TableRow
+    delimiter: TableRow
 
     def column(self, name: str) -> int | None:
         """Return the first column of that name, in any case; None if there is none."""
@@ -170,13 +170,13 @@ def _pipes(line: str, first: int, last: int) -> list[int]:
     return pipes
 
 
-def _split_row(line: str, number: int, span: tuple[int, int]) -> Row:
+def _split_row(line: str, number: int, span: tuple[int, int]) -> TableRow:
     start, end = span
     cells = tuple(
         Cell(line[left:right].strip(" \t").replace("\\|", "|"), start + left, start + right)
         for left, right in _cell_spans(line)
     )
-    return Row(cells, number, start, end)
+    return TableRow(cells, number, start, end)
 
 
 def _is_aligned(lines: Sequence[str]) -> bool:
@@ -293,7 +293,7 @@ def _escape(value: str) -> str:
     return text + " " if text.endswith("\\") else text
 
 
-def _check_column(table: Table, column: int, row: Row) -> None:
+def _check_column(table: Table, column: int, row: TableRow) -> None:
     if not 0 <= column < max(len(table.header), len(row.cells)):
         raise UsageError("table.column", f"the table has {len(table.header)} columns, no number {column + 1}")
 
@@ -307,7 +307,7 @@ def _refill(raw: str, text: str) -> str:
     return left + text + raw[len(left) + len(inner) :]
 
 
-def _set_aligned(body: str, table: Table, target: Row, column: int, text: str) -> str:
+def _set_aligned(body: str, table: Table, target: TableRow, column: int, text: str) -> str:
     line = table.rows.index(target)
     body = _widen(body, table, column, cell_width(text))
     cell = _table_at(body, table.start).rows[line].cells[column]
@@ -404,11 +404,11 @@ def _compose_row(body: str, table: Table, cells: Sequence[str], outer: bool) -> 
     return indent + (f"|{line}|" if _has_outer_pipes(body, table.header_row) else f"| {' | '.join(cells)} |")
 
 
-def _has_outer_pipes(body: str, row: Row) -> bool:
+def _has_outer_pipes(body: str, row: TableRow) -> bool:
     return body[row.start : row.end].lstrip(" \t").startswith("|")
 
 
-def _line_end(body: str, row: Row) -> str:
+def _line_end(body: str, row: TableRow) -> str:
     source = body[row.start : row.end]
     return source[len(source.rstrip("\r\n")) :]
 

@@ -13,11 +13,11 @@ from memory.document.source import decode
 from memory.errors import UsageError
 
 from .apply import apply_mine
-from .bodies import Clash
+from .bodies import BodyClash
 from .build import build
-from .conflicts import Conflict, Merged, Spot
+from .conflicts import Conflict, MergeResult, Spot
 
-__all__ = ["Conflict", "Merged", "apply_mine", "kind_of", "merge", "undo_merge"]
+__all__ = ["Conflict", "MergeResult", "apply_mine", "kind_of", "merge", "undo_merge"]
 _KINDS = {"orchestration": "plans"}
 _MONTH = re.compile(r"-\d{4}-\d{2}$", re.ASCII)
 
@@ -28,7 +28,7 @@ def kind_of(name: str) -> str:
     return _KINDS.get(stem, stem)
 
 
-def merge(base: Document, ours: Document, theirs: Document, kind: str, *, strict: bool = False) -> Merged:
+def merge(base: Document, ours: Document, theirs: Document, kind: str, *, strict: bool = False) -> MergeResult:
     """Merge two versions of a file that come from one; never fails, whatever the bytes are.
 
     `theirs` is what stands in the file, `kind` one of tasks, journal, knowledge, contacts, plans, monitors, config
@@ -37,9 +37,9 @@ def merge(base: Document, ours: Document, theirs: Document, kind: str, *, strict
     """
     before, mine, other = base.dump(), ours.dump(), theirs.dump()
     if mine in (before, other):
-        return Merged(theirs)
+        return MergeResult(theirs)
     if other == before:
-        return Merged(ours)
+        return MergeResult(ours)
     base, ours, theirs = _same_line_ends(base, ours, theirs)
     try:
         merged = build(base, ours, theirs, kind, strict)
@@ -49,12 +49,12 @@ def merge(base: Document, ours: Document, theirs: Document, kind: str, *, strict
         merged = None
     if merged is not None:
         return merged
-    clash = Clash("file", "", *[decode(side.dump()) for side in (base, ours, theirs)])
+    clash = BodyClash("file", "", *[decode(side.dump()) for side in (base, ours, theirs)])
     why = "the two versions cannot stand in one file: one of them leaves a block open, or its structure is unclear"
-    return Merged(theirs, (Conflict(Spot(kind), clash, why),))
+    return MergeResult(theirs, (Conflict(Spot(kind), clash, why),))
 
 
-def undo_merge(before: Document, after: Document, current: Document, kind: str) -> Merged:
+def undo_merge(before: Document, after: Document, current: Document, kind: str) -> MergeResult:
     """Take back the change from `before` to `after` in the file as it is now.
 
     Only the entries, fields and lines of that change are taken back; what stands in `current` apart from them

@@ -17,7 +17,7 @@ from .pieces import split_body
 from .spots import entries_of, section_of
 
 if TYPE_CHECKING:
-    from .bodies import Clash
+    from .bodies import BodyClash
 
 
 def apply_mine(document: Document, conflict: Conflict) -> Document:
@@ -40,7 +40,7 @@ def apply_mine(document: Document, conflict: Conflict) -> Document:
         raise _moved_on(conflict) from error
 
 
-def apply_to_entry(entry: Entry, clash: Clash, text: str | None) -> Entry:
+def apply_to_entry(entry: Entry, clash: BodyClash, text: str | None) -> Entry:
     """Return a merged entry with `text` where it has theirs of a clash; None takes theirs away.
 
     `text` is what a person reads: a field's value, a title, whole lines, a table row. Raises UsageError

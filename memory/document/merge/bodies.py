@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .lines import merge_lines
 from .order import merge_order
-from .pieces import Key, Piece, What, join_pieces, split_body, split_tail
+from .pieces import Key, LinePiece, What, join_pieces, split_body, split_tail
 from .three import Three
 
 LATER = frozenset({"updated", "lastCheck", "lastUpdate"})
@@ -21,7 +21,7 @@ _Name = Key | int
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class BodyClash:
     """Something both sides changed, as source lines; None where it is not there.
 
     `name` is the field's key or the row's key cell, `before` the source of the piece behind which it belongs.
@@ -40,7 +40,7 @@ class TextMerge:
     """A merged text, which keeps theirs wherever there is a clash."""
 
     text: str
-    clashes: tuple[Clash, ...] = ()
+    clashes: tuple[BodyClash, ...] = ()
 
 
 def pick(base: str | None, ours: str | None, theirs: str | None) -> str | None:
@@ -59,19 +59,19 @@ def merge_bodies(base: str, ours: str, theirs: str, newline: str = "\n") -> Text
         return TextMerge((pick(*cores) or "") + tail)
     merged = merge_pieces(cores.map(split_body), newline)
     if merged is None:
-        return TextMerge(theirs, (Clash("text", "", base, ours, theirs),))
+        return TextMerge(theirs, (BodyClash("text", "", base, ours, theirs),))
     return TextMerge(split_tail(merged.text)[0] + tail, merged.clashes)
 
 
-def merge_pieces(sides: Three[list[Piece]], newline: str, *, check: bool = True) -> TextMerge | None:
+def merge_pieces(sides: Three[list[LinePiece]], newline: str, *, check: bool = True) -> TextMerge | None:
     """Merge bodies in pieces; None where, unless `check` is off, the result would not read as what was put together."""
     free = sides.map(lambda side: [piece for piece in side if piece.key is None])
     lines = merge_lines(*free.map(lambda side: [piece.value for piece in side]))
     named = Three(
         _named(sides.base, range(len(free.base))), _named(sides.ours, lines.ours), _named(sides.theirs, lines.theirs)
     )
-    kept: dict[_Name, Piece] = {}
-    clashes: list[tuple[Clash, list[_Name], list[_Name]]] = []
+    kept: dict[_Name, LinePiece] = {}
+    clashes: list[tuple[BodyClash, list[_Name], list[_Name]]] = []
     for name in lines.keep:
         found = _found(named, name)
         kept[name] = next(piece for piece in (_pick(*found), *reversed(found)) if piece is not None)
@@ -80,7 +80,7 @@ def merge_pieces(sides: Three[list[Piece]], newline: str, *, check: bool = True)
             _text(free.base, overlap.base), _text(free.ours, overlap.ours), _text(free.theirs, overlap.theirs)
         )
         own: list[_Name] = [lines.ours[at] for at in overlap.ours]
-        clashes.append((Clash("text", "", *texts), own, [lines.theirs[at] for at in overlap.theirs]))
+        clashes.append((BodyClash("text", "", *texts), own, [lines.theirs[at] for at in overlap.theirs]))
     for key in dict.fromkeys([piece.key for piece in (*sides.theirs, *sides.ours) if piece.key is not None]):
         found = _found(named, key)
         piece = _merged(key, found, named)
@@ -88,7 +88,7 @@ def merge_pieces(sides: Three[list[Piece]], newline: str, *, check: bool = True)
             piece = found.theirs
             what: What = "field" if key[0] == "field" else "row"
             raws = found.map(lambda one: one.raw if one else None)
-            clashes.append((Clash(what, key[_SIZES[key[0]] - 1], *raws), [key], [key]))
+            clashes.append((BodyClash(what, key[_SIZES[key[0]] - 1], *raws), [key], [key]))
         if piece is not None:
             kept[key] = piece
     names = named.map(list)
@@ -101,21 +101,21 @@ def merge_pieces(sides: Three[list[Piece]], newline: str, *, check: bool = True)
     return None
 
 
-def _readings(pieces: Sequence[Piece]) -> list[tuple[Key, str]]:
+def _readings(pieces: Sequence[LinePiece]) -> list[tuple[Key, str]]:
     """Return the fields and rows in order, without the numbers that tell equal keys apart."""
     return [(piece.key[: _SIZES[piece.key[0]]], piece.value) for piece in pieces if piece.key is not None]
 
 
-def _named(pieces: Sequence[Piece], numbers: Sequence[int]) -> dict[_Name, Piece]:
+def _named(pieces: Sequence[LinePiece], numbers: Sequence[int]) -> dict[_Name, LinePiece]:
     """Return the pieces by their names, in order: keys, and the numbers of free text."""
     upcoming = iter(numbers)
     return {(next(upcoming) if piece.key is None else piece.key): piece for piece in pieces}
 
 
-_CLASH = Piece("", "", ("clash", ""))
+_CLASH = LinePiece("", "", ("clash", ""))
 
 
-def _pick(base: Piece | None, ours: Piece | None, theirs: Piece | None) -> Piece | None:
+def _pick(base: LinePiece | None, ours: LinePiece | None, theirs: LinePiece | None) -> LinePiece | None:
     """Choose between the sources of one line: the side that changed what it says, else the side that changed a byte."""
     if base is None or ours is None or theirs is None:
         return theirs if theirs is not None else ours
@@ -127,27 +127,27 @@ def _pick(base: Piece | None, ours: Piece | None, theirs: Piece | None) -> Piece
     return theirs
 
 
-def _value(piece: Piece) -> str:
+def _value(piece: LinePiece) -> str:
     return piece.value
 
 
-def _bare(piece: Piece) -> str:
+def _bare(piece: LinePiece) -> str:
     return piece.raw.rstrip("\r\n")
 
 
-def _raw(piece: Piece) -> str:
+def _raw(piece: LinePiece) -> str:
     return piece.raw
 
 
-def _found(named: Three[dict[_Name, Piece]], name: _Name) -> Three[Piece | None]:
+def _found(named: Three[dict[_Name, LinePiece]], name: _Name) -> Three[LinePiece | None]:
     return named.map(lambda side: side.get(name))
 
 
-def _text(pieces: Sequence[Piece], span: range) -> str | None:
+def _text(pieces: Sequence[LinePiece], span: range) -> str | None:
     return "".join(pieces[at].raw for at in span) or None
 
 
-def _merged(key: Key, found: Three[Piece | None], named: Three[dict[_Name, Piece]]) -> Piece | None:
+def _merged(key: Key, found: Three[LinePiece | None], named: Three[dict[_Name, LinePiece]]) -> LinePiece | None:
     """Return what becomes of a field or row: a piece, None where it goes, `_CLASH` where both changed it."""
     base, ours, theirs = found
     values = found.map(lambda piece: None if piece is None else piece.value)
@@ -167,7 +167,7 @@ def _merged(key: Key, found: Three[Piece | None], named: Three[dict[_Name, Piece
     return _CLASH
 
 
-def _later(ours: Piece | None, theirs: Piece | None) -> bool | None:
+def _later(ours: LinePiece | None, theirs: LinePiece | None) -> bool | None:
     """Tell whether ours is the later time; None where either is no time, or they are the same."""
     if ours is None or theirs is None:
         return None
@@ -191,11 +191,11 @@ def _moment(value: str) -> tuple[float, str] | None:
 
 
 def _placed(
-    clashes: Sequence[tuple[Clash, list[_Name], list[_Name]]],
+    clashes: Sequence[tuple[BodyClash, list[_Name], list[_Name]]],
     order: Sequence[_Name],
     ours: Sequence[_Name],
-    kept: Mapping[_Name, Piece],
-) -> Iterator[Clash]:
+    kept: Mapping[_Name, LinePiece],
+) -> Iterator[BodyClash]:
     """Iterate over the clashes with the source of the piece behind which each stands, or would stand."""
     if not clashes:
         return
@@ -211,4 +211,4 @@ def _placed(
         if at is None:
             at = next((starts[name] for name in own if name in starts), 0)
         before = kept[order[at - 1]].raw if at else ""
-        yield Clash(clash.what, clash.name, clash.base, clash.ours, clash.theirs, before)
+        yield BodyClash(clash.what, clash.name, clash.base, clash.ours, clash.theirs, before)

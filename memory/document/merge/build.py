@@ -11,17 +11,17 @@ from memory.document.nodes import Entry, Section
 from memory.document.rescan import updated
 from memory.document.source import blank_end, decode, encode, ends_line, with_line_end, without_blank_end
 
-from .bodies import Clash
+from .bodies import BodyClash
 from .entries import merge_front, merge_section_text
 from .order import merge_order
-from .plan import Doubt, Plan, by_section, date_rank, plan_entries, time_rank
+from .plan import Doubt, MergePlan, by_section, date_rank, plan_entries, time_rank
 from .spots import settle
 from .three import Three
 
 if TYPE_CHECKING:
     from memory.document.model import Document
 
-    from .conflicts import Merged
+    from .conflicts import MergeResult
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class Text:
     doubts: list[tuple[int | None, Doubt]] = field(default_factory=list)
 
 
-def build(base: Document, ours: Document, theirs: Document, kind: str, strict: bool) -> Merged | None:
+def build(base: Document, ours: Document, theirs: Document, kind: str, strict: bool) -> MergeResult | None:
     """Return the merge, None where the parts would not read as they were put together."""
     plan = plan_entries(base, ours, theirs, kind, strict)
     text = _section_texts(base, ours, theirs, plan, strict)
@@ -60,7 +60,7 @@ def build(base: Document, ours: Document, theirs: Document, kind: str, strict: b
     return settle(document, kind, doubts, plan.doubts, placed, strict)
 
 
-def _section_texts(base: Document, ours: Document, theirs: Document, plan: Plan, strict: bool) -> Text:
+def _section_texts(base: Document, ours: Document, theirs: Document, plan: MergePlan, strict: bool) -> Text:
     numbers = plan.numbers
     sides = [
         {number: part for number, (_, part) in zip(found, document.all_sections(), strict=True)}
@@ -84,11 +84,11 @@ def _section_texts(base: Document, ours: Document, theirs: Document, plan: Plan,
                 text.parts[number] = (left.level, left.heading, left.lead)
         if changed and old is not None:
             leads = Three(old, mine, other).map(lambda part: None if part is None else decode(part.lead))
-            text.doubts.append((number, Doubt(-1, Clash("text", "", *leads), stays=True)))
+            text.doubts.append((number, Doubt(-1, BodyClash("text", "", *leads), stays=True)))
     return text
 
 
-def _section_rank(plan: Plan, ours: Document, theirs: Document) -> Callable[[int], str | None]:
+def _section_rank(plan: MergePlan, ours: Document, theirs: Document) -> Callable[[int], str | None]:
     known = {
         number: part
         for found, document in ((plan.numbers.ours, ours), (plan.numbers.theirs, theirs))
@@ -97,7 +97,7 @@ def _section_rank(plan: Plan, ours: Document, theirs: Document) -> Callable[[int
     return lambda number: date_rank(known[number])
 
 
-def _entry_orders(plan: Plan, order: list[int], kind: str) -> dict[int, list[int]]:
+def _entry_orders(plan: MergePlan, order: list[int], kind: str) -> dict[int, list[int]]:
     """Return the names of the entries of each section in their merged order."""
     old, mine, other = [dict(by_section(side)) for side in plan.order]
     assigned: dict[int, set[int]] = {number: set() for number in order}
@@ -120,7 +120,7 @@ def _entry_orders(plan: Plan, order: list[int], kind: str) -> dict[int, list[int
 
 
 def _sections(
-    plan: Plan, text: Text, theirs: Document, order: list[int], entries: dict[int, list[int]]
+    plan: MergePlan, text: Text, theirs: Document, order: list[int], entries: dict[int, list[int]]
 ) -> tuple[list[Section], dict[int, tuple[int, int]]]:
     """Return the sections, and where each entry stands; parts that meet anew are kept apart as the file does."""
     names: list[int | tuple[int]] = []
@@ -153,7 +153,7 @@ def _sections(
     return sections, placed
 
 
-def _meetings(plan: Plan) -> set[tuple[object, object]]:
+def _meetings(plan: MergePlan) -> set[tuple[object, object]]:
     """Return which parts stand behind each other in ours or in theirs already."""
     met: set[tuple[object, object]] = set()
     for side, numbers in ((plan.order[1], plan.numbers.ours), (plan.order[2], plan.numbers.theirs)):
@@ -165,7 +165,7 @@ def _meetings(plan: Plan) -> set[tuple[object, object]]:
     return met
 
 
-def _was_last(plan: Plan, name: int) -> bool:
+def _was_last(plan: MergePlan, name: int) -> bool:
     return any(side and side[-1][0] == name for side in plan.order[1:])
 
 

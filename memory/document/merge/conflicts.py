@@ -11,7 +11,7 @@ from memory.document.source import heading_title
 if TYPE_CHECKING:
     from memory.document.model import Document
 
-    from .bodies import Clash
+    from .bodies import BodyClash
     from .pieces import What
 
 
@@ -43,7 +43,7 @@ class Conflict:
     """
 
     spot: Spot
-    clash: Clash
+    clash: BodyClash
     why: str
     places: tuple[str, str, str] | None = None
 
@@ -99,7 +99,7 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergeResult:
     """What a merge gives: the document, the conflicts in it, and what stays although one side removed it.
 
     `kept` has the form of conflicts: an entry or a section's text that one side took away (None) and the other

@@ -10,8 +10,8 @@ from memory.document.nodes import Entry, Section
 from memory.document.scan.scan import scan
 from memory.document.source import decode, encode, ends_line, heading_end
 
-from .bodies import Clash, TextMerge, merge_bodies, merge_pieces, pick
-from .pieces import Key, Piece, same_text
+from .bodies import BodyClash, TextMerge, merge_bodies, merge_pieces, pick
+from .pieces import Key, LinePiece, same_text
 from .three import Three
 
 
@@ -20,7 +20,7 @@ class EntryMerge:
     """A merged entry, which keeps theirs wherever there is a clash."""
 
     entry: Entry
-    clashes: tuple[Clash, ...] = ()
+    clashes: tuple[BodyClash, ...] = ()
 
 
 def merge_entry(base: Entry, ours: Entry, theirs: Entry, newline: str = "\n") -> EntryMerge:
@@ -33,7 +33,7 @@ def merge_entry(base: Entry, ours: Entry, theirs: Entry, newline: str = "\n") ->
     if theirs.raw == base.raw:
         return EntryMerge(ours)
     sources = Three(base, ours, theirs).map(lambda entry: decode(entry.raw))
-    whole = EntryMerge(theirs, (Clash("entry", "", *sources),))
+    whole = EntryMerge(theirs, (BodyClash("entry", "", *sources),))
     if base.open_ended or ours.open_ended or theirs.open_ended:
         # Blank lines behind it are inside the fence, and nobody knows what else is.
         bare = sources.map(str.rstrip)
@@ -52,19 +52,19 @@ def merge_entry(base: Entry, ours: Entry, theirs: Entry, newline: str = "\n") ->
     return EntryMerge(Entry(raw), (*clashes, *merged.clashes))
 
 
-def merge_heading(heads: Three[str]) -> tuple[str, tuple[Clash, ...]]:
+def merge_heading(heads: Three[str]) -> tuple[str, tuple[BodyClash, ...]]:
     """Merge three heading lines with their line ends; nothing is merged inside the line."""
     bare = heads.map(str.rstrip)
     if bare.ours in (bare.theirs, bare.base):
         return heads.ours if heads.theirs == heads.base else heads.theirs, ()
     if bare.theirs == bare.base:
         return heads.ours, ()
-    return heads.theirs, (Clash("title", "", bare.base or None, bare.ours, bare.theirs),)
+    return heads.theirs, (BodyClash("title", "", bare.base or None, bare.ours, bare.theirs),)
 
 
 def merge_section_text(
     base: Section | None, ours: Section, theirs: Section, newline: str
-) -> tuple[bytes, bytes, tuple[Clash, ...]]:
+) -> tuple[bytes, bytes, tuple[BodyClash, ...]]:
     """Merge heading and text of a section, without its entries; return both and the clashes."""
     sides: Three[Section | None] = Three(base, ours, theirs)
     head, clashes = merge_heading(sides.map(lambda part: decode(part.heading) if part else ""))
@@ -77,7 +77,7 @@ def merge_section_text(
     lead = encode(merged.text)
     outline = scan(lead)
     if outline.starts or (outline.open_end and not scan(leads.theirs).open_end):
-        return heading, leads.theirs, (*clashes, Clash("text", "", *texts))
+        return heading, leads.theirs, (*clashes, BodyClash("text", "", *texts))
     return heading, lead, (*clashes, *merged.clashes)
 
 
@@ -85,7 +85,7 @@ def merge_front(base: str, ours: str, theirs: str, newline: str) -> TextMerge:
     """Merge three front matters by key, `updated` by time; one that cannot be read is taken as a whole."""
     if ours in (base, theirs) or theirs == base:
         return TextMerge(pick(base, ours, theirs) or "")
-    whole = TextMerge(theirs, (Clash("front", "", base or None, ours or None, theirs or None),))
+    whole = TextMerge(theirs, (BodyClash("front", "", base or None, ours or None, theirs or None),))
     sides = Three(base, ours, theirs).map(_front_pieces)
     if not ours or not theirs or None in sides:
         return whole
@@ -99,28 +99,28 @@ def merge_front(base: str, ours: str, theirs: str, newline: str) -> TextMerge:
     if read.opaque or len(read.problems) > len(wanted.problems) or not closed or "---" in inner or "..." in inner:
         return whole
     return TextMerge(
-        merged.text, tuple(Clash("front", c.name, c.base, c.ours, c.theirs, c.before) for c in merged.clashes)
+        merged.text, tuple(BodyClash("front", c.name, c.base, c.ours, c.theirs, c.before) for c in merged.clashes)
     )
 
 
-def _front_pieces(front: str) -> list[Piece] | None:
+def _front_pieces(front: str) -> list[LinePiece] | None:
     """Return the front matter in pieces: keys with their lines, other lines as text; None if it is opaque."""
     meta = FrontMatter.read(front)
     if meta.opaque or meta.problems:
         return None
     lines = [line + end for line, end in split_lines(front)]
-    pieces: list[Piece] = []
+    pieces: list[LinePiece] = []
     at = 0
     for item in sorted(meta.items, key=lambda item: item.line):
         if item.line < at:
             return None
-        pieces += [Piece(line, same_text(line)) for line in lines[at : item.line]]
+        pieces += [LinePiece(line, same_text(line)) for line in lines[at : item.line]]
         at = item.end_line + 1
         key: Key = ("front", item.key)
         raw = "".join(lines[item.line : at])
         value = item.value if isinstance(item.value, str) and not item.style else same_text(raw)
-        pieces.append(Piece(raw, value, key))
-    pieces += [Piece(line, same_text(line)) for line in lines[at:]]
+        pieces.append(LinePiece(raw, value, key))
+    pieces += [LinePiece(line, same_text(line)) for line in lines[at:]]
     return pieces
 
 

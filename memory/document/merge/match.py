@@ -30,7 +30,7 @@ _LONG_TITLES = 1_000
 _BEGINNING = 48
 
 
-class Place(NamedTuple):
+class EntryPlace(NamedTuple):
     """An entry of one version: the number of its section (the same in all versions) and the entry."""
 
     section: int
@@ -54,7 +54,7 @@ def core(entry: Entry) -> bytes:
 
 
 @dataclass(slots=True)
-class Numbers:
+class SectionNumbers:
     """Numbers for the sections of three versions: 0 is the part before the first, equal sections have one number."""
 
     base: list[int]
@@ -62,7 +62,7 @@ class Numbers:
     theirs: list[int]
 
 
-def match_sections(base: Document, ours: Document, theirs: Document) -> Numbers:
+def match_sections(base: Document, ours: Document, theirs: Document) -> SectionNumbers:
     """Number the sections: by level and name, those of one name by occurrence; renamed ones by what they hold."""
     numbers = [0, *range(1, len(base.sections) + 1)]
     fresh = len(numbers)
@@ -84,7 +84,7 @@ def match_sections(base: Document, ours: Document, theirs: Document) -> Numbers:
                 fresh += 1
             mine.append(known[name])
         found.append(mine)
-    return Numbers(numbers, *found)
+    return SectionNumbers(numbers, *found)
 
 
 def _pair_sections(base: Sequence[Section], side: Sequence[Section]) -> dict[int, int]:
@@ -129,17 +129,17 @@ def _content(section: Section) -> set[bytes]:
     return {line for line in section.lead.splitlines() if line.strip()} | {core(entry) for entry in section.entries}
 
 
-def places(document: Document, numbers: Sequence[int]) -> list[Place]:
+def places(document: Document, numbers: Sequence[int]) -> list[EntryPlace]:
     """Return all entries of a version with the numbers of their sections."""
     found = []
     for number, (_, section) in zip(numbers, document.all_sections(), strict=True):
         if len(section):
-            found += [Place(number, entry) for entry in section.entries]
+            found += [EntryPlace(number, entry) for entry in section.entries]
     return found
 
 
 def match_entries(
-    kind: str, base: Sequence[Place], side: Sequence[Place], names: Callable[[Place], tuple[str, ...]]
+    kind: str, base: Sequence[EntryPlace], side: Sequence[EntryPlace], names: Callable[[EntryPlace], tuple[str, ...]]
 ) -> dict[int, int]:
     """Return which entry of a side (by index) is which of base; `names` gives the identity of an entry.
 
@@ -147,10 +147,10 @@ def match_entries(
     title alone was changed.
     """
 
-    def completed(place: Place) -> str:
+    def completed(place: EntryPlace) -> str:
         return place.entry.fields.get("completed", "")
 
-    keys: list[Callable[[Place], Hashable]] = [
+    keys: list[Callable[[EntryPlace], Hashable]] = [
         lambda place: (place.section, core(place.entry)),
         lambda place: core(place.entry),
         lambda place: (place.section, names(place), completed(place)),
@@ -171,7 +171,9 @@ def match_entries(
     return pairs
 
 
-def _trimmed(base: Sequence[Place], side: Sequence[Place]) -> tuple[dict[int, int], Sequence[int], Sequence[int]]:
+def _trimmed(
+    base: Sequence[EntryPlace], side: Sequence[EntryPlace]
+) -> tuple[dict[int, int], Sequence[int], Sequence[int]]:
     """Pair what stands unchanged at the beginning and end of each section; return the pairs and what is left of both.
 
     A section is left whole where one of the entries that differ could be equal to one of the others: equal entries
@@ -200,7 +202,7 @@ def _trimmed(base: Sequence[Place], side: Sequence[Place]) -> tuple[dict[int, in
     return pairs, sorted(rest[0]), sorted(rest[1])
 
 
-def _runs(places: Sequence[Place]) -> dict[int, range]:
+def _runs(places: Sequence[EntryPlace]) -> dict[int, range]:
     """Return where the entries of each section begin and end; those of one section stand together."""
     runs: dict[int, range] = {}
     start = 0
@@ -213,11 +215,11 @@ def _runs(places: Sequence[Place]) -> dict[int, range]:
 
 def _pair(
     pairs: dict[int, int],
-    base: Sequence[Place],
-    side: Sequence[Place],
+    base: Sequence[EntryPlace],
+    side: Sequence[EntryPlace],
     old: Sequence[int],
     new: Sequence[int],
-    key: Callable[[Place], Hashable],
+    key: Callable[[EntryPlace], Hashable],
 ) -> tuple[Sequence[int], Sequence[int]]:
     """Pair what has the same key, counted from the end; return what is left of both."""
     groups: dict[Hashable, list[int]] = {}
@@ -234,7 +236,11 @@ def _pair(
 
 
 def _pair_renamed(
-    pairs: dict[int, int], base: Sequence[Place], side: Sequence[Place], old: Sequence[int], new: Sequence[int]
+    pairs: dict[int, int],
+    base: Sequence[EntryPlace],
+    side: Sequence[EntryPlace],
+    old: Sequence[int],
+    new: Sequence[int],
 ) -> None:
     """Pair entries of one section whose titles are alike and whose bodies share at least half of their lines."""
     from difflib import SequenceMatcher

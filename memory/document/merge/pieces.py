@@ -14,7 +14,7 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LinePiece:
     """Some whole lines: `raw` is their source, `value` what counts when they are compared.
 
     `key` is what a field, a table row or a table's header is known by in its body; None is free text, known by
@@ -37,16 +37,16 @@ def split_tail(text: str) -> tuple[str, str]:
     return core, text[len(core) :]
 
 
-def split_body(body: str) -> list[Piece]:
+def split_body(body: str) -> list[LinePiece]:
     """Return the pieces of a body; joined they are the body."""
     spans = _keyed(body)
-    pieces: list[Piece] = []
+    pieces: list[LinePiece] = []
     at = 0
     for start, end, key, value in spans:
         if start < at:
             continue
         pieces += _free(body[at:start])
-        pieces.append(Piece(body[start:end], value, key))
+        pieces.append(LinePiece(body[start:end], value, key))
         at = end
     return _numbered([*pieces, *_free(body[at:])])
 
@@ -86,13 +86,13 @@ def _keyed(body: str) -> list[tuple[int, int, Key, str]]:
     return sorted(spans, key=lambda span: span[:2])
 
 
-def _free(text: str) -> list[Piece]:
+def _free(text: str) -> list[LinePiece]:
     """Return the pieces of text between fields and tables: bullets, blocks of code or HTML, single lines."""
     if not text:
         return []
     if not text.strip(" \t\r\n"):
         return [_line(line + end) for line, end in split_lines(text)]
-    pieces: list[Piece] = []
+    pieces: list[LinePiece] = []
     bullets = {bullet.start: bullet.end for bullet in read_bullets(text)}
     hidden = hidden_lines(text)
     lines = split_lines(text)
@@ -110,11 +110,11 @@ def _free(text: str) -> list[Piece]:
     return pieces
 
 
-def _line(raw: str) -> Piece:
-    return Piece(raw, same_text(raw))
+def _line(raw: str) -> LinePiece:
+    return LinePiece(raw, same_text(raw))
 
 
-def _numbered(pieces: Sequence[Piece]) -> list[Piece]:
+def _numbered(pieces: Sequence[LinePiece]) -> list[LinePiece]:
     """Return the pieces with keys of their own: of equal ones the second and further carry a number."""
     seen: dict[Key, int] = {}
     numbered = []
@@ -123,6 +123,6 @@ def _numbered(pieces: Sequence[Piece]) -> list[Piece]:
             count = seen.get(piece.key, 0)
             seen[piece.key] = count + 1
             if count:
-                piece = Piece(piece.raw, piece.value, (*piece.key, str(count)))
+                piece = LinePiece(piece.raw, piece.value, (*piece.key, str(count)))
         numbered.append(piece)
     return numbered

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .bodies import Clash
+from .bodies import BodyClash
 from .entries import merge_entry
-from .match import Numbers, Place, core, identity, match_entries, match_sections, places
+from .match import EntryPlace, SectionNumbers, core, identity, match_entries, match_sections, places
 from .three import Three
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Doubt:
     """
 
     name: int
-    clash: Clash
+    clash: BodyClash
     titles: tuple[Entry, ...] = ()
     places: tuple[int, int, int] | None = None
     stays: bool = False
@@ -36,20 +36,20 @@ class Doubt:
 
 
 @dataclass(slots=True)
-class Plan:
+class MergePlan:
     """The entries of the merged file by name: a number for each, the same in all three versions.
 
     `order` has for base, ours and theirs the names in file order, with the number of the section; `result` says
     where each that stays ends up and what it is then.
     """
 
-    numbers: Numbers
+    numbers: SectionNumbers
     order: tuple[list[tuple[int, int]], list[tuple[int, int]], list[tuple[int, int]]]
-    result: dict[int, Place] = field(default_factory=dict)
+    result: dict[int, EntryPlace] = field(default_factory=dict)
     doubts: list[Doubt] = field(default_factory=list)
 
 
-def plan_entries(base: Document, ours: Document, theirs: Document, kind: str, strict: bool) -> Plan:
+def plan_entries(base: Document, ours: Document, theirs: Document, kind: str, strict: bool) -> MergePlan:
     """Decide about every entry; `strict` keeps theirs where one side removed what the other changed."""
     numbers = match_sections(base, ours, theirs)
     sides = (base, ours, theirs)
@@ -58,7 +58,7 @@ def plan_entries(base: Document, ours: Document, theirs: Document, kind: str, st
     ]
     titles = {number: part for number, (_, part) in zip(numbers.base, base.all_sections(), strict=True)}
 
-    def names(place: Place) -> tuple[str, ...]:
+    def names(place: EntryPlace) -> tuple[str, ...]:
         return identity(kind, titles.get(place.section, base.head), place.entry)
 
     our_pairs = match_entries(kind, old, mine, names)
@@ -76,7 +76,7 @@ def plan_entries(base: Document, ours: Document, theirs: Document, kind: str, st
     for index, place in enumerate(mine):
         twins = added.get((place.section, core(place.entry))) if index not in our_pairs else None
         our_names.append(our_pairs.get(index, twins.pop() if twins else fresh + index))
-    plan = Plan(
+    plan = MergePlan(
         numbers,
         (
             [(name, place.section) for name, place in enumerate(old)],
@@ -95,7 +95,13 @@ def plan_entries(base: Document, ours: Document, theirs: Document, kind: str, st
 
 
 def _decide(
-    plan: Plan, name: int, base: Place, ours: Place | None, theirs: Place | None, newline: str, strict: bool
+    plan: MergePlan,
+    name: int,
+    base: EntryPlace,
+    ours: EntryPlace | None,
+    theirs: EntryPlace | None,
+    newline: str,
+    strict: bool,
 ) -> None:
     """Say what becomes of an entry of base."""
     if ours is not None and theirs is not None:
@@ -107,23 +113,27 @@ def _decide(
     left = theirs if ours is None else ours
     if left is None or (left.section == base.section and core(left.entry) == core(base.entry)):
         return
-    sides: Three[Place | None] = Three(base, ours, theirs)
+    sides: Three[EntryPlace | None] = Three(base, ours, theirs)
     texts = sides.map(lambda place: None if place is None else place.entry.text)
-    plan.doubts.append(Doubt(name, Clash("entry", "", *texts), (left.entry,), stays=True, section=left.section))
+    plan.doubts.append(Doubt(name, BodyClash("entry", "", *texts), (left.entry,), stays=True, section=left.section))
     if not strict or theirs is not None:
         plan.result[name] = left
 
 
-def _merge_both(plan: Plan, name: int, base: Place, ours: Place, theirs: Place, newline: str) -> None:
+def _merge_both(
+    plan: MergePlan, name: int, base: EntryPlace, ours: EntryPlace, theirs: EntryPlace, newline: str
+) -> None:
     if base.section != ours.section != theirs.section != base.section:
         texts = Three(base, ours, theirs).map(lambda place: place.entry.text)
         sections = (base.section, ours.section, theirs.section)
-        plan.doubts.append(Doubt(name, Clash("section", "", *texts), (ours.entry,), sections, section=theirs.section))
+        plan.doubts.append(
+            Doubt(name, BodyClash("section", "", *texts), (ours.entry,), sections, section=theirs.section)
+        )
         plan.result[name] = theirs
         return
     section = ours.section if theirs.section == base.section else theirs.section
     merged = merge_entry(base.entry, ours.entry, theirs.entry, newline)
-    plan.result[name] = Place(section, merged.entry)
+    plan.result[name] = EntryPlace(section, merged.entry)
     plan.doubts += [Doubt(name, clash, (ours.entry, theirs.entry), section=section) for clash in merged.clashes]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .conflicts import Conflict, Merged, Spot
+from .conflicts import Conflict, MergeResult, Spot
 from .match import identity
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def settle(
     entries: Sequence[Doubt],
     placed: dict[int, tuple[int, int]],
     strict: bool,
-) -> Merged:
+) -> MergeResult:
     """Return the merge with its conflicts; `placed` says at which section and entry each part ended up.
 
     Sections are listed there under -1 less their number; a part that is gone is not in it.
@@ -46,7 +46,7 @@ def settle(
     stays = [doubt.stays for _, doubt in texts] + [doubt.stays for doubt in entries]
     conflicts = [one for one, kept in zip(found, stays, strict=True) if strict or not kept]
     kept = [one for one, kept in zip(found, stays, strict=True) if kept and not strict]
-    return Merged(document, tuple(conflicts), tuple(kept))
+    return MergeResult(document, tuple(conflicts), tuple(kept))
 
 
 def section_of(document: Document, title: str, nth: int) -> int | None:

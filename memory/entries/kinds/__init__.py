@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memory.errors import NotFoundError, UsageError
 from memory.registry import kinds, registered
 
-from .kind import Kind
+from .kind import EntryKind
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
@@ -19,11 +19,11 @@ _PLACES = {
     "tasks": "tasks:Tasks",
     "journal": "journal:JournalEntries",
     "knowledge": "knowledge:KnowledgeItems",
-    "contacts": "contacts:Contacts",
-    "plans": "plans:Plans",
-    "monitors": "monitors:Monitors",
-    "config": "config:Settings",
-    "facts": "facts:Facts",
+    "contacts": "contacts:ContactEntries",
+    "plans": "plans:PlanEntries",
+    "monitors": "monitors:MonitorEntries",
+    "config": "config:ConfigEntries",
+    "facts": "facts:FactEntries",
     "typed": "typed:TypedBlocks",
     "state": "state:StateParts",
 }
@@ -31,7 +31,7 @@ ALIASES = {"orchestration": "plans", "fact": "facts", "task": "tasks", "contact"
 """Other names of kinds: plans are called by their file in refs."""
 
 
-def kind_named(name: str, workspace: Workspace) -> Kind:
+def kind_named(name: str, workspace: Workspace) -> EntryKind:
     """Return what can be done with a kind; UsageError `entry.kind`, NotFoundError `entry.no_system` where no system of
     the workspace has it.
     """
@@ -41,7 +41,7 @@ def kind_named(name: str, workspace: Workspace) -> Kind:
         raise UsageError("entry.kind", f"there is no kind {name[:40]!r}", f"use one of {', '.join(kinds())}")
     if owner not in workspace.system_names():
         raise NotFoundError("entry.no_system", f"this workspace holds no {name}", "search shows what there is")
-    own: Mapping[str, Kind] = getattr(workspace.system(owner), "entry_kinds", {})
+    own: Mapping[str, EntryKind] = getattr(workspace.system(owner), "entry_kinds", {})
     if name in own:
         return own[name]
     if name not in _PLACES:
@@ -49,7 +49,7 @@ def kind_named(name: str, workspace: Workspace) -> Kind:
 
         return PlainEntries(name)
     module, _, made_by = _PLACES[name].partition(":")
-    kind: Kind = getattr(import_module(f"memory.entries.kinds.{module}"), made_by)()
+    kind: EntryKind = getattr(import_module(f"memory.entries.kinds.{module}"), made_by)()
     return kind
 
 

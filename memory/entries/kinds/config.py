@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memory.search import Record
 
 
-class Settings(InFiles):
+class ConfigEntries(InFiles):
     """The settings of config.md; of a key that stands twice the one that counts."""
 
     name = verb = "config"

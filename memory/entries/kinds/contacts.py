@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memory.search import Record
 
 
-class Contacts(InFiles):
+class ContactEntries(InFiles):
     """The rows and people of contacts.md; `kind` in the fields is channel, route or person."""
 
     name = verb = "contacts"

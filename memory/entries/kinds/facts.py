@@ -9,7 +9,7 @@ from memory.entries.model import Check, Made, item_of
 from memory.errors import NotFoundError, RefusedError, UsageError
 
 from .filters import passes
-from .kind import Call
+from .kind import EntryCall
 from .values import list_of, refuse_unknown, text_of
 
 if TYPE_CHECKING:
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from memory.search import Record
 
 
-class Facts:
+class FactEntries:
     """The facts of a workspace, the newest first."""
 
     compact = True
 
-    def find(self, call: Call, ref: str) -> Record:
+    def find(self, call: EntryCall, ref: str) -> Record:
         """Return the record of the fact with that id."""
         for fact in _store(call).read().newest:
             if fact.ref == ref:
                 return _record(fact)
         raise NotFoundError("facts.not_found", f"no fact has the ref {ref[:60]!r}", "search or list them")
 
-    def list(self, call: Call, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the facts that pass the filter, the newest first."""
         return (record for record in map(_record, _store(call).read().newest) if passes(record, filter))
 
-    def add(self, call: Call, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
+    def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
         """Store a fact; what looks like a secret is refused."""
-        from memory.facts import Refused
+        from memory.facts import RefusedFact
         from memory.facts.model import ref_of
 
         refuse_unknown(fields, ("tags", "scope"), "a fact")
@@ -46,16 +46,16 @@ class Facts:
         kept = store.store(
             said, tags=list_of("tags", fields.get("tags") or []), scope=scope, actor=call.actor, now=call.now
         )
-        if isinstance(kept, Refused):
+        if isinstance(kept, RefusedFact):
             raise UsageError("facts.refused", kept.error, "nothing was stored")
         return Made(item_of(self.find(call, ref_of(kept.id))), kept.change.id, kept.change.summary)
 
-    def edit(self, call: Call, ref: str, changes: Changes, check: Check) -> Made:
+    def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Refuse: a fact is what it says."""
         check(item_of(self.find(call, ref)))
         raise RefusedError("facts.fixed", "a fact is not edited", "add the new one, then remove this one")
 
-    def remove(self, call: Call, ref: str, check: Check) -> Made:
+    def remove(self, call: EntryCall, ref: str, check: Check) -> Made:
         """Delete a fact; it stays in the change log."""
         fact: Fact = self.find(call, ref).item
 
@@ -72,7 +72,7 @@ class Facts:
         return Made(None, change.id, change.summary)
 
 
-def _store(call: Call) -> FactStore:
+def _store(call: EntryCall) -> FactStore:
     from memory.systems import system_of
     from memory.systems.facts import Facts as System
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.entries.model import Check, Item, Made, item_of
+from memory.entries.model import Check, EntryItem, Made, item_of
 from memory.errors import RefusedError
 
-from .kind import Call
+from .kind import EntryCall
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes
@@ -48,14 +48,14 @@ class InFiles:
 
     # -- the protocol -------------------------------------------------------------------------------------------
 
-    def find(self, call: Call, ref: str) -> Record:
+    def find(self, call: EntryCall, ref: str) -> Record:
         """Return the record that a ref names."""
         return self._told(self.located(call.workspace.snapshot(), ref))
 
     def _told(self, record: Record) -> Record:
         return record._replace(text=self.source(record))
 
-    def list(self, call: Call, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the records of the file that pass the filter; archived ones where it asks for them."""
         from memory.search import records
 
@@ -66,7 +66,7 @@ class InFiles:
             if (wanted or not record.file.startswith("archive/")) and passes(record, filter):
                 yield self._told(record)
 
-    def add(self, call: Call, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
+    def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
         """Add an entry, in one change."""
 
         def build(snapshot: Snapshot) -> Edit:
@@ -74,7 +74,7 @@ class InFiles:
 
         return self._made(call, call.workspace.change(f"{self.verb} add", build, actor=call.actor, now=call.now))
 
-    def edit(self, call: Call, ref: str, changes: Changes, check: Check) -> Made:
+    def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Change an entry, in one change; it is compared with what was read under the lock."""
 
         def build(snapshot: Snapshot) -> Edit:
@@ -84,7 +84,7 @@ class InFiles:
         outcome = call.workspace.change(f"{self.verb} edit", build, actor=call.actor, now=call.now)
         return self._made(call, outcome, ref)
 
-    def remove(self, call: Call, ref: str, check: Check) -> Made:
+    def remove(self, call: EntryCall, ref: str, check: Check) -> Made:
         """Remove an entry, in one change."""
 
         def build(snapshot: Snapshot) -> Edit:
@@ -104,8 +104,8 @@ class InFiles:
             )
         return record
 
-    def _made(self, call: Call, outcome: Outcome, ref: str = "") -> Made:
+    def _made(self, call: EntryCall, outcome: Outcome, ref: str = "") -> Made:
         # The change is made: what another program wrote since must not turn it into a failure.
         snapshot = outcome.snapshot or call.workspace.snapshot()
-        item: Item = item_of(self._told(self.located(snapshot, outcome.ref or ref)))
+        item: EntryItem = item_of(self._told(self.located(snapshot, outcome.ref or ref)))
         return Made(item, outcome.change.id if outcome.change.files else None, outcome.summary)

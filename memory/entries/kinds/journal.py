@@ -10,7 +10,7 @@ from memory.errors import UsageError
 
 from .filters import passes
 from .in_files import InFiles
-from .kind import Call
+from .kind import EntryCall
 from .tasks import with_heading
 from .values import date_of, lines_of, list_of, refuse_unknown, text_of, unescaped
 
@@ -34,7 +34,7 @@ class JournalEntries(InFiles):
 
         return journal_record(find_entry(snapshot, ref, archived=True))
 
-    def list(self, call: Call, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the entries that pass the filter, the newest first; `date` takes words too."""
         from memory.search.records import journal_record
 

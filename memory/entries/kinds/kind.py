@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class EntryCall:
     """In which workspace, in whose name and when something is asked for; `now` is aware.
 
     `reason` is why, for the change log; empty where nobody said.
@@ -30,7 +30,7 @@ class Call:
         return f"{summary}: {' '.join(self.reason.split())[:200]}" if self.reason.strip() else summary
 
 
-class Kind(Protocol):
+class EntryKind(Protocol):
     """The entries of one kind; a method that cannot do what it is asked says so by UsageError or RefusedError.
 
     `compact` tells that the fields say all, so that a list goes without the text.
@@ -40,17 +40,17 @@ class Kind(Protocol):
     def compact(self) -> bool:
         """Whether the fields of an entry say all that its text says."""
 
-    def find(self, call: Call, ref: str) -> Record:
+    def find(self, call: EntryCall, ref: str) -> Record:
         """Return the record that a ref names, archives included; NotFoundError or AmbiguousError."""
 
-    def list(self, call: Call, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002 - the name of the argument
+    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002 - the name of the argument
         """Yield the records that pass a filter, in the order in which a person would list them."""
 
-    def add(self, call: Call, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
+    def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
         """Add an entry."""
 
-    def edit(self, call: Call, ref: str, changes: Changes, check: Check) -> Made:
+    def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Change an entry that passes the check, under the lock."""
 
-    def remove(self, call: Call, ref: str, check: Check) -> Made:
+    def remove(self, call: EntryCall, ref: str, check: Check) -> Made:
         """Remove an entry that passes the check, under the lock."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memory.search import Record
 
 
-class Monitors(InFiles):
+class MonitorEntries(InFiles):
     """The monitors of monitors.md."""
 
     name = verb = "monitors"

@@ -9,7 +9,7 @@ from memory.entries.model import Check, Made, derived_ref
 from memory.errors import NotFoundError, RefusedError
 
 from .filters import passes
-from .kind import Call
+from .kind import EntryCall
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes
@@ -25,14 +25,14 @@ class PlainEntries:
         """`name` is that of the kind."""
         self.name = name
 
-    def find(self, call: Call, ref: str) -> Record:
+    def find(self, call: EntryCall, ref: str) -> Record:
         """Return the record that a ref names."""
         for record in self.list(call, {}):
             if ref in (record.ref, derived_ref(record)):
                 return record
         raise NotFoundError("entry.not_found", f"no entry has the ref {ref[:60]!r}", "list them to see their refs")
 
-    def list(self, call: Call, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the records that pass the filter, as the system has them."""
         from memory.systems import records_of_all
 
@@ -40,15 +40,15 @@ class PlainEntries:
             if record.kind == self.name and passes(record, filter):
                 yield record
 
-    def add(self, call: Call, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
+    def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
         """Refuse."""
         raise self._refusal()
 
-    def edit(self, call: Call, ref: str, changes: Changes, check: Check) -> Made:
+    def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Refuse."""
         raise self._refusal()
 
-    def remove(self, call: Call, ref: str, check: Check) -> Made:
+    def remove(self, call: EntryCall, ref: str, check: Check) -> Made:
         """Refuse."""
         raise self._refusal()
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memory.search import Record
 
 
-class Plans(InFiles):
+class PlanEntries(InFiles):
     """The plans of orchestration.md and its archive."""
 
     name, verb = "plans", "orchestration"

@@ -11,7 +11,7 @@ from memory.entries.model import Check, Made, item_of
 from memory.errors import ConflictError, NotFoundError, RefusedError, UsageError
 
 from .filters import passes
-from .kind import Call
+from .kind import EntryCall
 from .values import list_of, text_of
 
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ class StateParts:
 
     compact = False
 
-    def find(self, call: Call, ref: str) -> Record:
+    def find(self, call: EntryCall, ref: str) -> Record:
         """Return the record of a part or an event."""
         for record in _system(call).records():
             if record.ref == ref:
                 return _full(call, record)
         raise NotFoundError("state.not_found", f"nothing in the project state has the ref {ref[:60]!r}", "list state")
 
-    def list(self, call: Call, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the parts, then the events, the newest first; archived ones where `section` asks for them."""
         rest = dict(filter)
         archived = str(rest.pop("section", "")).casefold() in ("archived", "all")
@@ -58,7 +58,7 @@ class StateParts:
             if (archived or "/archive/" not in record.file) and passes(record, rest):
                 yield _full(call, record)
 
-    def add(self, call: Call, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
+    def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
         """Add a gotcha or a next step, as the field `section` says, at the end of its list."""
         from memory.state.operations import key_of
 
@@ -83,7 +83,7 @@ class StateParts:
         name = next(name for name, one in _LISTS.items() if one == section)
         return self._told(call, f"state#{name}-{len(before) + 1}", made)
 
-    def edit(self, call: Call, ref: str, changes: Changes, check: Check) -> Made:
+    def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Set values of a part; lists of texts are given as lists."""
         if changes.text is not None:
             raise UsageError("entry.arguments", "a part of the project state has no text of its own", "set its fields")
@@ -99,14 +99,14 @@ class StateParts:
                 part[key] = given
         return self._told(call, ref, self._checked(call, ref, check, section, before, value))
 
-    def remove(self, call: Call, ref: str, check: Check) -> Made:
+    def remove(self, call: EntryCall, ref: str, check: Check) -> Made:
         """Remove a gotcha or a next step; the numbers of those behind it go down."""
         section, number, before = self._section(call, ref, check)
         if number is None:
             raise RefusedError("state.fixed", f"{ref} is a part of every project state", "edit it instead")
         return self._checked(call, ref, check, section, before, [*before[:number], *before[number + 1 :]])
 
-    def _section(self, call: Call, ref: str, check: Check) -> tuple[str, int | None, Any]:
+    def _section(self, call: EntryCall, ref: str, check: Check) -> tuple[str, int | None, Any]:
         """Return the section of a part, its place in it, and what the section holds now."""
         from memory.state.operations import key_of
 
@@ -121,7 +121,7 @@ class StateParts:
         check(item_of(self.find(call, ref)))
         return section, int(found[2]) - 1 if found else None, bundle[key_of(section)]
 
-    def _checked(self, call: Call, ref: str, check: Check, section: str, before: Any, value: Any) -> Made:
+    def _checked(self, call: EntryCall, ref: str, check: Check, section: str, before: Any, value: Any) -> Made:
         """Write a section; where it was changed since the check, the part is checked again for what to say."""
         try:
             return self._write(call, section, before, value)
@@ -129,28 +129,28 @@ class StateParts:
             check(item_of(self.find(call, ref)))
             raise
 
-    def _write(self, call: Call, section: str, before: Any, value: Any) -> Made:
+    def _write(self, call: EntryCall, section: str, before: Any, value: Any) -> Made:
         from memory.state.operations import edit
 
         done = edit(_store(call), section, value, base=before, actor=call.actor, now=call.now)
         return Made(None, None if done.change is None else done.change.id, done.summary)
 
-    def _told(self, call: Call, ref: str, made: Made) -> Made:
+    def _told(self, call: EntryCall, ref: str, made: Made) -> Made:
         return Made(item_of(self.find(call, ref)), made.change, made.summary)
 
 
-def _store(call: Call) -> StateStore:
+def _store(call: EntryCall) -> StateStore:
     return _system(call).store
 
 
-def _system(call: Call) -> ProjectState:
+def _system(call: EntryCall) -> ProjectState:
     from memory.systems import system_of
     from memory.systems.state import ProjectState
 
     return system_of(call.workspace, "state", ProjectState)
 
 
-def _full(call: Call, record: Record) -> Record:
+def _full(call: EntryCall, record: Record) -> Record:
     """Return the record with the values of its part."""
     from memory.state.operations import key_of
 

@@ -10,7 +10,7 @@ from memory.errors import UsageError
 
 from .filters import passes
 from .in_files import InFiles
-from .kind import Call
+from .kind import EntryCall
 from .values import date_of, list_of, text_of, texts_of, unescaped
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Tasks(InFiles):
 
         return task_record(find_task(snapshot, ref, archived=True))
 
-    def list(self, call: Call, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the tasks of a section (default: pending, then in progress) that pass the rest of the filter."""
         from memory.files.tasks.due import due_when
         from memory.search.records import task_record

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memory.entries.model import Check, Item, Made, derived_ref, item_of
+from memory.entries.model import Check, EntryItem, Made, derived_ref, item_of
 from memory.errors import AmbiguousError, NotFoundError, RefusedError, UsageError
 
 from .filters import passes
-from .kind import Call
+from .kind import EntryCall
 from .values import refuse_unknown, text_of, unescaped
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class TypedBlocks:
 
     compact = False
 
-    def find(self, call: Call, ref: str) -> Record:
+    def find(self, call: EntryCall, ref: str) -> Record:
         """Return the record of a block."""
         found = [record for record in _system(call).records() if derived_ref(record) == ref]
         if not found:
@@ -40,7 +40,7 @@ class TypedBlocks:
             )
         return found[0]
 
-    def list(self, call: Call, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the blocks that pass the filter; `agent` and `path` name whose and where."""
         rest = dict(filter)
         agent, path = rest.pop("agent", None), rest.pop("path", None)
@@ -50,7 +50,7 @@ class TypedBlocks:
             if passes(record, rest):
                 yield record
 
-    def add(self, call: Call, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
+    def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
         """Add a `##` block at the end of a file of an agent's memory: `path` from its folder (default: notes.md among
         its procedural files), `agent` where there are several.
         """
@@ -87,7 +87,7 @@ class TypedBlocks:
         found = [record for record in _system(call).records() if record.file == shown and record.title == heading]
         return Made(item_of(found[-1]) if found else None, change.id, change.summary)
 
-    def edit(self, call: Call, ref: str, changes: Changes, check: Check) -> Made:
+    def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Replace the text of a block, heading included, or set its `title`."""
         values = {**changes.set, **dict.fromkeys(changes.unset)}
         refuse_unknown(values, ("title",), "a block")
@@ -117,18 +117,18 @@ class TypedBlocks:
 
         return self._rewritten(call, ref, check, new, "edit", title)
 
-    def remove(self, call: Call, ref: str, check: Check) -> Made:
+    def remove(self, call: EntryCall, ref: str, check: Check) -> Made:
         """Take a block out of its file; the file stays."""
         return self._rewritten(call, ref, check, lambda _: b"", "remove", None)
 
     def _rewritten(
-        self, call: Call, ref: str, check: Check, new: Callable[[bytes], bytes], word: str, title: str | None
+        self, call: EntryCall, ref: str, check: Check, new: Callable[[bytes], bytes], word: str, title: str | None
     ) -> Made:
         """Replace the bytes of one block, which is looked for under the lock."""
         from memory.typed.writes import rewrite
 
         record = self.find(call, ref)
-        item: Item = item_of(record)
+        item: EntryItem = item_of(record)
         check(item)
         look = self._agent(call, record.item.agent)
         store = _system(call).store(look.agent)
@@ -165,7 +165,7 @@ class TypedBlocks:
         found = [one for one in _system(call).records() if one.file == record.file and one.title == wanted]
         return Made(item_of(found[0]) if found else None, change.id if change.files else None, change.summary)
 
-    def _agent(self, call: Call, name: Any) -> AgentLook:
+    def _agent(self, call: EntryCall, name: Any) -> AgentLook:
         looks = [look for look in _system(call).look().agents if look.aidefile is not None]
         found = [look for look in looks if name in (None, look.agent.name)]
         if len(found) == 1:
@@ -176,7 +176,7 @@ class TypedBlocks:
         raise NotFoundError("typed.agent", f"there is no agent {str(name)[:40]!r}", f"there is {known[:200]}")
 
 
-def _system(call: Call) -> TypedMemory:
+def _system(call: EntryCall) -> TypedMemory:
     from memory.systems import system_of
     from memory.systems.typed import TypedMemory
 

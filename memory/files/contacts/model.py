@@ -16,7 +16,7 @@ from memory.document.source import encode
 from memory.errors import UsageError
 from memory.files.edit import Edit
 from memory.files.field_edits import one_line, with_end
-from memory.files.refs.item_refs import Named, name_all
+from memory.files.refs.item_refs import NamedItem, name_all
 from memory.files.refs.refs import look_up
 from memory.files.source_text import started_document
 
@@ -39,7 +39,7 @@ _PERSON = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Channel(Named):
+class Channel(NamedItem):
     """One row of Channels; missing cells are empty. `at` is (section index, number of the table, of the row)."""
 
     at: tuple[int, int, int]
@@ -62,7 +62,7 @@ class Channel(Named):
 
 
 @dataclass(frozen=True, slots=True)
-class Route(Named):
+class Route(NamedItem):
     """One row of Message Routes; missing cells are empty. `at` as in `Channel`."""
 
     at: tuple[int, int, int]
@@ -92,7 +92,7 @@ class Route(Named):
 
 
 @dataclass(frozen=True, slots=True)
-class Person(Named):
+class Person(NamedItem):
     """One bullet of People, `**Name** (Role): text`; `at` is (section index, 0, number of the bullet).
 
     A bullet of another form has its whole text as name and `plain` set.

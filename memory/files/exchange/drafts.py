@@ -17,7 +17,7 @@ from memory.files.journal import edits as journal
 from memory.files.journal.lines import read_lines, write_lines
 from memory.files.journal.model import read_date, split_heading
 from memory.files.knowledge import model as knowledge
-from memory.files.snapshot import Snapshot, Written
+from memory.files.snapshot import Snapshot, WrittenFiles
 from memory.files.source_text import started_document
 from memory.files.tasks import edits as tasks
 from memory.files.tasks.fields import check_due, heading, with_text, write_tags
@@ -37,7 +37,7 @@ _OFFSET = re.compile(r"(?:Z|[+-]\d\d:?\d\d)\s*\Z")
 _PERSON, _MOMENTS = ("contact", "role"), ("started", "completed")
 
 
-class Drafts:
+class DraftDocuments:
     """Documents with the entries that were added to them; `converted`, `skipped` and `losses` say what became of each.
 
     Times without an offset are in the zone of the workspace.
@@ -56,7 +56,7 @@ class Drafts:
         self.losses: list[Loss] = []
 
     @classmethod
-    def of(cls, snapshot: Snapshot, items: Iterable[Item], now: datetime) -> Drafts:
+    def of(cls, snapshot: Snapshot, items: Iterable[Item], now: datetime) -> DraftDocuments:
         """Return the drafts of items, each added or skipped."""
         drafts = cls(snapshot, now)
         for item in items:
@@ -261,7 +261,7 @@ class Drafts:
         elif item.text:
             losses.append(Loss(item.what, "text", f"a {kind} has no text"))
         values["channel" if kind == "route" else "name"] = item.title
-        look = Snapshot(Written(self._before, self._changed), lambda: self._zone)
+        look = Snapshot(WrittenFiles(self._before, self._changed), lambda: self._zone)
         if any(one.kind == kind and one.title == item.title for one in look.contacts.all()):
             return "it is there already"
         self._changed.update(contacts.add_contact(look, kind, values, now=self._now).documents)

@@ -229,27 +229,27 @@ def _changed_body(entry: Entry, lines: Sequence[str]) -> str:
 
 def _merged_body(entry: Entry, lines: Sequence[str], base: Entry) -> str:
     """Return the body with the lines that changed since `base` changed, and with what somebody else changed."""
-    from memory.document.merge.bodies import Clash, merge_bodies
+    from memory.document.merge.bodies import BodyClash, merge_bodies
     from memory.files.merging import edit_conflict
 
     merged = merge_bodies(base.body, _changed_body(base, lines), entry.body, entry.newline)
     if merged.clashes:
-        clashes = [Clash("text", "lines", clash.base, clash.ours, clash.theirs) for clash in merged.clashes]
+        clashes = [BodyClash("text", "lines", clash.base, clash.ours, clash.theirs) for clash in merged.clashes]
         raise edit_conflict(entry.title, clashes)
     return merged.text
 
 
 def _refuse_conflict(entry: JournalEntry, base: Entry, *, title: str | None, time: str | None) -> None:
     """Raise ConflictError where theirs (the file) and ours both differ from base, and from each other."""
-    from memory.document.merge.bodies import Clash
+    from memory.document.merge.bodies import BodyClash
     from memory.files.merging import edit_conflict
 
     old_time, old_title = split_heading(base.title)
     both = []
     if title is not None and entry.title not in (old_title, title.strip()):
-        both.append(Clash("title", "title", old_title, title.strip(), entry.title))
+        both.append(BodyClash("title", "title", old_title, title.strip(), entry.title))
     if time is not None and entry.time not in (old_time, time.strip() or None):
-        both.append(Clash("field", "time", old_time, time.strip() or None, entry.time))
+        both.append(BodyClash("field", "time", old_time, time.strip() or None, entry.time))
     if both:
         raise edit_conflict(entry.title, both, entry.ref)
 

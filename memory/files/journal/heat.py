@@ -51,7 +51,7 @@ _OF_FEW = {1: (2,), 2: (2, 4), 3: (2, 3, 4)}
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class HeatSpan:
     """A step of a scale, from 1 to `STEPS`, and the fewest and the most entries of a day that is in it."""
 
     step: int
@@ -63,7 +63,7 @@ class Span:
 class Scale:
     """How busy days are beside each other; `spans` go from the quiet to the busy and leave no number out."""
 
-    spans: tuple[Span, ...] = ()
+    spans: tuple[HeatSpan, ...] = ()
 
     def step(self, count: int) -> int:
         """Return the step of a day with so many entries; 0 is none, and more than all others is the last step."""
@@ -95,6 +95,6 @@ def scale_of(counts: Iterable[int]) -> Scale:
     spans = []
     least = 1
     for step, last in zip(steps, lasts, strict=True):
-        spans.append(Span(step, least, numbers[last]))
+        spans.append(HeatSpan(step, least, numbers[last]))
         least = numbers[last] + 1
     return Scale(tuple(spans))

@@ -12,7 +12,7 @@ from memory.named_tuple import NamedTuple
 _BULLET = re.compile(r"[-*+](?:[ \t]+|$)")
 
 
-class Line(NamedTuple):
+class EntryLine(NamedTuple):
     """One line of an entry: its text without the marker, and the lines of the body that it takes (from, behind)."""
 
     text: str
@@ -20,14 +20,14 @@ class Line(NamedTuple):
     stop: int
 
 
-def read_lines(body: str) -> list[Line]:
+def read_lines(body: str) -> list[EntryLine]:
     """Return the lines of a body: each bullet with what is indented below it, each paragraph, each block of code.
 
     Further lines of one are joined with a line feed, dedented by what they share.
     """
     lines = [text for text, _ in split_lines(body)]
     hidden = hidden_lines(body)
-    found: list[Line] = []
+    found: list[EntryLine] = []
     start = 0
     bullet = False  # the part that begins at `start` is a bullet
 
@@ -38,7 +38,7 @@ def read_lines(body: str) -> list[Line]:
         while first < last and not lines[first].strip():
             first += 1
         if last > first:
-            found.append(Line(_join(lines[first:last], bullet), first, last))
+            found.append(EntryLine(_join(lines[first:last], bullet), first, last))
 
     for number, line in enumerate(lines):
         inside = number < len(hidden) and hidden[number]

@@ -57,7 +57,7 @@ _TELLING = frozenset({"not", "no", "never", "none", "without", "cannot", "don", 
 
 
 @dataclass(frozen=True, slots=True)
-class Stale:
+class StaleHint:
     """Why an item is stale: the day it was said (`date`) or its file was changed last (`file`), so many days ago."""
 
     since: date
@@ -79,10 +79,10 @@ class KnowledgeHints:
     """The hints of all items by their ref; `limit` is after how many days something is stale."""
 
     limit: int = STALE_DAYS
-    stale: Mapping[str, Stale] | None = None
+    stale: Mapping[str, StaleHint] | None = None
     twins: Mapping[str, tuple[Twin, ...]] | None = None
 
-    def stale_of(self, item: KnowledgeItem) -> Stale | None:
+    def stale_of(self, item: KnowledgeItem) -> StaleHint | None:
         """Return why an item is stale; None: nothing says that it is."""
         return (self.stale or {}).get(item.ref)
 
@@ -119,9 +119,11 @@ def stale_days(config: Config) -> int:
     return int(value) if value.isascii() and value.isdigit() and len(value) < 9 else STALE_DAYS
 
 
-def stale_items(knowledge: Knowledge, updated: date | None, today: date, limit: int, zone: tzinfo) -> dict[str, Stale]:
+def stale_items(
+    knowledge: Knowledge, updated: date | None, today: date, limit: int, zone: tzinfo
+) -> dict[str, StaleHint]:
     """Return the items whose date, else whose file's last change, is more than `limit` days ago; 0: none ever is."""
-    found: dict[str, Stale] = {}
+    found: dict[str, StaleHint] = {}
     if limit <= 0:
         return found
     whole = None if updated is None else (today - updated).days
@@ -130,9 +132,9 @@ def stale_items(knowledge: Knowledge, updated: date | None, today: date, limit: 
             moment = moment_or_none(item.date, zone)
             days = 0 if moment is None else (today - moment.date).days
             if moment is not None and days > limit:
-                found[item.ref] = Stale(moment.date, days, "date")
+                found[item.ref] = StaleHint(moment.date, days, "date")
         elif updated is not None and whole is not None and whole > limit:
-            found[item.ref] = Stale(updated, whole, "file")
+            found[item.ref] = StaleHint(updated, whole, "file")
     return found
 
 

@@ -14,7 +14,7 @@ from memory.document.content.fields import insert_line, read_bullets, split_line
 from memory.errors import UsageError
 from memory.files.edit import Edit
 from memory.files.field_edits import one_line, with_end
-from memory.files.refs.item_refs import Named, name_all
+from memory.files.refs.item_refs import NamedItem, name_all
 from memory.files.refs.refs import look_up
 from memory.files.source_text import started_document
 
@@ -29,7 +29,7 @@ _PREFIX = re.compile(r"[-*+](?: {1,4}|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class KnowledgeItem(Named):
+class KnowledgeItem(NamedItem):
     """One bullet with what is indented below it; `text` is without date and reason where it is a decision.
 
     `at` is (section index, entry index or None, number of the bullet there).

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.problems import Level, Problem
 
-from .index import JOB, PLAN, Place, link_index
+from .index import JOB, PLAN, LinkPlace, link_index
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -38,9 +38,9 @@ def link_problems(snapshot: Snapshot) -> Iterator[Problem]:
         yield from _twice(places, f"the channel name {name[:40]!r}")
     for name, places in index.people.items():
         yield from _twice(places, f"the person {name[:40]!r}")
-    names: dict[str, list[Place]] = {}
+    names: dict[str, list[LinkPlace]] = {}
     for monitor in snapshot.monitors.monitors:
-        names.setdefault(monitor.name.casefold(), []).append(Place(monitor))
+        names.setdefault(monitor.name.casefold(), []).append(LinkPlace(monitor))
     for name, places in names.items():
         yield from _twice(places, f"the monitor {name[:40]!r}")
     for channel in snapshot.contacts.channels:
@@ -53,18 +53,18 @@ def link_problems(snapshot: Snapshot) -> Iterator[Problem]:
             yield Problem("note", plan.file, plan.line + 1, "link.unused", message)
 
 
-def _each(places: Iterable[Place], level: Level, code: str, message: str, key: str = "") -> Iterator[Problem]:
+def _each(places: Iterable[LinkPlace], level: Level, code: str, message: str, key: str = "") -> Iterator[Problem]:
     for place in places:
         yield Problem(level, place.file, _line(place, key), code, message)
 
 
-def _twice(places: list[Place], what: str, key: str = "") -> Iterator[Problem]:
+def _twice(places: list[LinkPlace], what: str, key: str = "") -> Iterator[Problem]:
     for place in places[1:]:
         message = f"{what} stands in {places[0].file}:{_line(places[0], key)} too"
         yield Problem("warning", place.file, _line(place, key), "link.twice", message)
 
 
-def _line(place: Place, key: str) -> int:
+def _line(place: LinkPlace, key: str) -> int:
     """Return the line (from 1) of the field `key` of an entry, else that of the place itself."""
     entry = getattr(place.item, "entry", None)
     nodes = entry.fields.nodes if key and entry is not None else ()

@@ -25,7 +25,7 @@ _QUOTED = re.compile(r'"([^"\r\n]{3,200})"|“([^”\r\n]{3,200})”')
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LinkPlace:
     """One end of a link: the item, and what is known of it. An index has thousands, and nobody looks at most."""
 
     item: Any
@@ -61,43 +61,43 @@ class Place:
 
 
 @dataclass(slots=True)
-class Index:
+class LinkIndex:
     """Ids → places; names are without case. Plans of the archive are in `archived_plans`, by id.
 
     Tasks are in none of them: there may be very many, of which hardly any is asked for.
     """
 
-    cron_jobs: dict[str, list[Place]] = field(default_factory=dict)
-    plans: dict[str, list[Place]] = field(default_factory=dict)
-    archived_plans: dict[str, list[Place]] = field(default_factory=dict)
-    channels: dict[str, list[Place]] = field(default_factory=dict)
-    channel_names: dict[str, list[Place]] = field(default_factory=dict)
-    channel_uses: dict[str, list[Place]] = field(default_factory=dict)
-    routes: dict[str, list[Place]] = field(default_factory=dict)
-    projects: dict[str, list[Place]] = field(default_factory=dict)
-    people: dict[str, list[Place]] = field(default_factory=dict)
+    cron_jobs: dict[str, list[LinkPlace]] = field(default_factory=dict)
+    plans: dict[str, list[LinkPlace]] = field(default_factory=dict)
+    archived_plans: dict[str, list[LinkPlace]] = field(default_factory=dict)
+    channels: dict[str, list[LinkPlace]] = field(default_factory=dict)
+    channel_names: dict[str, list[LinkPlace]] = field(default_factory=dict)
+    channel_uses: dict[str, list[LinkPlace]] = field(default_factory=dict)
+    routes: dict[str, list[LinkPlace]] = field(default_factory=dict)
+    projects: dict[str, list[LinkPlace]] = field(default_factory=dict)
+    people: dict[str, list[LinkPlace]] = field(default_factory=dict)
     tasks: TaskList | None = None
 
-    def of_job(self, job: str) -> Iterator[Place]:
+    def of_job(self, job: str) -> Iterator[LinkPlace]:
         """Yield what a cron job runs: tasks, then monitors and settings."""
-        yield from map(Place, self._naming(JOB, job))
+        yield from map(LinkPlace, self._naming(JOB, job))
         yield from self.cron_jobs.get(job, ())
 
-    def planned(self, plan_id: str) -> Iterator[Place]:
+    def planned(self, plan_id: str) -> Iterator[LinkPlace]:
         """Yield the tasks of a plan."""
-        yield from map(Place, self._naming(PLAN, plan_id))
+        yield from map(LinkPlace, self._naming(PLAN, plan_id))
 
-    def assigned(self, name: str) -> Iterator[Place]:
+    def assigned(self, name: str) -> Iterator[LinkPlace]:
         """Yield the open tasks of a person."""
-        yield from (Place(task) for task in self._naming(PERSON, name) if task.section != "completed")
+        yield from (LinkPlace(task) for task in self._naming(PERSON, name) if task.section != "completed")
 
-    def by_id(self, part: int) -> dict[str, list[Place]]:
+    def by_id(self, part: int) -> dict[str, list[LinkPlace]]:
         """Return every task under the `JOB` or `PLAN` that it names."""
-        found: dict[str, list[Place]] = {}
+        found: dict[str, list[LinkPlace]] = {}
         if self.tasks is not None:
             for task, named in zip(self.tasks.tasks, self.tasks.columns.of(_named), strict=True):
                 if named is not None:
-                    _put(found, named[part], Place(task))
+                    _put(found, named[part], LinkPlace(task))
         return found
 
     def _naming(self, part: int, name: str) -> Iterator[Task]:
@@ -107,12 +107,12 @@ class Index:
                     yield self.tasks.tasks[number]
 
 
-def _put(index: dict[str, list[Place]], key: str | None, place: Place) -> None:
+def _put(index: dict[str, list[LinkPlace]], key: str | None, place: LinkPlace) -> None:
     if key and not is_absent(key):
         index.setdefault(key, []).append(place)
 
 
-def link_index(snapshot: Snapshot) -> Index:
+def link_index(snapshot: Snapshot) -> LinkIndex:
     """Return the index of a snapshot; the last one is kept as long as all documents stay the same objects."""
     documents = tuple(snapshot.document(name) for name in (*_FILES[:5], *snapshot.archives("orchestration")))
     known = _LAST.get("index")
@@ -123,7 +123,7 @@ def link_index(snapshot: Snapshot) -> Index:
     return index
 
 
-_LAST: dict[str, tuple[tuple[Document, ...], Index]] = {}
+_LAST: dict[str, tuple[tuple[Document, ...], LinkIndex]] = {}
 
 
 def same_documents(known: tuple[Document, ...], now: tuple[Document, ...]) -> bool:
@@ -131,29 +131,29 @@ def same_documents(known: tuple[Document, ...], now: tuple[Document, ...]) -> bo
     return len(known) == len(now) and all(one is other for one, other in zip(known, now, strict=True))
 
 
-def _build(snapshot: Snapshot) -> Index:
-    index = Index()
+def _build(snapshot: Snapshot) -> LinkIndex:
+    index = LinkIndex()
     index.tasks = snapshot.tasks
     for monitor in snapshot.monitors.monitors:
-        _put(index.cron_jobs, monitor.cron_job_id, Place(monitor))
+        _put(index.cron_jobs, monitor.cron_job_id, LinkPlace(monitor))
     for plan in snapshot.plans.plans:
-        _put(index.plans, plan.plan_id, Place(plan))
+        _put(index.plans, plan.plan_id, LinkPlace(plan))
     for plans in snapshot.archived_plans():
         for plan in plans.plans:
-            _put(index.archived_plans, plan.plan_id, Place(plan))
+            _put(index.archived_plans, plan.plan_id, LinkPlace(plan))
     contacts = snapshot.contacts
     for channel in contacts.channels:
-        place = Place(channel)
+        place = LinkPlace(channel)
         _put(index.channels, channel.id, place)
         _put(index.channel_names, channel.name.casefold(), place)
     for route in contacts.routes:
-        place = Place(route)
+        place = LinkPlace(route)
         _put(index.routes, route.channel.casefold(), place)
         _put(index.projects, route.project, place)
     for person in contacts.people:
-        _put(index.people, person.name.casefold(), Place(person))
+        _put(index.people, person.name.casefold(), LinkPlace(person))
     for setting in snapshot.config.settings:
-        place = Place(setting)
+        place = LinkPlace(setting)
         if setting.key == "cronJobId":
             _put(index.cron_jobs, setting.value, place)
         elif setting.key in CHANNEL_KEYS:

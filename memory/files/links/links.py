@@ -16,7 +16,7 @@ from memory.files.monitors import Monitor
 from memory.files.plans.model import Plan
 from memory.files.tasks.model import Task
 
-from .index import CHANNEL_KEYS, CONFIG, Index, Place, link_index, quoted
+from .index import CHANNEL_KEYS, CONFIG, LinkIndex, LinkPlace, link_index, quoted
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -31,7 +31,7 @@ _END_OF_WORD = re.compile(r"(?<=\w)(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class EntryLink:
     """One jump: what joins the two (`plan`, `cron job`, …), and the target; `line` from 0, ref None for settings."""
 
     label: str
@@ -43,23 +43,23 @@ class Link:
     """The day of the target, and its time where it has one, as its file says: of a journal entry, of what is due."""
 
 
-def links_of(snapshot: Snapshot, item: Any) -> tuple[Link, ...]:
+def links_of(snapshot: Snapshot, item: Any) -> tuple[EntryLink, ...]:
     """Return where one can go from an item, a task, entry, plan, monitor, contact or setting, at most `MAX_LINKS`."""
     index = link_index(snapshot)
-    found: list[Link] = []
+    found: list[EntryLink] = []
     seen: set[tuple[str, int]] = {(item.file if not isinstance(item, Setting) else CONFIG, item.line)}
     for label, places in _places(snapshot, index, item):
         for place in places:
             if (place.file, place.line) in seen:
                 continue
             seen.add((place.file, place.line))
-            found.append(Link(label, place.file, place.ref, place.title, place.line, place.when))
+            found.append(EntryLink(label, place.file, place.ref, place.title, place.line, place.when))
             if len(found) >= MAX_LINKS:
                 return tuple(found)
     return tuple(found)
 
 
-def _places(snapshot: Snapshot, index: Index, item: Any) -> Iterable[tuple[str, Iterable[Place]]]:
+def _places(snapshot: Snapshot, index: LinkIndex, item: Any) -> Iterable[tuple[str, Iterable[LinkPlace]]]:
     if isinstance(item, Task):
         plan_id, job = item.orchestration_id or "", item.cron_job_id or ""
         yield "plan", index.plans.get(plan_id) or index.archived_plans.get(plan_id) or ()
@@ -96,14 +96,14 @@ def _places(snapshot: Snapshot, index: Index, item: Any) -> Iterable[tuple[str, 
             yield "project", index.projects.get(item.value, ())
 
 
-def journal_naming(snapshot: Snapshot, title: str) -> Iterable[Place]:
+def journal_naming(snapshot: Snapshot, title: str) -> Iterable[LinkPlace]:
     """Return the journal entries that quote a title, found in the bytes of the file without reading entries."""
     if len(title) < 3:
         return ()
     return _entries_at(snapshot, lambda data: _quotes(data, title.encode("utf-8", "surrogateescape")))
 
 
-def _entries_at(snapshot: Snapshot, find: Callable[[bytes], Iterator[int]]) -> Iterator[Place]:
+def _entries_at(snapshot: Snapshot, find: Callable[[bytes], Iterator[int]]) -> Iterator[LinkPlace]:
     """Yield the journal entries at places in the bytes of the file, which come in order."""
     journal = snapshot.journal
     document = journal.document
@@ -119,7 +119,7 @@ def _entries_at(snapshot: Snapshot, find: Callable[[bytes], Iterator[int]]) -> I
                 offsets = section.offsets()
             number = bisect_right(offsets, hit - start) - 1
             if 0 <= number < len(section) and number != last:
-                yield Place(journal.at(index, number))
+                yield LinkPlace(journal.at(index, number))
                 last = number
             hit = next(hits, None)
         if hit is None:
@@ -141,12 +141,12 @@ def _quotes(data: bytes, title: bytes) -> Iterator[int]:
         at = data.find(title, end)
 
 
-def _named(entry: JournalEntry, items: Iterable[Task | Plan | Monitor]) -> Iterable[Place]:
+def _named(entry: JournalEntry, items: Iterable[Task | Plan | Monitor]) -> Iterable[LinkPlace]:
     names = set(quoted(entry.entry.text))
-    return [Place(item) for item in items if item.title in names] if names else ()
+    return [LinkPlace(item) for item in items if item.title in names] if names else ()
 
 
-def _called(index: Index, text: str) -> Iterator[Place]:
+def _called(index: LinkIndex, text: str) -> Iterator[LinkPlace]:
     """Yield the people whose whole name stands behind an `@`, in any case: `@Bob`, `@Dev Team`."""
     for found in islice(_CALL.finditer(text), MAX_LINKS):
         words = text[found.end() : found.end() + LONGEST_NAME]
@@ -155,7 +155,7 @@ def _called(index: Index, text: str) -> Iterator[Place]:
         yield from next(filter(None, people), ())
 
 
-def _calling(snapshot: Snapshot, index: Index, person: Person) -> Iterator[Place]:
+def _calling(snapshot: Snapshot, index: LinkIndex, person: Person) -> Iterator[LinkPlace]:
     """Yield the journal entries that name a person behind an `@`."""
     name = person.name.casefold()
     sign = re.compile(b"@" + re.escape(person.name.encode("utf-8", "surrogateescape")), re.IGNORECASE)
@@ -165,7 +165,7 @@ def _calling(snapshot: Snapshot, index: Index, person: Person) -> Iterator[Place
             yield place
 
 
-def _channels_named(index: Index, text: str) -> Iterable[Place]:
+def _channels_named(index: LinkIndex, text: str) -> Iterable[LinkPlace]:
     folded = text.casefold()
     for name, places in index.channel_names.items():
         if name in folded:

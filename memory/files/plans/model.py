@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memory.base.remarks import is_absent
 from memory.document.units import bare
-from memory.files.refs.item_refs import Name, Named, name_all
+from memory.files.refs.item_refs import Name, NamedItem, name_all
 from memory.files.refs.refs import look_up
 
 from .json_block import JsonPlan, JsonTask, read_plan_json
@@ -33,7 +33,7 @@ _SEPARATOR = re.compile(r"[,;\s]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan(Named):
+class Plan(NamedItem):
     """One plan; texts as they stand in the file, None where there is none. `at` is (section, entry index).
 
     One that stands under a heading that is no section of plans is active and has that `heading`, "" for none.

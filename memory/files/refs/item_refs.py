@@ -18,7 +18,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedItem:
     """An item with a ref and a place: `file` relative to the memory folder, `line` from 0."""
 
     key: Name

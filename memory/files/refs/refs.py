@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 from memory.base.patterns import late
 from memory.document.source import encode
-from memory.errors import AmbiguousError, Choice, NotFoundError
+from memory.errors import AmbiguousError, EntryChoice, NotFoundError
 from memory.named_tuple import NamedTuple
 
 SHORT = 10
@@ -29,7 +29,7 @@ _REF = late(r"(?:([^#\s]+)#)?([0-9a-fA-F]{7,})")
 _MAX_CANDIDATES = 20
 
 
-class Item(Protocol):
+class Referable(Protocol):
     """What can be looked up by ref or title."""
 
     @property
@@ -57,7 +57,7 @@ class Item(Protocol):
         """The line, from 0."""
 
 
-class Trace(NamedTuple):
+class RefTrace(NamedTuple):
     """What the change log knows of an entry that a ref meant once.
 
     `words` say what was done to it, by whom and when ("was removed by cli at 2024-01-15 13:04"). `source` is its source
@@ -73,9 +73,9 @@ class Trace(NamedTuple):
     details: Mapping[str, str] = {}
 
 
-Past = Callable[[str, str], Trace | None]
+Past = Callable[[str, str], RefTrace | None]
 """Asks the change log for a kind of entries and the digits of a ref; None where nothing is known."""
-T = TypeVar("T", bound=Item)
+T = TypeVar("T", bound=Referable)
 
 
 @cache
@@ -126,7 +126,7 @@ def read_ref(text: str) -> tuple[str | None, str] | None:
     return (found[1], found[2].lower()) if found else None
 
 
-def fits(item: Item, digits: str) -> bool:
+def fits(item: Referable, digits: str) -> bool:
     """Tell whether hex digits are the beginning of an item's ref, short or long."""
     identity = item.identity
     if len(digits) <= SHORT:
@@ -198,7 +198,7 @@ def _not_found(name: str, noun: str, what: str) -> NotFoundError:
     return NotFoundError(f"{noun}.not_found", message, "list them to see their refs", text=name)
 
 
-def _open_one(name: str, item: Item, others: int) -> str:
+def _open_one(name: str, item: Referable, others: int) -> str:
     more = "a completed one has this title too" if others == 1 else f"{others} completed ones have this title too"
     return f"{_shown(name)} means the open one, {item.ref}; {more}"
 
@@ -252,7 +252,7 @@ def _by_past(
     raise _not_found(name, noun, "has the ref" if "#" in name else "fits")
 
 
-def _ambiguous(name: str, kind: str, noun: str, found: Sequence[Item], words: str = "") -> AmbiguousError:
+def _ambiguous(name: str, kind: str, noun: str, found: Sequence[Referable], words: str = "") -> AmbiguousError:
     candidates = []
     choices = []
     digits = [item.long_hex for item in found]
@@ -265,7 +265,7 @@ def _ambiguous(name: str, kind: str, noun: str, found: Sequence[Item], words: st
         candidates.append(candidate)
         # All entries of one identity have one title, so none of them is missing among what was found.
         ref = item.ref if identities[item.identity] == 1 else candidate["ref"]
-        choices.append(Choice(ref.removeprefix(kind + "#"), f"{item.file}:{item.line + 1}", item.title))
+        choices.append(EntryChoice(ref.removeprefix(kind + "#"), f"{item.file}:{item.line + 1}", item.title))
     shown = ", ".join(candidate["ref"] for candidate in candidates[:4]) + (", …" if len(found) > 4 else "")
     return AmbiguousError(
         f"{noun}.ambiguous",

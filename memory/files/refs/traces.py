@@ -10,14 +10,14 @@ from memory.base.clock import format_local
 from memory.document.units import bare, units_of
 
 from .entry_refs import ref_of
-from .refs import SHORT, Trace, tell_apart
+from .refs import SHORT, RefTrace, tell_apart
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
     from memory.document import Entry
     from memory.storage.log.history import History
-    from memory.storage.log.records import Record
+    from memory.storage.log.records import ChangeRecord
 
 MOST = 200
 """The most changes of entries of one name that are looked at."""
@@ -38,7 +38,7 @@ class Trail:
 class _Step:
     """What one change did to the entries of one identity; an entry that only moved is in `moved` alone."""
 
-    record: Record
+    record: ChangeRecord
     gone: list[Entry] = field(default_factory=list)
     come: list[Entry] = field(default_factory=list)
     moved: list[Entry] = field(default_factory=list)
@@ -54,7 +54,7 @@ class _Step:
                 self.moved.append(same)
 
 
-def trace(trail: Trail, kind: str, digits: str) -> Trace | None:
+def trace(trail: Trail, kind: str, digits: str) -> RefTrace | None:
     """Return what became of the entry of a ref (`kind`, `digits`), None where the log says nothing of it.
 
     Never is one of several entries chosen: where a change touched more than one that the ref could mean, the answer
@@ -73,7 +73,7 @@ def trace(trail: Trail, kind: str, digits: str) -> Trace | None:
     ]
     if ends:
         same = all((end.source, end.ref, end.gone) == (ends[0].source, ends[0].ref, ends[0].gone) for end in ends)
-        return ends[-1] if same else Trace(f"{ends[-1].words}, and so were others", ends[-1].title)
+        return ends[-1] if same else RefTrace(f"{ends[-1].words}, and so were others", ends[-1].title)
     for step in reversed(steps):
         for entry in step.moved:
             if _names(digits, entry):
@@ -118,7 +118,7 @@ def _names(digits: str, entry: Entry, count: int = 1) -> bool:
     return any(name.startswith(digits) for name in tell_apart(digits[:SHORT], [bare(entry)] * count))
 
 
-def _last(trail: Trail, kind: str, steps: Sequence[_Step]) -> Trace | None:
+def _last(trail: Trail, kind: str, steps: Sequence[_Step]) -> RefTrace | None:
     """Return what the newest change did to the one entry of an identity."""
     step = steps[-1]
     if step.moved and not step.gone:
@@ -128,9 +128,9 @@ def _last(trail: Trail, kind: str, steps: Sequence[_Step]) -> Trace | None:
     return _ended(trail, kind, step, step.gone[0])
 
 
-def _followed(trail: Trail, kind: str, source: bytes, steps: Sequence[_Step]) -> Trace:
+def _followed(trail: Trail, kind: str, source: bytes, steps: Sequence[_Step]) -> RefTrace:
     """Follow an entry by what it says from the change on that took this away."""
-    found: Trace | None = None
+    found: RefTrace | None = None
     for step in steps:
         entry = next((one for one in step.gone if bare(one) == source), None)
         if entry is None:
@@ -156,7 +156,7 @@ def _followed(trail: Trail, kind: str, source: bytes, steps: Sequence[_Step]) ->
     return found
 
 
-def _ended(trail: Trail, kind: str, step: _Step, entry: Entry) -> Trace:
+def _ended(trail: Trail, kind: str, step: _Step, entry: Entry) -> RefTrace:
     ref = step.renamed.get(bare(entry))
     if ref is not None:
         return _said(trail, kind, step.record, entry, "got another name, as it", ref=ref)
@@ -178,14 +178,14 @@ _DONE = {
 def _said(
     trail: Trail,
     kind: str,
-    record: Record,
+    record: ChangeRecord,
     entry: Entry,
     words: str = "",
     *,
     source: bytes | None = None,
     ref: str | None = None,
     gone: bool = False,
-) -> Trace:
+) -> RefTrace:
     done = _DONE.get(record.operation, "removed" if gone else "changed")
     by = "another program" if record.actor == "outside" else record.actor
     when = format_local(record.time, trail.zone())
@@ -194,4 +194,4 @@ def _said(
     from .titles import plain_title
 
     file = {"orchestration": "orchestration.md"}.get(kind, f"{kind}.md")
-    return Trace(said, plain_title(file, entry.title), source, ref, gone, details)
+    return RefTrace(said, plain_title(file, entry.title), source, ref, gone, details)

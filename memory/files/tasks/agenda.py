@@ -36,7 +36,7 @@ class Occasion:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class AgendaSpan:
     """What stands on some days, in their order: `often` has the first further run of each task that recurs often.
 
     Those would stand on nearly every day and hide what is due; `often_days` are the days that they run on.
@@ -110,7 +110,7 @@ class Agenda:
         found.sort(key=_place)
         return found
 
-    def span(self, first: date, last: date) -> Span:
+    def span(self, first: date, last: date) -> AgendaSpan:
         """Return the same, with what recurs often by itself."""
         found = [occasion for day in _days(first, last) for occasion in self._days.get(day, ())]
         often: list[Occasion] = []
@@ -124,7 +124,7 @@ class Agenda:
                 often.append(Occasion(ahead.date(), ahead.time(), "again", task))
                 days.update(run.date() for run in runs if run.date() >= ahead.date())
         found.sort(key=_place)
-        return Span(found, often, frozenset(days))
+        return AgendaSpan(found, often, frozenset(days))
 
     def after(self, day: date) -> Iterator[Occasion]:
         """Yield what is due after a day, in order; neither what recurs again nor what was done."""

@@ -25,7 +25,7 @@ from .fields import (
     with_value,
     write_tags,
 )
-from .model import PRIORITIES, Due, Task, find_task, read_due, read_tasks, split_priority
+from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
 from .sections import SectionName, with_section
 from .values import KIND, identity_of, is_run
 
@@ -63,7 +63,7 @@ def add_task(
     zone = snapshot.zone
     parts = check_due(due or "", zone)
     if recurring:
-        parts = check_due(str(Due(parts.date, recurring, parts.remark)), zone)
+        parts = check_due(str(DueValue(parts.date, recurring, parts.remark)), zone)
     values = {
         "due": str(parts),
         "assigned": assigned,
@@ -257,7 +257,7 @@ def _done(snapshot: Snapshot, task: Task, entry: Entry, outcome: str | None, now
     return _noted(snapshot, edit, "Task Completed", lines, now)
 
 
-def _recurred(task: Task, entry: Entry, completed: Entry, following: Due, zone: tzinfo) -> Edit:
+def _recurred(task: Task, entry: Entry, completed: Entry, following: DueValue, zone: tzinfo) -> Edit:
     """Put the completed copy on top of Completed and the task itself, due again, into Pending."""
     again = with_value(entry, "due", str(following), zone)
     # The next time has not begun yet.
@@ -370,7 +370,7 @@ def _wanted_section(changes: dict[str, str | None]) -> SectionName | None:
 
 def _refuse_conflict(task: Task, base: Entry, changes: Mapping[str, str | None], zone: tzinfo) -> None:
     """Raise ConflictError where theirs (the file) and ours (the changes) both differ from base, and from each other."""
-    from memory.document.merge.bodies import Clash
+    from memory.document.merge.bodies import BodyClash
     from memory.files.merging import edit_conflict
 
     both = []
@@ -378,7 +378,7 @@ def _refuse_conflict(task: Task, base: Entry, changes: Mapping[str, str | None],
         old, theirs = _reading(base, key), _reading(task.entry, key)
         ours = _reading(with_value(task.entry, key, value, zone), key)
         if theirs not in (old, ours):
-            both.append(Clash("field", key, old, ours, theirs))
+            both.append(BodyClash("field", key, old, ours, theirs))
     if both:
         raise edit_conflict(task.title, both, task.ref)
 

@@ -12,7 +12,7 @@ from memory.base.patterns import late
 from memory.base.remarks import is_absent
 from memory.errors import UsageError
 
-from .model import PRIORITIES, Due, read_due, split_priority
+from .model import PRIORITIES, DueValue, read_due, split_priority
 from .values import moment_or_none
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def write_tags(tags: Mapping[str, object] | list[str] | tuple[str, ...]) -> str:
     return ", ".join(dict.fromkeys(part for part in parts if part))
 
 
-def check_due(value: str, zone: tzinfo) -> Due:
+def check_due(value: str, zone: tzinfo) -> DueValue:
     """Return the parts of a `due` that may be written; raises BadMoment and BadCron."""
     due = read_due(value)
     if due.date is not None:
@@ -153,28 +153,28 @@ def check_due(value: str, zone: tzinfo) -> Due:
     return due
 
 
-def _changed_date(old: Due, value: str | None, zone: tzinfo) -> Due:
+def _changed_date(old: DueValue, value: str | None, zone: tzinfo) -> DueValue:
     """Return `due` with another date; the recurrence stays unless the value has its own."""
     if value is None:
-        return Due(None, old.recurring)
+        return DueValue(None, old.recurring)
     new = check_due(value, zone)
     cron = new.recurring or old.recurring
     # A remark on "no date" is wrong beside a date, one on another schedule beside a new one.
     stays = old.date is not None and new.date is not None and cron == old.recurring
-    return Due(new.date, cron, new.remark or (old.remark if stays else None))
+    return DueValue(new.date, cron, new.remark or (old.remark if stays else None))
 
 
-def _changed_cron(old: Due, value: str | None) -> Due:
+def _changed_cron(old: DueValue, value: str | None) -> DueValue:
     if value is None or is_absent(value):
-        return Due(old.date, None, old.remark if old.date is not None else None)
+        return DueValue(old.date, None, old.remark if old.date is not None else None)
     from memory.base.schedule import check_cron
 
     check_cron(value)
     cron = " ".join(value.split())
-    return Due(old.date, cron, old.remark if old.recurring in (None, cron) and old.date is not None else None)
+    return DueValue(old.date, cron, old.remark if old.recurring in (None, cron) and old.date is not None else None)
 
 
-def next_due(due: Due, now: datetime, zone: tzinfo) -> Due:
+def next_due(due: DueValue, now: datetime, zone: tzinfo) -> DueValue:
     """Return `due` at the first occurrence that is after now and not the one that `due` says already.
 
     What is finished before it was due is done for that time, so the occurrence after it is the next; occurrences that
@@ -183,10 +183,10 @@ def next_due(due: Due, now: datetime, zone: tzinfo) -> Due:
     """
     assert due.recurring is not None
     run = _run_after(due, now, zone)
-    return Due(format_exact(run, zone), due.recurring, due.remark)
+    return DueValue(format_exact(run, zone), due.recurring, due.remark)
 
 
-def _run_after(due: Due, now: datetime, zone: tzinfo) -> datetime:
+def _run_after(due: DueValue, now: datetime, zone: tzinfo) -> datetime:
     """Return the first run strictly after now and after `due`; a date alone stands for every run of its day."""
     from memory.base.schedule import BadCron, next_runs
 

@@ -18,7 +18,7 @@ from .values import (
     KIND,
     KNOWN_KEYS,
     PRIORITIES,
-    Due,
+    DueValue,
     Head,
     created_of,
     is_run,
@@ -33,14 +33,14 @@ from .values import (
 if TYPE_CHECKING:
     from memory.base.clock import Moment
     from memory.document import Document, Entry
-    from memory.files.columns import Columns
+    from memory.files.columns import EntryColumns
     from memory.files.reader import Files
 
 __all__ = [
     "FIELD_KEYS",
     "PRIORITIES",
     "SECTIONS",
-    "Due",
+    "DueValue",
     "Task",
     "TaskList",
     "find_task",
@@ -149,7 +149,7 @@ class Task:
         return self.entry.fields
 
     @property
-    def due_parts(self) -> Due:
+    def due_parts(self) -> DueValue:
         """The value of `due` taken apart."""
         return read_due(self.entry.fields.get("due"))
 
@@ -341,7 +341,7 @@ class TaskList:
         return self.file.startswith("archive/")
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> EntryColumns:
         """What functions say of the entry of each task, in file order."""
         return self.names.columns
 

@@ -33,7 +33,7 @@ _BEFORE_DATE = frozenset({"by", "due", "until", "in"})
 _MOST_WORDS = 10  # of a date or a recurrence
 
 
-class Part(NamedTuple):
+class QuickPart(NamedTuple):
     """One part of a line: what it is, where it stands (characters from 0, `stop` exclusive), and what it means.
 
     `error` says why it cannot be used; empty where it can.
@@ -51,7 +51,7 @@ class QuickTask:
     """What a line says. `due` and `recurring` are as files hold them; `parts` are in the order of the line."""
 
     title: str
-    parts: tuple[Part, ...]
+    parts: tuple[QuickPart, ...]
     priority: str = "NORMAL"
     due: str | None = None
     recurring: str | None = None
@@ -82,7 +82,7 @@ def read_quick(line: str, now: datetime, zone: tzinfo) -> QuickTask:
     Of several priorities and people the last one counts.
     """
     tokens = [_Token(found[0], *found.span()) for found in _TOKEN.finditer(line[:LONGEST])]
-    parts: list[Part] = []
+    parts: list[QuickPart] = []
     rest: list[_Token] = []
     priority, assigned, tags = "NORMAL", None, []
     for token in tokens:
@@ -90,14 +90,14 @@ def read_quick(line: str, now: datetime, zone: tzinfo) -> QuickTask:
         found = _priority(value) if mark == "!" else None
         if found is not None:
             priority = found
-            parts.append(Part("priority", token.start, token.stop, found))
+            parts.append(QuickPart("priority", token.start, token.stop, found))
         elif mark == "@" and value:
             assigned = value
-            parts.append(Part("assigned", token.start, token.stop, value))
+            parts.append(QuickPart("assigned", token.start, token.stop, value))
         elif mark == "#" and value and not value.isdigit() and "," not in value and not value.startswith("#"):
             if value not in tags:
                 tags.append(value)
-            parts.append(Part("tags", token.start, token.stop, value))
+            parts.append(QuickPart("tags", token.start, token.stop, value))
         else:
             rest.append(token)
     due: str | None = None
@@ -112,7 +112,7 @@ def read_quick(line: str, now: datetime, zone: tzinfo) -> QuickTask:
         if kind == "due":
             due = _due(words, now, zone)
             assert due is not None
-            parts.append(Part("due", words[0].start, words[-1].stop, _when(due, now, zone)))
+            parts.append(QuickPart("due", words[0].start, words[-1].stop, _when(due, now, zone)))
         else:
             recurrence = (words, _joined(words))
     recurring = None
@@ -121,13 +121,15 @@ def read_quick(line: str, now: datetime, zone: tzinfo) -> QuickTask:
         try:
             read = recurrence_from(text, due, zone)
             recurring = read.cron
-            part = Part("recurring", words[0].start, words[-1].stop, "; ".join(filter(None, (read.meaning, read.note))))
+            part = QuickPart(
+                "recurring", words[0].start, words[-1].stop, "; ".join(filter(None, (read.meaning, read.note)))
+            )
         except BadRecurrence as error:
-            part = Part("recurring", words[0].start, words[-1].stop, "", f"{error.message}; {error.hint}")
+            part = QuickPart("recurring", words[0].start, words[-1].stop, "", f"{error.message}; {error.hint}")
         parts.append(part)
     title = " ".join(token.text[1:-1].strip() if token.quoted else token.text for token in rest).strip()
     if rest:
-        parts.append(Part("title", rest[0].start, rest[-1].stop, title))
+        parts.append(QuickPart("title", rest[0].start, rest[-1].stop, title))
     parts.sort(key=lambda part: part.start)
     return QuickTask(title, tuple(parts), priority, due, recurring, assigned, tuple(tags))
 

@@ -42,7 +42,7 @@ BLOCKING_FIELDS = ("blocked", "blockedBy", "waitingFor")
 """Fields that say what a task waits for."""
 
 
-class Term(NamedTuple):
+class UrgencyTerm(NamedTuple):
     """One part of the number: what it looks at, what that is worth here, and why in a few words."""
 
     name: str
@@ -54,7 +54,7 @@ class Urgency(NamedTuple):
     """The number and its terms, the weightiest first; both empty for what is completed."""
 
     points: float
-    terms: tuple[Term, ...]
+    terms: tuple[UrgencyTerm, ...]
 
     def json(self) -> dict[str, object]:
         """Return it under the keys of the interface."""
@@ -80,7 +80,7 @@ def urgency_of(task: Task, now: datetime, zone: tzinfo, known: Moments | None = 
     if task.section not in ("pending", "in-progress"):
         return NONE
     known = {} if known is None else known
-    terms = [Term("priority", PRIORITY_POINTS[task.priority], task.priority or "none given")]
+    terms = [UrgencyTerm("priority", PRIORITY_POINTS[task.priority], task.priority or "none given")]
     for term in (
         _due(task, now, zone, known, words),
         _started(task),
@@ -101,7 +101,7 @@ def _moment(text: str, zone: tzinfo, known: Moments) -> Moment | None:
     return known[text]
 
 
-def _due(task: Task, now: datetime, zone: tzinfo, known: Moments, words: bool) -> Term | None:
+def _due(task: Task, now: datetime, zone: tzinfo, known: Moments, words: bool) -> UrgencyTerm | None:
     """The nearer a date is, and the longer it is over, the more; it stops growing a week after."""
     parts = task.due_parts
     if parts.date is not None:
@@ -122,43 +122,43 @@ def _due(task: Task, now: datetime, zone: tzinfo, known: Moments, words: bool) -
     late = (now - instant).total_seconds() / 86400
     share = min(1.0, max(DUE_LEAST, (late + AHEAD) / (AHEAD + LATE) * (1 - DUE_LEAST) + DUE_LEAST))
     why = "" if not words else late_words(moment, now, zone) if late >= 0 else humanize(moment, now, zone)
-    return Term("due", round(DUE_POINTS * share, 1), why)
+    return UrgencyTerm("due", round(DUE_POINTS * share, 1), why)
 
 
-def _started(task: Task) -> Term | None:
+def _started(task: Task) -> UrgencyTerm | None:
     if task.section != "in-progress":
         return None
-    return Term("started", STARTED_POINTS, "in progress" if task.progress is None else f"at {task.progress}%")
+    return UrgencyTerm("started", STARTED_POINTS, "in progress" if task.progress is None else f"at {task.progress}%")
 
 
-def _age(task: Task, now: datetime, zone: tzinfo, known: Moments) -> Term | None:
+def _age(task: Task, now: datetime, zone: tzinfo, known: Moments) -> UrgencyTerm | None:
     moment = _moment(task.created, zone, known) if task.created else None
     if moment is None:
         return None
     days = (now.astimezone(zone).date() - moment.date).days
     points = round(AGE_POINTS * min(1.0, max(0, days) / 365), 1)
-    return Term("age", points, f"created {days} d ago") if points else None
+    return UrgencyTerm("age", points, f"created {days} d ago") if points else None
 
 
-def _tags(task: Task) -> list[Term]:
+def _tags(task: Task) -> list[UrgencyTerm]:
     """Tags that everybody understands; each kind counts once."""
     tags = {tag.casefold(): tag for tag in task.tags}
-    found: list[Term] = []
+    found: list[UrgencyTerm] = []
     if not tags:
         return found
     for names, points in ((URGENT, URGENT_POINTS), (LATER, LATER_POINTS)):
         named = [tag for folded, tag in tags.items() if folded in names]
         if named:
-            found.append(Term("tags", points, f"tagged {named[0]}"))
+            found.append(UrgencyTerm("tags", points, f"tagged {named[0]}"))
     return found
 
 
-def _blocked(task: Task) -> Term | None:
+def _blocked(task: Task) -> UrgencyTerm | None:
     """What waits for something else is less urgent than what can be done."""
     fields = task.fields
     for key in BLOCKING_FIELDS:
         value = fields.get(key)
         if value and not is_absent(value) and value.strip().casefold() not in ("no", "false"):
-            return Term("blocked", BLOCKED_POINTS, f"{key}: {value.strip()[:60]}")
+            return UrgencyTerm("blocked", BLOCKED_POINTS, f"{key}: {value.strip()[:60]}")
     tag = next((tag for tag in task.tags if tag.casefold() in BLOCKED), None)
-    return None if tag is None else Term("blocked", BLOCKED_POINTS, f"tagged {tag}")
+    return None if tag is None else UrgencyTerm("blocked", BLOCKED_POINTS, f"tagged {tag}")

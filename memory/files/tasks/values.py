@@ -42,7 +42,7 @@ _RECURRING = late(r"recurring:[ \t]*(\S.*)", re.IGNORECASE)
 _PROGRESS = late(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 
 
-class Due(NamedTuple):
+class DueValue(NamedTuple):
     """The value of `due` in its parts: date or date and time as text, cron expression, other remark."""
 
     date: str | None = None
@@ -59,17 +59,17 @@ class Due(NamedTuple):
         return f"{value} ({self.remark})" if self.remark else value
 
 
-NO_DUE = Due()
+NO_DUE = DueValue()
 """What a task without `due` has."""
 
 
 @lru_cache(maxsize=4096)
-def read_due(value: str | None) -> Due:
+def read_due(value: str | None) -> DueValue:
     """Take the value of `due` apart: a date, `(recurring: CRON)` or `recurring: CRON` alone, and a remark."""
     if not value:
         return NO_DUE
     if value[0] in "0123456789" and value[-1] not in ") \t":
-        return Due(value)
+        return DueValue(value)
     plain, remark = split_remark(value)
     recurring = None
     other = None
@@ -83,8 +83,8 @@ def read_due(value: str | None) -> Due:
         plain, remark = split_remark(plain) if plain.endswith(")") else (plain, None)
     found = _RECURRING.fullmatch(plain)
     if found:
-        return Due(None, found[1], other)
-    return Due(None if is_absent(plain) else plain, recurring, other)
+        return DueValue(None, found[1], other)
+    return DueValue(None if is_absent(plain) else plain, recurring, other)
 
 
 def split_priority(title: str) -> tuple[str | None, str]:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import NotFoundError
-from memory.fleet.jobs.verbs import Check, Maintain, Revert, Search, Verb, Work
+from memory.fleet.jobs.verbs import Check, Maintain, Revert, Search, Verb, WorkspaceJob
 from memory.fleet.local import best_hits, query_of
-from memory.fleet.model import FleetHit, Kept, Listed, Overview, Progress
+from memory.fleet.model import FleetHit, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
 
 from .connect import connect, told
 
@@ -54,11 +54,11 @@ class CentralFleet:
         """Close the connection."""
         self.close()
 
-    def listed(self) -> tuple[Listed, ...]:
+    def listed(self) -> tuple[FleetWorkspace, ...]:
         """Return the workspaces by host and path."""
-        return tuple(Listed(path, host) for _, host, path, *_ in self._rows())
+        return tuple(FleetWorkspace(path, host) for _, host, path, *_ in self._rows())
 
-    def overview(self, now: datetime, progress: Progress | None = None) -> tuple[Overview, ...]:  # noqa: ARG002
+    def overview(self, now: datetime, progress: Progress | None = None) -> tuple[WorkspaceOverview, ...]:  # noqa: ARG002
         """Return how all workspaces stood when their hosts last looked, and for how long their hosts are silent."""
         rows = self._rows()
         alike = _alike({number: sketch for number, _, _, _, sketch, _ in rows})
@@ -68,11 +68,11 @@ class CentralFleet:
             for number, host, path, found, _, age in rows
         )
 
-    def known(self, now: datetime) -> tuple[Overview, ...]:
+    def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:
         """Return what `overview` does: the catalogue is what is known."""
         return self.overview(now)
 
-    def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[Overview]:  # noqa: ARG002
+    def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[WorkspaceOverview]:  # noqa: ARG002
         """Yield nothing: the agents look."""
         return iter(())
 
@@ -92,7 +92,7 @@ class CentralFleet:
         progress: Progress | None = None,
         *,
         deep: bool = False,
-    ) -> tuple[tuple[FleetHit, ...], tuple[Kept, ...]]:
+    ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
         """Return the best finds of the catalogue, or with `deep` those of the files, asked of every host."""
         from .search import search
 
@@ -101,7 +101,7 @@ class CentralFleet:
             with told():
                 return search(self._database(), asked, limit), ()
         hits: list[FleetHit] = []
-        failed: list[Kept] = []
+        failed: list[WorkResult] = []
         for one in self._jobs(Search(query, limit, tuple(kinds)), progress):
             if one.error is not None:
                 failed.append(one)
@@ -109,7 +109,7 @@ class CentralFleet:
                 hits += [_hit(one, hit) for hit in (one.result or {}).get("hits", ())]
         return best_hits(hits, limit), tuple(failed)
 
-    def check(self, progress: Progress | None = None) -> Iterator[Kept]:
+    def check(self, progress: Progress | None = None) -> Iterator[WorkResult]:
         """Yield what is wrong in each workspace, as its host finds it now."""
         return self._jobs(Check(), progress)
 
@@ -120,7 +120,7 @@ class CentralFleet:
         actor: str,
         dry_run: bool = False,
         progress: Progress | None = None,
-    ) -> Iterator[Kept]:
+    ) -> Iterator[WorkResult]:
         """Let each host keep its workspaces small, at the time of the database, and yield the reports."""
         return self._jobs(Maintain(None, dry_run, actor), progress)
 
@@ -188,7 +188,7 @@ class CentralFleet:
             ).fetchone()
             if row is None:
                 raise NotFoundError("fleet.no_approval", f"nothing waits under {number}", "see memdeck fleet approvals")
-            (job,) = defer(database, [(row[0], Work(row[1], Revert(row[2], number)))])
+            (job,) = defer(database, [(row[0], WorkspaceJob(row[1], Revert(row[2], number)))])
             database.execute("UPDATE approval SET job = %s WHERE id = %s", (job, number))
         return job
 
@@ -207,14 +207,14 @@ class CentralFleet:
             for number, host, path, overview, sketch, age in rows
         ]
 
-    def _jobs(self, verb: Verb, progress: Progress | None) -> Iterator[Kept]:
+    def _jobs(self, verb: Verb, progress: Progress | None) -> Iterator[WorkResult]:
         """Give one job to each workspace, and yield what they come to in the order of the workspaces."""
         from memory.fleet.jobs.engine import defer
 
         rows = self._rows()
         database = self._database()
         with told(), database.transaction():
-            jobs = defer(database, [(host, Work(number, verb)) for number, host, *_ in rows])
+            jobs = defer(database, [(host, WorkspaceJob(number, verb)) for number, host, *_ in rows])
         done: dict[int, Mapping[str, Any]] = {}
         for at, (job, (_, host, path, *_)) in enumerate(zip(jobs, rows, strict=True), 1):
             while job not in done:
@@ -226,7 +226,7 @@ class CentralFleet:
                     self._pause(_AGAIN_SECONDS)
             outcome = dict(done[job])
             wrong = outcome.pop("error", None)
-            yield Kept(path, host, None if wrong else outcome, wrong)
+            yield WorkResult(path, host, None if wrong else outcome, wrong)
             if progress is not None:
                 progress(at, len(jobs))
 
@@ -255,9 +255,11 @@ class CentralFleet:
         return None
 
 
-def _overview(host: str, path: Path, found: Mapping[str, Any], age: float | None, alike: tuple[str, ...]) -> Overview:
+def _overview(
+    host: str, path: Path, found: Mapping[str, Any], age: float | None, alike: tuple[str, ...]
+) -> WorkspaceOverview:
     last = found.get("last_maintenance")
-    return Overview(
+    return WorkspaceOverview(
         path,
         host,
         tuple(found.get("systems", ())),
@@ -274,10 +276,10 @@ def _overview(host: str, path: Path, found: Mapping[str, Any], age: float | None
     )
 
 
-def _hit(one: Kept, found: Mapping[str, Any]) -> FleetHit:
-    from memory.search import Entry
+def _hit(one: WorkResult, found: Mapping[str, Any]) -> FleetHit:
+    from memory.search import FoundEntry
 
-    entry = Entry(
+    entry = FoundEntry(
         found["kind"], found["file"], found["title"], "", found["date"], found["ref"], max(0, found["line"] - 1)
     )
     return FleetHit(one.path, one.host, entry, found["snippet"], found["score"], found["fits_all"])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.errors import MemdeckError
-from memory.fleet.local import Failure, Local
+from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
 from memory.fleet.watch import Stamp, stamp_of, watched_of
 from memory.search.match import day_number, tags_of
 
@@ -120,7 +120,7 @@ class Publisher:
     It keeps its cursor in the catalogue: the stamp and the digests of each file.
     """
 
-    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]], local: Local, host: int) -> None:
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]], local: LocalWorkspaces, host: int) -> None:
         """Nothing is read yet."""
         self._connection = connection
         self._local = local
@@ -247,14 +247,14 @@ class Publisher:
         done = self._local.one(path, read)
         if error:
             raise error[0]
-        overview = {"error": dict(done)} if isinstance(done, Failure) else done
+        overview = {"error": dict(done)} if isinstance(done, WorkspaceFailure) else done
         overview = {key: value for key, value in cleared_json(overview).items() if key not in ("path", "host")}
         digests = (one for name, file in held.files.items() if name != "config.md" for one in file.digests)
         self._parcel.standing.append(
             (Jsonb(overview), heapq.nsmallest(SKETCH, set(digests)), _place(path), held.id),
         )
         held.looked = now
-        if isinstance(done, Failure):
+        if isinstance(done, WorkspaceFailure):
             held.watched, held.stamp = (str(path),), stamp_of((str(path),))
         return counts[0], counts[1]
 

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
 from memory.fleet.catalogue.connect import connect, told
 from memory.fleet.catalogue.publish import Publisher
-from memory.fleet.local import Local
+from memory.fleet.local import LocalWorkspaces
 
 from .clear import KEEP_DAYS, clear
 from .engine import defer, engine, queue_of
 from .perform import note, perform
-from .verbs import CLEAR, TASK, TICK, Maintain, Work, read_work
+from .verbs import CLEAR, TASK, TICK, Maintain, WorkspaceJob, read_work
 
 if TYPE_CHECKING:
     import procrastinate
@@ -45,7 +45,7 @@ Told = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class AgentSettings:
     """What an agent works by: the database, a cron line for maintenance (empty: none), and how much at once.
 
     `wanted` gives the workspaces and how each is published (`full` or `names`), asked anew in each round. `keep_days`:
@@ -60,10 +60,12 @@ class Settings:
     each_seconds: float = EACH_SECONDS
 
 
-class Agent:
+class HostAgent:
     """One agent; `run` returns when `stop` was called from another thread or from a signal handler."""
 
-    def __init__(self, local: Local, settings: Settings, clock: Callable[[], datetime], tell: Told) -> None:
+    def __init__(
+        self, local: LocalWorkspaces, settings: AgentSettings, clock: Callable[[], datetime], tell: Told
+    ) -> None:
         """Nothing is connected yet. `clock` is that of the host; it only tells how far it is off the database's."""
         self._local = local
         self._settings = settings
@@ -315,4 +317,4 @@ def schedule(database: psycopg.Connection[tuple[Any, ...]], host: str, due: date
         rows = database.execute(
             "SELECT w.id FROM workspace w JOIN host h ON h.id = w.host WHERE h.name = %s ORDER BY w.id", (host,)
         ).fetchall()
-        return defer(database, [(host, Work(number, Maintain(due))) for (number,) in rows])
+        return defer(database, [(host, WorkspaceJob(number, Maintain(due))) for (number,) in rows])

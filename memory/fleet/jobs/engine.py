@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.fleet.catalogue.connect import arguments_of
 
-from .verbs import TASK, Work
+from .verbs import TASK, WorkspaceJob
 from .verbs import arguments_of as job_arguments
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def engine(url: str, *, most: int = 4) -> procrastinate.App:
     return procrastinate.App(connector=connector, periodic_defaults={"max_delay": MOST_DELAY})
 
 
-def defer(connection: psycopg.Connection[tuple[Any, ...]], jobs: Sequence[tuple[str, Work]]) -> list[int]:
+def defer(connection: psycopg.Connection[tuple[Any, ...]], jobs: Sequence[tuple[str, WorkspaceJob]]) -> list[int]:
     """Hand jobs (host, work) to the engine, in the transaction of the connection, and return their numbers.
 
     psycopg.Error.

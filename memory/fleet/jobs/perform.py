@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import BlockedError, BusyError, MemdeckError, NotFoundError
 from memory.fleet.catalogue.outgoing import cleared, cleared_json
-from memory.fleet.local import Failure, Local, query_of
+from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
 
-from .verbs import MOST_HITS, Check, Maintain, Revert, Search, Work
+from .verbs import MOST_HITS, Check, Maintain, Revert, Search, WorkspaceJob
 
 if TYPE_CHECKING:
     import psycopg
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     Database = psycopg.Connection[tuple[Any, ...]]
 
 
-class Waiting(BusyError):
+class WorkspaceHeld(BusyError):
     """The workspace is held by another program; a due time is not given up for that."""
 
 
-def perform(database: Database, local: Local, host: int, job: int, work: Work) -> bool:
+def perform(database: Database, local: LocalWorkspaces, host: int, job: int, work: WorkspaceJob) -> bool:
     """Do a job and note what it came to, once: what is noted already, or a due time that is done, is not done again.
 
     A job that was broken off is done again as a whole; whatever it changed before is in the history of the workspace
@@ -48,7 +48,7 @@ def perform(database: Database, local: Local, host: int, job: int, work: Work) -
         return False
     try:
         outcome = _outcome(database, local, path, mode, work, now)
-    except Waiting:
+    except WorkspaceHeld:
         raise
     except MemdeckError as error:
         outcome = {"error": {"code": error.code, "message": error.message}}
@@ -76,7 +76,9 @@ def _is_done(database: Database, workspace: int, due: datetime) -> bool:
     return database.execute(words, (workspace, due)).fetchone() is not None
 
 
-def _outcome(database: Database, local: Local, path: Path, mode: str, work: Work, now: datetime) -> dict[str, Any]:
+def _outcome(
+    database: Database, local: LocalWorkspaces, path: Path, mode: str, work: WorkspaceJob, now: datetime
+) -> dict[str, Any]:
     match work.verb:
         case Maintain(due, dry_run, actor):
             done: Any = local.one(path, lambda one: _maintain(local, one, due, now, actor, dry_run))
@@ -88,15 +90,15 @@ def _outcome(database: Database, local: Local, path: Path, mode: str, work: Work
         case Revert(change, approval):
             actor = _approved(database, work.workspace, change, approval)
             done = local.one(path, lambda one: _revert(one, change, actor, now))
-    if isinstance(done, Failure):
+    if isinstance(done, WorkspaceFailure):
         if done.busy and isinstance(work.verb, Maintain) and work.verb.due is not None:
-            raise Waiting(done["code"], done["message"], "the job is done later")
+            raise WorkspaceHeld(done["code"], done["message"], "the job is done later")
         return {"error": dict(done)}
     return done  # type: ignore[no-any-return]
 
 
 def _maintain(
-    local: Local, workspace: Workspace, due: datetime | None, now: datetime, actor: str, dry_run: bool
+    local: LocalWorkspaces, workspace: Workspace, due: datetime | None, now: datetime, actor: str, dry_run: bool
 ) -> dict[str, Any]:
     if due is not None and not dry_run:
         # A run that was broken off after its change: the change is at exactly this time, and is not made again.
@@ -114,7 +116,7 @@ def _changes_at(workspace: Workspace, due: datetime, actor: str) -> list[dict[st
     return [row(one) for one in found if one.time == due and one.undone_by is None]
 
 
-def _search(local: Local, workspace: Workspace, asked: Any, limit: int, mode: str) -> dict[str, Any]:
+def _search(local: LocalWorkspaces, workspace: Workspace, asked: Any, limit: int, mode: str) -> dict[str, Any]:
     found = []
     for hit in local.find(workspace, asked, limit):
         # The whole entry is looked at: a value may stand beside its name on another line than that which is shown.

@@ -54,14 +54,14 @@ Verb = Maintain | Check | Search | Revert
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WorkspaceJob:
     """A job as it was read: a verb on a workspace, by its number in the catalogue."""
 
     workspace: int
     verb: Verb
 
 
-def read_work(arguments: Mapping[str, Any]) -> Work:
+def read_work(arguments: Mapping[str, Any]) -> WorkspaceJob:
     """Return what a job asks for; RefusedError `fleet.job_refused` for anything that is not on the list."""
     if set(arguments) != {"verb", "workspace", "arguments"}:
         raise _refused("a job has a verb, a workspace and arguments")
@@ -73,24 +73,26 @@ def read_work(arguments: Mapping[str, Any]) -> Work:
     match name:
         case "maintain":
             _only(given, {"due", "dry_run", "actor"})
-            return Work(workspace, Maintain(_time(given.get("due")), _flag(given.get("dry_run", False)), _actor(given)))
+            return WorkspaceJob(
+                workspace, Maintain(_time(given.get("due")), _flag(given.get("dry_run", False)), _actor(given))
+            )
         case "check":
             _only(given, set())
-            return Work(workspace, Check())
+            return WorkspaceJob(workspace, Check())
         case "search":
             _only(given, {"query", "limit", "kinds"})
-            return Work(workspace, _search(given))
+            return WorkspaceJob(workspace, _search(given))
         case "revert":
             _only(given, {"change", "approval"})
             change, approval = given.get("change"), given.get("approval")
             if not _is_name(change) or not isinstance(approval, int) or isinstance(approval, bool):
                 raise _refused("a revert names a change and an approval")
-            return Work(workspace, Revert(str(change), approval))
+            return WorkspaceJob(workspace, Revert(str(change), approval))
         case _:
             raise _refused(f"{str(name)[:40]!r} is no verb of jobs")
 
 
-def arguments_of(work: Work) -> dict[str, Any]:
+def arguments_of(work: WorkspaceJob) -> dict[str, Any]:
     """Return a job as it is handed to the engine; `read_work` reads it."""
     match work.verb:
         case Maintain(due, dry_run, actor):

@@ -34,7 +34,7 @@ _TIMES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Channel:
+class AlertChannel:
     """One channel as memory files name it, with its addresses; its representation shows none of them.
 
     `why` says why nothing can be sent there; empty where it can.
@@ -51,19 +51,19 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class AlertRoute:
     """Where messages of a workspace go: channels in the order in which they are tried, and when not.
 
     `priority` is what a message has that names none; `problems` are sentences.
     """
 
-    channels: tuple[Channel, ...] = ()
+    channels: tuple[AlertChannel, ...] = ()
     priority: str = "normal"
     quiet: tuple[Window, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
-    def usable(self) -> tuple[Channel, ...]:
+    def usable(self) -> tuple[AlertChannel, ...]:
         """The channels that messages can go to."""
         return tuple(channel for channel in self.channels if not channel.why)
 
@@ -147,7 +147,7 @@ def _invalid(file: Path, why: str) -> ConfigError:
     return ConfigError("channels.invalid", f"{file}: {why}", "see docs/alerts.md", file=str(file))
 
 
-def read_route(snapshot: Snapshot, addresses: Addresses) -> Route:
+def read_route(snapshot: Snapshot, addresses: Addresses) -> AlertRoute:
     """Return where messages of a workspace go; never fails, what is wrong is among the problems."""
     config = snapshot.config
     problems: list[str] = []
@@ -160,7 +160,7 @@ def read_route(snapshot: Snapshot, addresses: Addresses) -> Route:
         except UsageError as error:
             problems.append(f"config.md: quietHours: {error.message}")
     if (config.get("target") or "im").casefold() in ("off", "false"):
-        return Route((), priority, quiet, tuple(problems))
+        return AlertRoute((), priority, quiet, tuple(problems))
     wanted = dict.fromkeys(
         name for key in ("channelId", "primaryChannel", "secondaryChannel") if (name := config.get(key)) is not None
     )
@@ -170,25 +170,25 @@ def read_route(snapshot: Snapshot, addresses: Addresses) -> Route:
         channels.append(channel)
     if priority not in ("low", "normal", "high"):
         priority = "normal"
-    return Route(tuple(channels), priority, quiet, tuple(dict.fromkeys(problems)))
+    return AlertRoute(tuple(channels), priority, quiet, tuple(dict.fromkeys(problems)))
 
 
-def _channel(snapshot: Snapshot, wanted: str, addresses: Addresses, problems: list[str]) -> Channel:
+def _channel(snapshot: Snapshot, wanted: str, addresses: Addresses, problems: list[str]) -> AlertChannel:
     """Look a channel up by its id, or by its name."""
     rows = snapshot.contacts.channels
     row = next((one for one in rows if one.id == wanted), None)
     row = row or next((one for one in rows if one.name == wanted), None)
     if row is None:
         problems.append(f"config.md names the channel {wanted[:60]!r}, which is not in contacts.md")
-        return Channel(wanted, wanted, (), "it is not in contacts.md")
+        return AlertChannel(wanted, wanted, (), "it is not in contacts.md")
     known = row.id or wanted
     if row.status.strip().casefold() in ("disconnected", "off", "disabled"):
-        return Channel(known, row.name, (), "it is disconnected")
+        return AlertChannel(known, row.name, (), "it is disconnected")
     try:
         urls = addresses.of(known)
     except ConfigError as error:
         problems.append(error.message)
-        return Channel(known, row.name, (), error.message)
+        return AlertChannel(known, row.name, (), error.message)
     if not urls:
-        return Channel(known, row.name, (), f"{FILE} has no address for it")
-    return Channel(known, row.name, urls)
+        return AlertChannel(known, row.name, (), f"{FILE} has no address for it")
+    return AlertChannel(known, row.name, urls)

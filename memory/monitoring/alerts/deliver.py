@@ -8,10 +8,10 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Literal
 
 from memory.base.clock import format_local
-from memory.monitoring.run.ledger import Held, Ledger
+from memory.monitoring.run.ledger import HeldMessage, MonitorLedger
 from memory.monitoring.words import plain, plural
 
-from .channels import Channel, Route
+from .channels import AlertChannel, AlertRoute
 from .notify import Sent
 from .windows import ends_at
 
@@ -48,7 +48,9 @@ class Delivery:
 class Messenger:
     """Delivers the messages of one run."""
 
-    def __init__(self, ledger: Ledger, route: Route, now: datetime, zone: tzinfo, send: Send | None = None) -> None:
+    def __init__(
+        self, ledger: MonitorLedger, route: AlertRoute, now: datetime, zone: tzinfo, send: Send | None = None
+    ) -> None:
         """`send` is `notify.send` unless another is given."""
         self._ledger = ledger
         self._route = route
@@ -81,7 +83,7 @@ class Messenger:
                 done[place] = self._one(message)
         return [done[place] for place in range(len(messages))]
 
-    def digest(self) -> tuple[tuple[Held, ...], Sent | None]:
+    def digest(self) -> tuple[tuple[HeldMessage, ...], Sent | None]:
         """Send what was held and whose time has come as one message; return what it told of, None: nothing was due.
 
         High priority is never held, so a digest waits where quiet hours have begun again.
@@ -105,7 +107,11 @@ class Messenger:
 
     def _hold(self, message: Message, until: datetime, why: str) -> Delivery:
         self._ledger.hold(
-            [Held(0, message.monitor, message.kind, self._now, until, message.priority, message.title, message.body)]
+            [
+                HeldMessage(
+                    0, message.monitor, message.kind, self._now, until, message.priority, message.title, message.body
+                )
+            ]
         )
         return Delivery(message, "held", f"{why} until {format_local(until, self._zone)[11:]}")
 
@@ -138,7 +144,7 @@ class Messenger:
         detail = ", ".join(filter(None, (f"with {plural(len(messages) - 1, 'other')}", self._by(channel))))
         return {place: Delivery(message, "yes", detail) for place, message in messages}
 
-    def _try(self, title: str, body: str, priority: str, *, good: bool) -> tuple[Sent, Channel | None]:
+    def _try(self, title: str, body: str, priority: str, *, good: bool) -> tuple[Sent, AlertChannel | None]:
         """Send to the first channel that takes it."""
         failures = [f"{plain(channel.name, 40)}: {channel.why}" for channel in self._route.channels if channel.why]
         for channel in self._route.usable:
@@ -148,7 +154,7 @@ class Messenger:
             failures.append(f"{plain(channel.name, 40)}: {sent.detail}")
         return Sent(False, "; ".join(failures) or "no channel is configured"), None
 
-    def _by(self, channel: Channel) -> str:
+    def _by(self, channel: AlertChannel) -> str:
         """Say by which channel a message went, where that is not the first."""
         first = self._route.channels[0]
         return "" if channel is first else f"by {plain(channel.name, 40)}, {plain(first.name, 40)} did not take it"

@@ -14,7 +14,7 @@ from memory.base.problems import Problem
 from memory.base.remarks import is_absent, split_remark
 from memory.errors import UsageError
 
-from .state import Settings
+from .state import AlertSettings
 from .windows import Window, parse_windows
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ PRIORITIES = ("low", "normal", "high")
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class AlertOptions:
     """What the fields say, and what is wrong with them."""
 
-    settings: Settings
+    settings: AlertSettings
     depends_on: tuple[str, ...] = ()
     maintenance: tuple[Window, ...] = ()
     priority: str | None = None
@@ -41,7 +41,7 @@ class Options:
         return tuple(f"{one.place}: {one.message}" for one in self.problems)
 
 
-def read_options(monitor: Monitor) -> Options:
+def read_options(monitor: Monitor) -> AlertOptions:
     """Return the options of a monitor; never fails."""
     fields = monitor.entry.fields
     problems: list[Problem] = []
@@ -75,8 +75,8 @@ def read_options(monitor: Monitor) -> Options:
         except UsageError as error:
             wrong("maintenance", error.message)
     priority = (monitor.alert_priority or "").casefold()
-    return Options(
-        Settings(number("failuresBefore"), number("successesBefore"), every),
+    return AlertOptions(
+        AlertSettings(number("failuresBefore"), number("successesBefore"), every),
         tuple(name.strip() for name in (text("dependsOn") or "").split(",") if name.strip()),
         windows,
         priority if priority in PRIORITIES else None,

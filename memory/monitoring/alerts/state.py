@@ -22,7 +22,7 @@ FLAPS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class AlertSettings:
     """By what a monitor alerts: failures in a row before an alert, successes in a row before it is over, and after how
     long a reminder follows (None: never).
     """
@@ -104,7 +104,7 @@ class Happening:
 
 
 def advance(
-    state: AlertState, outcome: str, now: datetime, settings: Settings, *, summary: str = "", silenced: str = ""
+    state: AlertState, outcome: str, now: datetime, settings: AlertSettings, *, summary: str = "", silenced: str = ""
 ) -> tuple[AlertState, tuple[Happening, ...]]:
     """Return the state after a check, and what happened.
 
@@ -153,7 +153,9 @@ def _flap(state: AlertState) -> tuple[AlertState, bool]:
     return state, False
 
 
-def _tell(before: AlertState, state: AlertState, turned: bool, now: datetime, settings: Settings) -> Happening | None:
+def _tell(
+    before: AlertState, state: AlertState, turned: bool, now: datetime, settings: AlertSettings
+) -> Happening | None:
     """Return what is to be told of the state after a check."""
     if state.alerting:
         lasted = now - (state.since or now)

@@ -7,12 +7,12 @@ import time
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
-from memory.monitoring.settings import Settings, read_settings
+from memory.monitoring.settings import MonitorSettings, read_settings
 from memory.monitoring.thresholds.rules import Value
 from memory.monitoring.thresholds.units import NUMBER, Quantity, say, say_number, say_size, say_time
 
-from .context import Around, Decision, NotApproved
-from .measures import Down, Found, measure_command, measure_file, measure_heartbeat, measure_http, measure_tcp
+from .context import Around, NotApproved, RunPermission
+from .measures import Down, MeasuredValues, measure_command, measure_file, measure_heartbeat, measure_http, measure_tcp
 from .result import Result, State, one_line, safe_detail
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _MOST_VALUES = 20
 _HIDDEN = frozenset({"body", "stdout", "stderr"})
 
 
-def check(monitor: Monitor, decision: Decision | None, around: Around) -> Result:
+def check(monitor: Monitor, decision: RunPermission | None, around: Around) -> Result:
     """Measure one monitor and judge it; takes at most its timeout and a few seconds.
 
     `decision` is what a person decided about its command, url or target; None for types that reach nothing by
@@ -54,7 +54,9 @@ def check(monitor: Monitor, decision: Decision | None, around: Around) -> Result
     )
 
 
-def _measure(settings: Settings, monitor: Monitor, decision: Decision | None, around: Around) -> Found:
+def _measure(
+    settings: MonitorSettings, monitor: Monitor, decision: RunPermission | None, around: Around
+) -> MeasuredValues:
     if settings.kind == "file":
         return measure_file(settings, decision, around)
     if settings.kind == "heartbeat":
@@ -70,7 +72,7 @@ def _measure(settings: Settings, monitor: Monitor, decision: Decision | None, ar
             return measure_command(settings, decision.text, around)
 
 
-def _judge(settings: Settings, found: Found, monitor: Monitor) -> tuple[State, str, str]:
+def _judge(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -> tuple[State, str, str]:
     """Return state, summary and detail of what was found."""
     reading = found.reading
     reasons: list[str] = []
@@ -99,7 +101,7 @@ def _judge(settings: Settings, found: Found, monitor: Monitor) -> tuple[State, s
     return "healthy", _good_words(settings, reading, monitor), found.detail
 
 
-def _bad_words(settings: Settings, found: Found, monitor: Monitor) -> str:
+def _bad_words(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -> str:
     names = settings.threshold.names
     if settings.kind == "command" and names == ("value",):
         return _value_words(settings, found.reading["value"], monitor)
@@ -113,7 +115,7 @@ def _bad_words(settings: Settings, found: Found, monitor: Monitor) -> str:
     return settings.threshold.explain(found.reading)
 
 
-def _good_words(settings: Settings, reading: dict[str, Value], monitor: Monitor) -> str:
+def _good_words(settings: MonitorSettings, reading: dict[str, Value], monitor: Monitor) -> str:
     latency = reading.get("latency")
     took = say_time(latency) if isinstance(latency, int | float) else ""
     match settings.kind:
@@ -137,7 +139,7 @@ def _good_words(settings: Settings, reading: dict[str, Value], monitor: Monitor)
             return f"last sign {say_time(age)} ago" if isinstance(age, int | float) else "no sign yet"
 
 
-def _value_words(settings: Settings, value: Value, monitor: Monitor) -> str:
+def _value_words(settings: MonitorSettings, value: Value, monitor: Monitor) -> str:
     """Say a command's number with the words that belong to it: those of `unit`, else those it had the last time.
 
     The share that `df` prints is known to be used space, whether or not the command cuts the sign off.

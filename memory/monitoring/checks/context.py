@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
 
-class Decision(Protocol):
+class RunPermission(Protocol):
     """What a person decided about a command or an address."""
 
     @property

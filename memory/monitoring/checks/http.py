@@ -37,7 +37,7 @@ class NoAnswer(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """What came back: `certificate` is when the server's certificate ends, None without TLS; `seconds` until the end
     of the body, of which at most `LARGEST` bytes are kept, as they came: packed ones stay packed.
     """
@@ -50,7 +50,7 @@ class Answer:
     charset: str
 
 
-def ask(url: str, method: str, timeout: float, hops: int, approved: bool, around: Around) -> Answer:
+def ask(url: str, method: str, timeout: float, hops: int, approved: bool, around: Around) -> HttpAnswer:
     """Make a request and follow at most `hops` redirects, all within `timeout` seconds.
 
     `approved` says that a person approved this very address, wherever it leads. Raises NoAnswer, NotApproved.
@@ -72,7 +72,7 @@ def ask(url: str, method: str, timeout: float, hops: int, approved: bool, around
                 raise NoAnswer(f"more than {hops} redirects")
             seconds = time.monotonic() - begun
             extensions = response.extensions
-            return Answer(
+            return HttpAnswer(
                 response.status_code,
                 extensions["body"],
                 seconds,

@@ -9,13 +9,13 @@ import time
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from memory.monitoring.settings import Settings, read_target
+from memory.monitoring.settings import MonitorSettings, read_target
 from memory.monitoring.thresholds.names import JSON
 from memory.monitoring.thresholds.rules import Value
 from memory.monitoring.thresholds.units import numbers_in
 from memory.trust.consent import is_open_address
 
-from .context import Around, Decision, NotApproved
+from .context import Around, NotApproved, RunPermission
 from .decoding import decoded
 from .json_path import read_json, value_at
 from .resolve import Unresolved, resolve
@@ -26,7 +26,7 @@ class Down(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MeasuredValues:
     """What was measured by plain name, and more for people."""
 
     reading: dict[str, Value] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Found:
     """The words for it when all is well."""
 
 
-def measure_http(settings: Settings, url: str, single: bool, around: Around) -> Found:
+def measure_http(settings: MonitorSettings, url: str, single: bool, around: Around) -> MeasuredValues:
     """Fetch the approved address; raises Down where nothing answers, NotApproved where it leads to a private place
     that nobody approved by itself (`single`).
     """
@@ -58,10 +58,10 @@ def measure_http(settings: Settings, url: str, single: bool, around: Around) -> 
     reading |= _json_values(settings, body)
     if time.monotonic() - begun > settings.timeout:
         raise Down("timed out")
-    return Found(reading, answer.url)
+    return MeasuredValues(reading, answer.url)
 
 
-def measure_command(settings: Settings, command: str, around: Around) -> Found:
+def measure_command(settings: MonitorSettings, command: str, around: Around) -> MeasuredValues:
     """Run the approved command; raises Down when it takes too long or cannot be started."""
     from memory.monitoring.process.command import clean_environment, run_command
     from memory.monitoring.thresholds.units import say_time
@@ -92,10 +92,10 @@ def measure_command(settings: Settings, command: str, around: Around) -> Found:
         reading[f"value[{number}]"] = quantity
     reading |= _json_values(settings, done.output)
     printed = [part for part in (done.output.strip(), done.errors.strip()) if part]
-    return Found(reading, "\n".join(printed))
+    return MeasuredValues(reading, "\n".join(printed))
 
 
-def measure_tcp(settings: Settings, target: str, single: bool, around: Around) -> Found:
+def measure_tcp(settings: MonitorSettings, target: str, single: bool, around: Around) -> MeasuredValues:
     """Open a connection to the approved host and port and close it again; raises as `measure_http`."""
     host, port = read_target(target)
     begun = time.monotonic()
@@ -103,7 +103,7 @@ def measure_tcp(settings: Settings, target: str, single: bool, around: Around) -
     try:
         found = resolve(host, port, settings.timeout)
     except Unresolved as error:
-        return Found({"open": 0}, str(error))
+        return MeasuredValues({"open": 0}, str(error))
     allowed = [one for one in found if single or is_open_address(one) or around.reach(target, one)]
     if not allowed:
         raise NotApproved(f"{found[0]} is not a public address")
@@ -114,15 +114,15 @@ def measure_tcp(settings: Settings, target: str, single: bool, around: Around) -
             break
         try:
             with socket.create_connection((address, port), left):
-                return Found({"open": 1, "latency": time.monotonic() - begun}, f"{address} port {port}")
+                return MeasuredValues({"open": 1, "latency": time.monotonic() - begun}, f"{address} port {port}")
         except TimeoutError:
             trouble = "timed out"
         except OSError as error:
             trouble = (error.strerror or str(error)).lower()
-    return Found({"open": 0}, trouble)
+    return MeasuredValues({"open": 0}, trouble)
 
 
-def measure_file(settings: Settings, decision: Decision | None, around: Around) -> Found:
+def measure_file(settings: MonitorSettings, decision: RunPermission | None, around: Around) -> MeasuredValues:
     """Look at a file or folder, never into it; raises NotApproved for one outside of the workspace."""
     top = os.path.realpath(around.root)
     approved = decision.text if decision is not None and decision.allowed else None
@@ -136,7 +136,7 @@ def measure_file(settings: Settings, decision: Decision | None, around: Around) 
         # Every link is resolved by now; one that took its place since is not followed.
         found = os.stat(real, follow_symlinks=False)
     except (FileNotFoundError, NotADirectoryError):
-        return Found({"exists": 0, "missing": 1})
+        return MeasuredValues({"exists": 0, "missing": 1})
     except OSError as error:
         raise Down((error.strerror or "it cannot be looked at").lower()) from None
     if stat.S_ISLNK(found.st_mode):
@@ -145,16 +145,16 @@ def measure_file(settings: Settings, decision: Decision | None, around: Around) 
     reading: dict[str, Value] = {"exists": 1, "missing": 0, "age": age}
     if stat.S_ISREG(found.st_mode):
         reading["size"] = found.st_size
-    return Found(reading)
+    return MeasuredValues(reading)
 
 
-def measure_heartbeat(settings: Settings, monitor: str, around: Around) -> Found:
+def measure_heartbeat(settings: MonitorSettings, monitor: str, around: Around) -> MeasuredValues:
     """Find the last sign of life: a journal entry of that title, or a ping under the monitor's name."""
     signs = [sign for sign in (_newest_entry(settings.entry, around), around.pings.get(monitor)) if sign is not None]
     if not signs:
-        return Found({"exists": 0, "missing": 1})
+        return MeasuredValues({"exists": 0, "missing": 1})
     age = max(0.0, (around.now - max(signs)).total_seconds())
-    return Found({"exists": 1, "missing": 0, "age": age})
+    return MeasuredValues({"exists": 1, "missing": 0, "age": age})
 
 
 def _newest_entry(title: str, around: Around) -> datetime | None:
@@ -182,7 +182,7 @@ def _newest_entry(title: str, around: Around) -> datetime | None:
     return best
 
 
-def _json_values(settings: Settings, text: str) -> dict[str, Value]:
+def _json_values(settings: MonitorSettings, text: str) -> dict[str, Value]:
     """Return the values of the paths that the thresholds speak of; nothing where the text is no JSON."""
     names = [name for name in settings.threshold.names if name.startswith(JSON)]
     if settings.expected is not None:

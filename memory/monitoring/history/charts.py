@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Literal
 
 from memory.base.safe_text import visible
 from memory.errors import RefusedError
-from memory.monitoring.alerts.options import Options, ancestors, read_options
+from memory.monitoring.alerts.options import AlertOptions, ancestors, read_options
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.alerts.windows import ends_at
-from memory.monitoring.run.ledger import Ledger, key_of, read_stamp, stamp
+from memory.monitoring.run.ledger import MonitorLedger, key_of, read_stamp, stamp
 
-from .overview import Standing, standings
+from .overview import MonitorStanding, standings
 from .results import blocked_since, measured
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Picture:
     its remediation stands: `approved`, `waits for an approval` or why it cannot run; empty where it has none.
     """
 
-    standing: Standing
+    standing: MonitorStanding
     hours: tuple[Part, ...] = ()
     days: tuple[Part, ...] = ()
     latencies: tuple[float, ...] = ()
@@ -56,7 +56,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingMonitor:
     """Something of a monitor that waits for a person: `role` is `check` or `remedy`, `why` in a few words."""
 
     monitor: Monitor
@@ -68,7 +68,7 @@ class Waiting:
 class Notice:
     """What the record and the approvals add to what the files say: who waits for an approval, who is muted."""
 
-    waiting: tuple[Waiting, ...] = ()
+    waiting: tuple[WaitingMonitor, ...] = ()
     muted: tuple[tuple[Monitor, datetime], ...] = ()
     all_muted: datetime | None = None
     resting: frozenset[str] = frozenset()
@@ -81,7 +81,7 @@ def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Tru
     if not monitors:
         return {}
     found = standings(workspace, snapshot, now, trust)
-    ledger = Ledger(None if workspace.state is None else workspace.state.folder)
+    ledger = MonitorLedger(None if workspace.state is None else workspace.state.folder)
     try:
         hours, days = _strip(ledger, now, timedelta(hours=1), HOURS), _strip(ledger, now, timedelta(days=1), DAYS)
         latencies, sums, since = _latencies(ledger), measured(ledger, now), blocked_since(ledger)
@@ -125,8 +125,8 @@ def notice(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust
                 resting.add(ask.name)
             if decision.state in ("pending", "withdrawn"):
                 role = "remedy" if ask.role == "remediate" else "check"
-                waiting.append(Waiting(by_name[ask.name], role, decision.why))
-    ledger = Ledger(None if workspace.state is None else workspace.state.folder)
+                waiting.append(WaitingMonitor(by_name[ask.name], role, decision.why))
+    ledger = MonitorLedger(None if workspace.state is None else workspace.state.folder)
     try:
         mutes = {key: until for key, until in ledger.mutes().items() if until > now}
     except RefusedError:
@@ -160,7 +160,7 @@ def _remedies(snapshot: Snapshot, trust: Trust | None) -> dict[tuple[int, int], 
 
 def _silenced(
     monitor: Monitor,
-    options: Mapping[str, Options],
+    options: Mapping[str, AlertOptions],
     alerts: Mapping[str, AlertState],
     now: datetime,
     snapshot: Snapshot,
@@ -176,7 +176,7 @@ def _silenced(
     return ""
 
 
-def _strip(ledger: Ledger, now: datetime, span: timedelta, count: int) -> dict[str, tuple[Part, ...]]:
+def _strip(ledger: MonitorLedger, now: datetime, span: timedelta, count: int) -> dict[str, tuple[Part, ...]]:
     """Return for each monitor `count` spans of time, the newest last, which ends with the hour of `now`."""
     seconds = span.total_seconds()
     last = read_stamp(stamp(now)[:13] + ":00:00Z")
@@ -199,7 +199,7 @@ def _strip(ledger: Ledger, now: datetime, span: timedelta, count: int) -> dict[s
     return {monitor: tuple(parts) for monitor, parts in found.items()}
 
 
-def _latencies(ledger: Ledger) -> dict[str, tuple[float, ...]]:
+def _latencies(ledger: MonitorLedger) -> dict[str, tuple[float, ...]]:
     """Return how long the newest checks took, in seconds; those that measured nothing are left out."""
     rows = ledger.run(
         lambda db: db.execute(

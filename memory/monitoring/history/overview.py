@@ -11,7 +11,7 @@ from memory.base.clock import format_utc
 from memory.errors import RefusedError
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.run.due import next_due
-from memory.monitoring.run.ledger import Ledger, has_record, key_of
+from memory.monitoring.run.ledger import MonitorLedger, has_record, key_of
 
 from .results import SPANS, Past, last_results, uptimes
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from memory.trust.consent import Trust
     from memory.workspace import Workspace
 
-__all__ = ["LAST", "Standing", "has_record", "prometheus", "standings"]
+__all__ = ["LAST", "MonitorStanding", "has_record", "prometheus", "standings"]
 LAST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MonitorStanding:
     """How one monitor stands: its alert state, uptime in per cent, the newest results, the next run, the mute.
 
     `blocked` says why it may not run now; empty where it may, or where nobody looked. `broken` says why it cannot
@@ -72,18 +72,18 @@ class Standing:
 
 def standings(
     workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust | None = None
-) -> tuple[Standing, ...]:
+) -> tuple[MonitorStanding, ...]:
     """Return how the monitors of a snapshot stand, in file order; reads the record and makes none.
 
     With `trust` those that no person approved are blocked. Where the state folder is not one to rely on, nothing is
     known of any.
     """
     blocked = {} if trust is None else _blocked(snapshot, trust)
-    ledger = Ledger(None if workspace.state is None else workspace.state.folder)
+    ledger = MonitorLedger(None if workspace.state is None else workspace.state.folder)
     try:
         return tuple(_standings(ledger, snapshot, now, blocked))
     except RefusedError:
-        return tuple(_standings(Ledger(None), snapshot, now, blocked))
+        return tuple(_standings(MonitorLedger(None), snapshot, now, blocked))
     finally:
         ledger.close()
 
@@ -103,8 +103,8 @@ def _blocked(snapshot: Snapshot, trust: Trust) -> dict[tuple[int, int], str]:
 
 
 def _standings(
-    ledger: Ledger, snapshot: Snapshot, now: datetime, blocked: Mapping[tuple[int, int], str]
-) -> Iterator[Standing]:
+    ledger: MonitorLedger, snapshot: Snapshot, now: datetime, blocked: Mapping[tuple[int, int], str]
+) -> Iterator[MonitorStanding]:
     from memory.monitoring.problems import broken
 
     alerts, mutes = ledger.alerts(), ledger.mutes()
@@ -113,7 +113,7 @@ def _standings(
     for monitor in snapshot.monitors.monitors:
         key = key_of(monitor.name)
         muted = max((mutes[name] for name in (key, "*") if name in mutes), default=None)
-        yield Standing(
+        yield MonitorStanding(
             monitor,
             AlertState.read(alerts.get(key)),
             uptime.get(key) or dict.fromkeys(SPANS),
@@ -136,7 +136,7 @@ _METRICS = (
 )
 
 
-def prometheus(found: Iterable[Standing]) -> str:
+def prometheus(found: Iterable[MonitorStanding]) -> str:
     """Return monitors in the text format of Prometheus; what was never measured is left out."""
     rows: dict[str, list[str]] = {name: [] for name, _ in _METRICS}
     for one in found:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
-from memory.monitoring.run.ledger import Ledger, key_of, read_stamp, stamp
+from memory.monitoring.run.ledger import MonitorLedger, key_of, read_stamp, stamp
 
 if TYPE_CHECKING:
     import sqlite3
@@ -59,7 +59,7 @@ class Past:
 
 
 def record_results(db: sqlite3.Connection, results: Iterable[Measured], now: datetime) -> None:
-    """Add results of one run, inside a transaction of `Ledger.run`, and let the oldest go."""
+    """Add results of one run, inside a transaction of `MonitorLedger.run`, and let the oldest go."""
     at, hour = stamp(now), stamp(now)[:13]
     for result in results:
         key = key_of(result.monitor)
@@ -84,7 +84,7 @@ def record_results(db: sqlite3.Connection, results: Iterable[Measured], now: dat
     db.execute("DELETE FROM hour WHERE hour < ?", (stamp(now - KEPT_HOURS)[:13],))
 
 
-def uptimes(ledger: Ledger, now: datetime) -> dict[str, dict[str, float | None]]:
+def uptimes(ledger: MonitorLedger, now: datetime) -> dict[str, dict[str, float | None]]:
     """Return for each monitor the share of healthy checks in per cent over each of `SPANS`; None: none was made."""
     return {
         monitor: {name: round(100 * up / checks, 3) if checks else None for name, (checks, up) in sums.items()}
@@ -92,7 +92,7 @@ def uptimes(ledger: Ledger, now: datetime) -> dict[str, dict[str, float | None]]
     }
 
 
-def measured(ledger: Ledger, now: datetime) -> dict[str, dict[str, tuple[int, int]]]:
+def measured(ledger: MonitorLedger, now: datetime) -> dict[str, dict[str, tuple[int, int]]]:
     """Return for each monitor how many checks measured something over each of `SPANS`, and how many were healthy.
 
     Hours count whole, the one in which a span begins too.
@@ -113,7 +113,7 @@ def measured(ledger: Ledger, now: datetime) -> dict[str, dict[str, tuple[int, in
     return found
 
 
-def blocked_since(ledger: Ledger) -> dict[str, datetime]:
+def blocked_since(ledger: MonitorLedger) -> dict[str, datetime]:
     """Return for each monitor whose newest result is `blocked` when the first of those in a row was."""
     rows = ledger.run(
         lambda db: db.execute(
@@ -126,7 +126,7 @@ def blocked_since(ledger: Ledger) -> dict[str, datetime]:
     return {monitor: read_stamp(at) for monitor, at in rows or ()}
 
 
-def last_results(ledger: Ledger, limit: int = 5) -> Mapping[str, tuple[Past, ...]]:
+def last_results(ledger: MonitorLedger, limit: int = 5) -> Mapping[str, tuple[Past, ...]]:
     """Return the newest results of each monitor, newest first."""
     rows = ledger.run(
         lambda db: db.execute(
@@ -144,7 +144,7 @@ def last_results(ledger: Ledger, limit: int = 5) -> Mapping[str, tuple[Past, ...
     return {monitor: tuple(past) for monitor, past in found.items()}
 
 
-def results_of(ledger: Ledger, name: str, limit: int = 100) -> tuple[Past, ...]:
+def results_of(ledger: MonitorLedger, name: str, limit: int = 100) -> tuple[Past, ...]:
     """Return the newest results of one monitor, oldest first: the latency line and the outage strip."""
     rows = ledger.run(
         lambda db: db.execute(

@@ -57,7 +57,7 @@ class _Captured:
         return bytes(self.head), tail[max(0, len(tail) - self.half) :]
 
 
-class Run:
+class CommandRun:
     """One command from its start to the end of its last process."""
 
     def __init__(self, connection: socket.socket, stop: list[int], timeout: float, grace: float, limit: int) -> None:

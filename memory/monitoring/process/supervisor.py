@@ -20,7 +20,7 @@ import signal
 import socket
 import sys
 
-from .shell import Run, read_some, wake_on_children
+from .shell import CommandRun, read_some, wake_on_children
 from .tree import PATIENCE, kill_tree, send
 
 _SUBREAPER, _DEATH_SIGNAL = 36, 1
@@ -113,7 +113,7 @@ def supervise(connection: socket.socket, parent: int) -> None:
         return
     connection.sendall(b"+")
     timeout, grace, limit = (float(word) for word in request[:3])
-    run = Run(connection, stop, timeout, grace, int(limit))
+    run = CommandRun(connection, stop, timeout, grace, int(limit))
     try:
         run.start(request[3], request[4], request[5:])
         run.watch()

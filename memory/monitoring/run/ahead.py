@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .due import due_monitors, is_due, next_due
 from .heartbeat import KEY as BEAT
-from .ledger import Ledger
+from .ledger import MonitorLedger
 from .maintenance_schedule import due_upkeep
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def look_ahead(workspace: Workspace, trust: Trust | None, now: datetime) -> Ahea
     expressions = tuple(_expressions(snapshot))
     if not expressions:
         return Ahead(False, False, False, now + LONGEST)
-    ledger = Ledger(None if workspace.state is None else workspace.state.folder)
+    ledger = MonitorLedger(None if workspace.state is None else workspace.state.folder)
     try:
         claims = ledger.last_claims(now)
         watch = (

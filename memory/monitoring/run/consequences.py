@@ -9,15 +9,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.monitoring import words
-from memory.monitoring.alerts.channels import Route, read_route
+from memory.monitoring.alerts.channels import AlertRoute, read_route
 from memory.monitoring.alerts.deliver import Delivery, Message, Messenger
-from memory.monitoring.alerts.options import Options, ancestors, in_order, read_options
+from memory.monitoring.alerts.options import AlertOptions, ancestors, in_order, read_options
 from memory.monitoring.alerts.state import AlertState, Happening, advance, held, told
 from memory.monitoring.alerts.windows import ends_at
 
 from .ledger import key_of
-from .report import Watched
-from .writing import Note
+from .report import WatchedMonitor
+from .writing import JournalNote
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
@@ -70,13 +70,13 @@ class Telling:
         self._snapshot = snapshot
         self._known = {key: AlertState.read(values) for key, values in run.ledger.alerts().items()}
         self._mutes = run.ledger.mutes()
-        self._options: dict[str, Options] = {}
+        self._options: dict[str, AlertOptions] = {}
         self.states: dict[str, AlertState] = {}
-        self.notes: list[Note] = []
+        self.notes: list[JournalNote] = []
         self._chosen = chosen
         self._parents = {monitor.name: self._of(monitor).depends_on for monitor in snapshot.monitors.monitors}
 
-    def _of(self, monitor: Monitor) -> Options:
+    def _of(self, monitor: Monitor) -> AlertOptions:
         found = self._options.get(monitor.name)
         if found is None:
             found = self._options[monitor.name] = read_options(monitor)
@@ -86,7 +86,7 @@ class Telling:
         """Return how a monitor stands now."""
         return self.states.get(name) or self._known.get(key_of(name)) or AlertState()
 
-    def follow(self, results: Sequence[tuple[Monitor, Result, datetime | None]]) -> list[Watched]:
+    def follow(self, results: Sequence[tuple[Monitor, Result, datetime | None]]) -> list[WatchedMonitor]:
         """Advance, remediate, tell; return what is reported, in the order given."""
         run = self._run
         for monitor, _, _ in results:
@@ -105,7 +105,7 @@ class Telling:
             said = words.notified_line(delivery.told, delivery.message.title, delivery.detail) if delivery else ""
             occurrences = max((one.occurrences for one in story.happenings), default=self.state(monitor.name).failures)
             watched.append(
-                Watched(monitor, story.last, due, story.kinds, occurrences, story.silenced, said, story.repair)
+                WatchedMonitor(monitor, story.last, due, story.kinds, occurrences, story.silenced, said, story.repair)
             )
         return watched
 
@@ -234,11 +234,11 @@ class Telling:
                 self.states[name] = held(self.state(name), happening.kind)
         return found
 
-    def _route(self) -> Route:
+    def _route(self) -> AlertRoute:
         addresses = self._run.ways.addresses
-        return Route() if addresses is None else read_route(self._snapshot, addresses)
+        return AlertRoute() if addresses is None else read_route(self._snapshot, addresses)
 
-    def _message(self, story: _Story, happening: Happening, route: Route) -> Message:
+    def _message(self, story: _Story, happening: Happening, route: AlertRoute) -> Message:
         monitor = story.monitor
         remediated = story.repair is not None and story.repair.ran and story.repair.helped
         result = story.last
@@ -283,7 +283,7 @@ class Telling:
             sent = [d for d in deliveries.values() if d.told == "yes"]
             if sent:
                 lines.append(f"Notification sent for {words.plural(len(sent), 'monitor')}")
-            self.notes.append(Note(self._run.now, words.ALERT, tuple(lines)))
+            self.notes.append(JournalNote(self._run.now, words.ALERT, tuple(lines)))
             return
         for story in news:
             lines = self._lines(story)
@@ -294,4 +294,4 @@ class Telling:
                 lines.append(f"No notification: {story.silenced}")
             only_recovered = story.kinds == ("recovered",) and story.repair is None
             title = words.RECOVERED if only_recovered else words.ALERT
-            self.notes.append(Note(self._run.now, title, tuple(line for line in lines if line)))
+            self.notes.append(JournalNote(self._run.now, title, tuple(line for line in lines if line)))

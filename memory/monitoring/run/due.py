@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueMonitor:
     """A monitor that is due: the instant (UTC) of its schedule, and whether instants before it were missed."""
 
     monitor: Monitor
@@ -31,7 +31,7 @@ class Due:
 class DueMonitors:
     """The monitors that are due, in file order, and what is wrong with the schedules of others, by file and line."""
 
-    due: tuple[Due, ...]
+    due: tuple[DueMonitor, ...]
     problems: tuple[str, ...]
 
 
@@ -76,7 +76,7 @@ def due_monitors(
     """
     from memory.base.schedule import BadCron
 
-    due: dict[str, Due] = {}
+    due: dict[str, DueMonitor] = {}
     problems: list[str] = []
     for monitor in monitors:
         key = key_of(monitor.name)
@@ -88,7 +88,7 @@ def due_monitors(
             problems.append(f"{monitor.file}:{monitor.line + 1}: interval of {monitor.name[:60]!r}: {error.message}")
             continue
         if found is not None:
-            due[key] = Due(monitor, *found)
+            due[key] = DueMonitor(monitor, *found)
     return DueMonitors(tuple(due.values()), tuple(problems))
 
 

@@ -63,7 +63,7 @@ class Unwritten:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldMessage:
     """A message that waits for the end of quiet hours or of a full channel."""
 
     seq: int
@@ -76,7 +76,7 @@ class Held:
     body: str
 
 
-class Ledger:
+class MonitorLedger:
     """The record of one workspace; safe to share between threads and processes."""
 
     def __init__(self, folder: StateFolder | None) -> None:
@@ -288,7 +288,7 @@ class Ledger:
 
     # -- messages ---------------------------------------------------------------------------------------------
 
-    def hold(self, held: Iterable[Held]) -> None:
+    def hold(self, held: Iterable[HeldMessage]) -> None:
         """Keep messages for later; `seq` is not used."""
         self.run(
             lambda db: db.executemany(
@@ -301,7 +301,7 @@ class Ledger:
             None,
         )
 
-    def held(self, now: datetime) -> tuple[Held, ...]:
+    def held(self, now: datetime) -> tuple[HeldMessage, ...]:
         """Return the messages whose time has come, oldest first."""
         rows = self.run(
             lambda db: db.execute(
@@ -312,7 +312,7 @@ class Ledger:
             make=False,
         )
         return tuple(
-            Held(seq, monitor, kind, read_stamp(at), read_stamp(until), priority, title, body)
+            HeldMessage(seq, monitor, kind, read_stamp(at), read_stamp(until), priority, title, body)
             for seq, monitor, kind, at, until, priority, title, body in rows or ()
         )
 

@@ -6,7 +6,7 @@ messages that wait, `sent` what went out, `unwritten` journal entries that wait 
 
 from __future__ import annotations
 
-from memory.storage.log.database import Kind
+from memory.storage.log.database import DatabaseKind
 
 _TABLES = """
 CREATE TABLE claim (
@@ -68,9 +68,9 @@ RECORD = "monitors.sqlite"
 """The name of the file."""
 
 
-def kind_of(synchronous: str) -> Kind:
+def kind_of(synchronous: str) -> DatabaseKind:
     """Return the database with a mode of `PRAGMA synchronous`: FULL or NORMAL."""
-    return Kind(
+    return DatabaseKind(
         RECORD,
         "monitors.damaged.sqlite",
         "the record of monitors",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from .due import due_instant, is_due
 from .leader import Leader
-from .ledger import Ledger
+from .ledger import MonitorLedger
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -26,7 +26,7 @@ ACTOR = "maintain"
 
 
 def due_upkeep(workspace: Workspace, snapshot: Snapshot, claims: Mapping[str, datetime], now: datetime) -> bool:
-    """Tell whether the schedule has a time that nobody took; `claims` are `Ledger.last_claims`."""
+    """Tell whether the schedule has a time that nobody took; `claims` are `MonitorLedger.last_claims`."""
     return is_due(snapshot.config.get("maintenanceSchedule"), _last(workspace, claims, now), now, snapshot.zone)
 
 
@@ -39,7 +39,7 @@ def maintain_if_due(workspace: Workspace, now: datetime, maintain: Callable[[], 
     leader = Leader(folder)
     if not leader.take():
         return None
-    ledger = Ledger(folder)
+    ledger = MonitorLedger(folder)
     try:
         snapshot = workspace.snapshot()
         expression = snapshot.config.schedule()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory.monitoring.checks.check import check
-from memory.monitoring.checks.context import Around, Decision
+from memory.monitoring.checks.context import Around, RunPermission
 from memory.monitoring.checks.result import Result
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Planned:
     """A monitor that is due, and what a person decided about it."""
 
     monitor: Monitor
-    decision: Decision | None
+    decision: RunPermission | None
 
 
 def run_checks(planned: Iterable[Planned], around: Around, *, limit: int = LIMIT) -> Iterator[tuple[Planned, Result]]:

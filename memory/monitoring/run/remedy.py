@@ -16,7 +16,7 @@ _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RemedyVerdict:
     """Whether a remediation may run now, and if not, why."""
 
     run: bool
@@ -25,21 +25,21 @@ class Verdict:
 
 def may_remediate(
     attempts: Sequence[tuple[datetime, bool | None]], failures: int, outage_since: datetime | None, now: datetime
-) -> Verdict:
+) -> RemedyVerdict:
     """Say whether a remediation may run, `attempts` being those before it, newest first (`Ledger.remedies`).
 
     `failures` in a row count this one in; an attempt with an unknown end, after a crash, did not help. Attempts that a
     clock which jumped puts into the future count by their distance.
     """
     if failures < FAILURES:
-        return Verdict(False, f"waits for {FAILURES} failures in a row")
+        return RemedyVerdict(False, f"waits for {FAILURES} failures in a row")
     if is_useless(attempts, outage_since, now):
-        return Verdict(False, f"stopped: the last {USELESS} did not help")
+        return RemedyVerdict(False, f"stopped: the last {USELESS} did not help")
     if any(abs(now - at) < APART for at, _ in attempts):
-        return Verdict(False, f"ran less than {int(APART.total_seconds() // 60)} minutes ago")
+        return RemedyVerdict(False, f"ran less than {int(APART.total_seconds() // 60)} minutes ago")
     if sum(abs(now - at) < _DAY for at, _ in attempts) >= PER_DAY:
-        return Verdict(False, f"ran {PER_DAY} times within a day")
-    return Verdict(True)
+        return RemedyVerdict(False, f"ran {PER_DAY} times within a day")
+    return RemedyVerdict(True)
 
 
 def is_useless(attempts: Sequence[tuple[datetime, bool | None]], outage_since: datetime | None, now: datetime) -> bool:

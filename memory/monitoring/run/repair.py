@@ -13,14 +13,14 @@ from memory.monitoring.process.command import clean_environment, run_command
 from memory.monitoring.settings import LONGEST, USUAL
 from memory.monitoring.thresholds.units import read_duration
 
-from .ledger import Ledger, key_of
+from .ledger import MonitorLedger, key_of
 from .remedy import is_useless, may_remediate
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
     from memory.monitoring.checks.context import Around
     from memory.monitoring.checks.result import Result
-    from memory.trust.consent import Ask, Decision
+    from memory.trust.consent import Ask, ConsentDecision
 
 PAUSES = (0.0, 2.0, 5.0)
 """Seconds before each look at whether it helped: a service needs a moment to come up."""
@@ -51,9 +51,9 @@ class Repair:
 def repair(
     monitor: Monitor,
     ask: Ask,
-    decision: Decision,
+    decision: ConsentDecision,
     state: AlertState,
-    ledger: Ledger,
+    ledger: MonitorLedger,
     around: Around,
     recheck: Callable[[], Result],
     *,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedMonitor:
     """One monitor in a watch; `due` is the instant of its schedule, None where somebody asked for it by name.
 
     `happenings` are kinds such as `alert`, `silenced` why nobody was told, `told` what became of the message.
@@ -69,7 +69,7 @@ class Watch:
     `busy`: another process runs the monitors, and nothing ran here. `change` is the one that wrote everything back.
     """
 
-    monitors: tuple[Watched, ...] = ()
+    monitors: tuple[WatchedMonitor, ...] = ()
     blocked: tuple[dict[str, Any], ...] = ()
     beat: tuple[str, ...] = ()
     beaten: bool = False

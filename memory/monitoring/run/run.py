@@ -23,9 +23,9 @@ from .heartbeat import KEY as BEAT
 from .heartbeat import NOTE, Beat, beat
 from .heartbeat import TITLE as BEAT_TITLE
 from .leader import Leader, busy
-from .ledger import Ledger, has_record, key_of
-from .report import Watch, Watched
-from .writing import Note, write_back
+from .ledger import MonitorLedger, has_record, key_of
+from .report import Watch, WatchedMonitor
+from .writing import JournalNote, write_back
 
 if TYPE_CHECKING:
     import sqlite3
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from memory.monitoring.alerts.deliver import Send
     from memory.monitoring.alerts.state import AlertState
     from memory.monitoring.checks.context import Around
-    from memory.trust.consent import Ask, Decision, Trust
+    from memory.trust.consent import Ask, ConsentDecision, Trust
     from memory.workspace import Workspace
 
     from .cancel import Cancel
@@ -45,7 +45,7 @@ ACTOR = "monitor"
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class WatchServices:
     """What a watch reaches beside the workspace.
 
     `environ` is what commands and channels may get variables from, `addresses` where messages can go (None: nowhere),
@@ -73,7 +73,7 @@ class _Chosen:
 
     monitor: Monitor
     ask: Ask | None
-    decision: Decision
+    decision: ConsentDecision
     due: datetime | None
     broken: str = ""
 
@@ -92,7 +92,7 @@ def keep_watch(
     workspace: Workspace,
     trust: Trust | None,
     now: datetime,
-    ways: Ways,
+    ways: WatchServices,
     *,
     names: Sequence[str] | None = None,
     everything: bool = False,
@@ -119,7 +119,7 @@ def keep_watch(
         if asked:
             raise busy()
         return Watch(busy=True)
-    ledger = Ledger(folder)
+    ledger = MonitorLedger(folder)
     try:
         run = _Run(workspace, trust, ledger, now, ways, actor)
         watch = run.whole(names, everything, heartbeat and not asked)
@@ -141,7 +141,13 @@ class _Run:
     """One run, while it has the lead."""
 
     def __init__(
-        self, workspace: Workspace, trust: Trust | None, ledger: Ledger, now: datetime, ways: Ways, actor: str
+        self,
+        workspace: Workspace,
+        trust: Trust | None,
+        ledger: MonitorLedger,
+        now: datetime,
+        ways: WatchServices,
+        actor: str,
     ) -> None:
         self.workspace = workspace
         self.trust = trust
@@ -164,9 +170,9 @@ class _Run:
         chosen = self._choose(snapshot, names, everything)
         pulse = self._pulse(snapshot) if heartbeat else None
         results = self._check(snapshot, chosen)
-        watched: list[Watched] = []
+        watched: list[WatchedMonitor] = []
         states: Mapping[str, AlertState] = {}
-        notes: Sequence[Note] = ()
+        notes: Sequence[JournalNote] = ()
         if chosen or self.ledger.held(self.now):
             from .consequences import Telling
 
@@ -254,17 +260,17 @@ class _Run:
             self._counted = Counter(monitor.name for monitor in snapshot.monitors.monitors)
         return self._counted
 
-    def decide(self, ask: Ask | None) -> Decision:
+    def decide(self, ask: Ask | None) -> ConsentDecision:
         """Return what a person decided; what asks for nothing needs no decision, and without a record none counts."""
-        from memory.trust.consent import Decision
+        from memory.trust.consent import ConsentDecision
 
         if ask is None:
-            return Decision(False, "pending", "", None, "it asks for nothing")
+            return ConsentDecision(False, "pending", "", None, "it asks for nothing")
         if self.trust is None:
-            return Decision(False, "pending", "", None, "there is no state folder to keep approvals in")
+            return ConsentDecision(False, "pending", "", None, "there is no state folder to keep approvals in")
         return self.trust.decide(ask)
 
-    def block(self, ask: Ask, decision: Decision) -> None:
+    def block(self, ask: Ask, decision: ConsentDecision) -> None:
         """Note that something waits for a person; what was denied waits for nobody."""
         if decision.allowed or decision.state == "denied":
             return
@@ -339,10 +345,10 @@ class _Run:
 
     def _record(
         self,
-        watched: Sequence[Watched],
+        watched: Sequence[WatchedMonitor],
         chosen: Sequence[_Chosen],
         states: Mapping[str, AlertState],
-        notes: Sequence[Note],
+        notes: Sequence[JournalNote],
         pulse: datetime | None,
         beaten: Beat | None,
     ) -> None:
@@ -365,13 +371,13 @@ class _Run:
         if watched or states or notes or done:
             self.ledger.run(work, None)
 
-    def _write(self, watched: Sequence[Watched]) -> str | None:
+    def _write(self, watched: Sequence[WatchedMonitor]) -> str | None:
         """Write everything back in one transaction; what cannot be written now waits for the next run."""
         waiting = self.ledger.unwritten()
         statuses = {one.monitor.name: last_status(one.result) for one in watched if one.result.ran}
         if not waiting and not statuses:
             return None
-        notes = [Note(one.at, one.title, one.lines) for one in waiting]
+        notes = [JournalNote(one.at, one.title, one.lines) for one in waiting]
 
         try:
             outcome = self.workspace.change(

@@ -19,7 +19,7 @@ MONITORS, JOURNAL = "monitors.md", "journal.md"
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class JournalNote:
     """One journal entry: when it happened, its title, its lines."""
 
     at: datetime
@@ -27,7 +27,7 @@ class Note:
     lines: tuple[str, ...]
 
 
-def write_back(snapshot: Snapshot, statuses: Mapping[str, str], notes: Sequence[Note], now: datetime) -> Edit:
+def write_back(snapshot: Snapshot, statuses: Mapping[str, str], notes: Sequence[JournalNote], now: datetime) -> Edit:
     """Return the edit of one run: `statuses` maps names of monitors to their `lastStatus`.
 
     Monitors that are gone by now are left out.
@@ -65,7 +65,7 @@ def _with_statuses(snapshot: Snapshot, statuses: Mapping[str, str], checked: str
     return document
 
 
-def _with_notes(snapshot: Snapshot, notes: Iterable[Note], now: datetime) -> Document:
+def _with_notes(snapshot: Snapshot, notes: Iterable[JournalNote], now: datetime) -> Document:
     from memory.files.journal.edits import with_notes
 
     wanted = [(note.at, note.title, note.lines) for note in notes]

@@ -22,29 +22,29 @@ JSON = "json."
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownName:
     """What is known of a name: what it counts in, and which types of monitors have it."""
 
     kind: NameKind
     types: tuple[str, ...]
 
 
-NAMES: Mapping[str, Known] = {
-    "status": Known("number", ("http",)),
-    "latency": Known("time", ("http", "tcp", "command")),
-    "body": Known("text", ("http",)),
-    "certificate": Known("time", ("http",)),
-    "size": Known("size", ("http", "file")),
-    "exit code": Known("number", ("command",)),
-    "value": Known("any", ("command",)),
-    "stdout": Known("text", ("command",)),
-    "stderr": Known("text", ("command",)),
-    "open": Known("flag", ("tcp",)),
-    "exists": Known("flag", ("file", "heartbeat")),
-    "missing": Known("flag", ("file", "heartbeat")),
-    "age": Known("time", ("file", "heartbeat")),
+NAMES: Mapping[str, KnownName] = {
+    "status": KnownName("number", ("http",)),
+    "latency": KnownName("time", ("http", "tcp", "command")),
+    "body": KnownName("text", ("http",)),
+    "certificate": KnownName("time", ("http",)),
+    "size": KnownName("size", ("http", "file")),
+    "exit code": KnownName("number", ("command",)),
+    "value": KnownName("any", ("command",)),
+    "stdout": KnownName("text", ("command",)),
+    "stderr": KnownName("text", ("command",)),
+    "open": KnownName("flag", ("tcp",)),
+    "exists": KnownName("flag", ("file", "heartbeat")),
+    "missing": KnownName("flag", ("file", "heartbeat")),
+    "age": KnownName("time", ("file", "heartbeat")),
 }
-_JSON = Known("any", ("http", "command"))
+_JSON = KnownName("any", ("http", "command"))
 _ALIASES = {
     "exitcode": "exit code",
     "exit_code": "exit code",
@@ -69,7 +69,7 @@ def plain_name(words: str) -> str:
     return _ALIASES.get(words, words)
 
 
-def find_name(name: str) -> Known | None:
+def find_name(name: str) -> KnownName | None:
     """Return what is known of a plain name; `value[2]` and `json.a.b` are names too."""
     if name.startswith(JSON) and len(name) > len(JSON):
         return _JSON

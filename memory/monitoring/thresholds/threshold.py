@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .names import DEFAULTS, KINDS, Known, find_name, nearest, plain_name
+from .names import DEFAULTS, KINDS, KnownName, find_name, nearest, plain_name
 from .rules import Compare, Flag, Joined, Not, Reading, Rule, leaves
 from .tokens import BadThreshold, Token, tokens_of
 from .units import Quantity, read_number, unit_of
@@ -149,7 +149,7 @@ class _Reader:
         rule = Compare(name, sign, *self.literal(name, known, sign))
         return Not(rule) if contrary else rule
 
-    def name(self) -> tuple[str, Known]:
+    def name(self) -> tuple[str, KnownName]:
         start = self.word
         if start.kind != "word" or self.join():
             raise self.no_name(start)
@@ -174,7 +174,7 @@ class _Reader:
         hint = "begin with what is measured: value > 90" if word.kind in ("number", "text") else _EXAMPLE
         return BadThreshold(f"{word.text[:20]!r} where a name is expected", word.column, hint)
 
-    def sign(self, known: Known, name: str) -> tuple[bool, str]:
+    def sign(self, known: KnownName, name: str) -> tuple[bool, str]:
         """Read a sign, `contains`, `is not` and `does not contain`; an empty sign for a name that stands alone."""
         contrary = False
         word = self.word
@@ -200,7 +200,7 @@ class _Reader:
             raise BadThreshold(f"a sign such as != or > is missing after {name[:40]}", word.column, hint)
         return contrary, sign
 
-    def literal(self, name: str, known: Known, sign: str) -> tuple[str | Quantity, str]:
+    def literal(self, name: str, known: KnownName, sign: str) -> tuple[str | Quantity, str]:
         word = self.next()
         if word.kind == "number" and sign != "contains" and known.kind != "text":
             return self.quantity(word, name, known)
@@ -213,7 +213,7 @@ class _Reader:
             raise BadThreshold(f"{name} is a number", word.column, f"write {name} {_SIGNS.get(sign, sign)} 200")
         return word.text, word.text
 
-    def quantity(self, word: Token, name: str, known: Known) -> tuple[Quantity, str]:
+    def quantity(self, word: Token, name: str, known: KnownName) -> tuple[Quantity, str]:
         unit = ""
         follower = self.word
         if follower.text == "%" or (follower.kind == "word" and not self.join()):

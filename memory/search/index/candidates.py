@@ -21,7 +21,7 @@ _TITLE_SHARE = 0.4
 _ALL = "title text"
 
 
-class Candidates:
+class CandidateSearch:
     """Looks for them between two numbers; each has to fit `strict`, where it is not empty, and must not fit `never`,
     both in the language of the index.
     """

@@ -7,16 +7,16 @@ from collections.abc import Hashable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from .row_diff import Edit, edits
+from .row_diff import RowEdit, edits
 
 if TYPE_CHECKING:
-    from memory.search.hits import Entry
+    from memory.search.hits import FoundEntry
     from memory.search.records import Record
 
-    from .inventory import Group
+    from .inventory import EntryGroup
 
 
-class Known:
+class IndexedFile:
     """How a file looked when it was indexed last; `serial` is the state of its rows that this belongs to."""
 
     __slots__ = ("groups", "serial")
@@ -30,7 +30,7 @@ class Known:
 class Live:
     """The entries of a file as they are now, by their place in it."""
 
-    def __init__(self, groups: Sequence[Group]) -> None:
+    def __init__(self, groups: Sequence[EntryGroup]) -> None:
         """Count the groups; no record is made."""
         self._groups = groups
         self._starts: list[int] = []
@@ -46,7 +46,7 @@ class Live:
         return self._groups[at].record(place - self._starts[at])
 
 
-def by_objects(known: Known, groups: Sequence[Group]) -> list[Edit] | None:
+def by_objects(known: IndexedFile, groups: Sequence[EntryGroup]) -> list[RowEdit] | None:
     """Return what is different by which objects stand where; None where that cannot tell."""
     if any(one[3] is None for one in known.groups) or any(one.items is None for one in groups):
         return None
@@ -68,10 +68,10 @@ def by_objects(known: Known, groups: Sequence[Group]) -> list[Edit] | None:
         for one in groups[start : len(groups) - tail]
         for item in (one.items() if one.items is not None else ())
     ]
-    return [Edit(*(place + base for place in edit)) for edit in edits(old, new)]
+    return [RowEdit(*(place + base for place in edit)) for edit in edits(old, new)]
 
 
-def mark_of(one: Entry | Record) -> bytes:
+def mark_of(one: FoundEntry | Record) -> bytes:
     """Return what tells apart what an entry of the index or a record says; its place and its ref do not count.
 
     Of many thousands these marks are held at once, so they are short.

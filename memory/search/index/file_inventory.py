@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memory.files.snapshot import MEMORY_FILES
 from memory.search.records import FILE_KINDS, journal_record, records, task_record
 
-from .inventory import Group, Shelf, whole
+from .inventory import EntryGroup, Shelf, whole
 
 if TYPE_CHECKING:
     from memory.files.journal.model import Journal
@@ -40,7 +40,7 @@ def shelves_of_files(workspace: Workspace) -> Iterator[Shelf]:
             yield Shelf(name, stamp, lambda name=name, kind=kind: _groups(snapshot, name, kind))  # type: ignore[misc]
 
 
-def _groups(snapshot: Snapshot, name: str, kind: str) -> Sequence[Group]:
+def _groups(snapshot: Snapshot, name: str, kind: str) -> Sequence[EntryGroup]:
     snapshot.document(name)  # raises here where it cannot be read
     if kind == "tasks":
         lists = (snapshot.tasks, *snapshot.archived_tasks()) if name != "tasks.md" else (snapshot.tasks,)
@@ -51,8 +51,8 @@ def _groups(snapshot: Snapshot, name: str, kind: str) -> Sequence[Group]:
     return [whole([record for record in records(snapshot, (kind,)) if record.file == name])]
 
 
-def _task_groups(tasks: TaskList) -> list[Group]:
-    groups: list[Group] = []
+def _task_groups(tasks: TaskList) -> list[EntryGroup]:
+    groups: list[EntryGroup] = []
     all_tasks = tasks.tasks
     start = 0
     while start < len(all_tasks):
@@ -61,7 +61,7 @@ def _task_groups(tasks: TaskList) -> list[Group]:
         end = start + len(held)
         part = all_tasks[start:end]
         groups.append(
-            Group(
+            EntryGroup(
                 held,
                 held.name,
                 len(part),
@@ -73,9 +73,9 @@ def _task_groups(tasks: TaskList) -> list[Group]:
     return groups
 
 
-def _journal_groups(journal: Journal) -> list[Group]:
+def _journal_groups(journal: Journal) -> list[EntryGroup]:
     return [
-        Group(
+        EntryGroup(
             section := journal.document.section(day.section),
             day.date or "",
             day.size,

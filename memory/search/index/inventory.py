@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from memory.search.records import Record
 
 
-class Group(NamedTuple):
+class EntryGroup(NamedTuple):
     """Entries of one file that stand together, in their order.
 
     While `token` is the same object and `name` the same text nothing in the group is different. The objects of
@@ -31,7 +31,7 @@ class Shelf(NamedTuple):
 
     file: str
     stamp: str
-    groups: Callable[[], Sequence[Group]]
+    groups: Callable[[], Sequence[EntryGroup]]
 
 
 def shelves_of_records(records: Iterable[Record]) -> Iterator[Shelf]:
@@ -43,6 +43,6 @@ def shelves_of_records(records: Iterable[Record]) -> Iterator[Shelf]:
         yield Shelf(file, "", lambda held=held: [whole(held)])  # type: ignore[misc]
 
 
-def whole(records: Sequence[Record]) -> Group:
+def whole(records: Sequence[Record]) -> EntryGroup:
     """Return one group of records that are compared by value."""
-    return Group(object(), "", len(records), None, records.__getitem__)
+    return EntryGroup(object(), "", len(records), None, records.__getitem__)

@@ -6,15 +6,15 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memory.search.hits import Answer, Entry, Hit, hit_of
+from memory.search.hits import FoundEntry, Hit, SearchAnswer, hit_of
 from memory.search.match import day_number
 from memory.search.query.needs import needs_of
 from memory.search.query.query import Query, Term, fits_place, unknown_places
 from memory.search.query.ranking import MOST, Weigher, best_of, kind_order
 from memory.search.query.typos import forgiven
 
-from .candidates import Candidates
-from .tables import Damaged, day_of, first_number, place_mark, unpack
+from .candidates import CandidateSearch
+from .tables import DamagedIndex, day_of, first_number, place_mark, unpack
 from .words import IndexWords
 
 if TYPE_CHECKING:
@@ -37,20 +37,20 @@ class Lookup:
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Nothing is asked yet."""
         self.connection = connection
-        self._chunks: OrderedDict[tuple[int, int], list[tuple[int, Entry]]] = OrderedDict()
+        self._chunks: OrderedDict[tuple[int, int], list[tuple[int, FoundEntry]]] = OrderedDict()
         self._words = IndexWords(connection)
 
     def stamps(self) -> dict[str, str]:
         """Return the stamps of the files as they were indexed; an empty one was not finished."""
         return dict(self.connection.execute("SELECT name, stamp FROM file"))
 
-    def ask(self, query: Query, limit: int) -> Answer:
+    def ask(self, query: Query, limit: int) -> SearchAnswer:
         """Return the best entries that fit; `limit` 0 is all, an empty query finds nothing.
 
         Where the limit leaves room, what fits some of the words comes as `partial`. sqlite3.Error, Damaged.
         """
         if query.empty:
-            return Answer(query)
+            return SearchAnswer(query)
         self.connection.execute("BEGIN")
         try:
             answer, found = self._ask(query, limit)
@@ -67,11 +67,11 @@ class Lookup:
             if self.connection.in_transaction:
                 self.connection.execute("COMMIT")
 
-    def _ask(self, query: Query, limit: int) -> tuple[Answer, list[int]]:
+    def _ask(self, query: Query, limit: int) -> tuple[SearchAnswer, list[int]]:
         """Return what fits all words, and the numbers of it."""
         text = self._expression(query)
         if text is None:
-            return Answer(query, explained=("no file and no kind has that name",)), []
+            return SearchAnswer(query, explained=("no file and no kind has that name",)), []
         low, high = _days(query)
         explained = [f"index: {text}"]
         most = RANKED + 1 if query.terms else limit + 1
@@ -119,7 +119,7 @@ class Lookup:
         )
         return [(number, points / (points + _HALF) if points > 0 else 0.0) for number, points in found]
 
-    def _partial(self, answer: Answer, besides: Sequence[int], room: int) -> tuple[Hit, ...]:
+    def _partial(self, answer: SearchAnswer, besides: Sequence[int], room: int) -> tuple[Hit, ...]:
         """Return the best of what fits some of the words, without what fits all of them."""
         query = answer.query
         only = query._replace(terms=tuple(term for term in query.terms if term.strict))
@@ -127,13 +127,13 @@ class Lookup:
         if strict is None:
             return ()
         needs = needs_of(query, self._words)
-        candidates = Candidates(self.connection, _days(query), " AND ".join(strict), self._never(query), besides)
+        candidates = CandidateSearch(self.connection, _days(query), " AND ".join(strict), self._never(query), besides)
         entries = self._entries(candidates.best(needs))
         return best_of(Weigher(needs, self._words.newest), entries.values(), query, answer.hits, room)
 
     def _answer(
         self, query: Query, rows: list[Row], limit: int, count: int, more: bool, explained: Sequence[str]
-    ) -> Answer:
+    ) -> SearchAnswer:
         # Equal scores: the later day first, then the kind, the file and the line, whenever each was indexed.
         rows.sort(key=lambda row: (-round(row[1], 3), -day_of(row[0])))
         if limit and len(rows) > limit:
@@ -147,10 +147,10 @@ class Lookup:
         shown.sort(key=lambda one: (-one[0], -one[1], kind_order(one[2].kind), one[2].file, one[2].line))
         chosen = shown[:limit] if limit else shown
         hits = tuple(hit_of(entry, query, score) for score, _, entry in chosen)
-        return Answer(query, hits, count, more, explained=tuple(explained))
+        return SearchAnswer(query, hits, count, more, explained=tuple(explained))
 
-    def _entries(self, numbers: Sequence[int]) -> dict[int, Entry]:
-        found: dict[int, Entry] = {}
+    def _entries(self, numbers: Sequence[int]) -> dict[int, FoundEntry]:
+        found: dict[int, FoundEntry] = {}
         wanted = set(numbers)
         for number in numbers:
             if number in found:
@@ -162,7 +162,7 @@ class Lookup:
                 (number,),
             ).fetchone()
             if row is None:
-                raise Damaged(f"no entry {number}")
+                raise DamagedIndex(f"no entry {number}")
             chunk, serial, name, line, data, room = row
             held = self._chunks.get((chunk, serial))
             if held is None:
@@ -172,7 +172,7 @@ class Lookup:
                     self._chunks.popitem(last=False)
             found.update((place, entry) for place, entry in held if place in wanted)
             if number not in found:
-                raise Damaged(f"no entry {number} in its chunk")
+                raise DamagedIndex(f"no entry {number} in its chunk")
         return found
 
     # The expression

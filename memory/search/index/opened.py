@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memory.storage.private.places import StateFolder
 
     from .lookup import Lookup
-    from .writer import Writer
+    from .writer import IndexWriter
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ class OpenedIndex:
         self._reading = threading.Lock()
         self._writing = threading.Lock()
         self._lookup: Lookup | None = None
-        self._writer: Writer | None = None
+        self._writer: IndexWriter | None = None
         self._read_from: tuple[int, int] | None = None
         self._written_to: tuple[int, int] | None = None
         self._base: Derived | None = None
@@ -49,7 +49,7 @@ class OpenedIndex:
         import sqlite3
 
         from .lookup import Lookup
-        from .tables import Damaged
+        from .tables import DamagedIndex
 
         base = self.base
         with self._reading:
@@ -62,20 +62,20 @@ class OpenedIndex:
                         return None
                     self._lookup, self._read_from = Lookup(connection), identity
                 return work(self._lookup)
-            except (sqlite3.Error, Damaged) as error:
+            except (sqlite3.Error, DamagedIndex) as error:
                 self._close_reader()
                 if _is_damage(error):
                     base.discard()
                 return None
 
-    def write(self, work: Callable[[Writer], T]) -> T | None:
+    def write(self, work: Callable[[IndexWriter], T]) -> T | None:
         """Return what a piece of writing comes to, begun a second time where the index is damaged; None: it cannot be
         written.
         """
         import sqlite3
 
-        from .tables import Damaged
-        from .writer import Writer
+        from .tables import DamagedIndex
+        from .writer import IndexWriter
 
         base = self.base
         with self._writing:
@@ -90,16 +90,16 @@ class OpenedIndex:
                             connection.execute(f"PRAGMA wal_autocheckpoint = {self._pages}")
                         if self._seconds:
                             connection.execute(f"PRAGMA busy_timeout = {int(1000 * self._seconds)}")
-                        self._writer, self._written_to = Writer(connection), base.identity()
+                        self._writer, self._written_to = IndexWriter(connection), base.identity()
                     return work(self._writer)
-                except (sqlite3.Error, Damaged) as error:
+                except (sqlite3.Error, DamagedIndex) as error:
                     self._close_writer()
                     if not _is_damage(error):
                         return None
                     base.discard()
         return None
 
-    def tidy(self, writer: Writer) -> None:
+    def tidy(self, writer: IndexWriter) -> None:
         """Give back the room that writing took; only inside of `write`."""
         self.base.tidy(writer.connection)
 

@@ -10,7 +10,7 @@ APART = 64
 """Differences with fewer equal things between them are one."""
 
 
-class Edit(NamedTuple):
+class RowEdit(NamedTuple):
     """`old[old_start:old_end]` became `new[new_start:new_end]`."""
 
     old_start: int
@@ -19,7 +19,7 @@ class Edit(NamedTuple):
     new_end: int
 
 
-def edits(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Edit]:
+def edits(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[RowEdit]:
     """Return what turns one row into the other, in order; nothing overlaps. What moved is removed and added."""
     start = 0
     shorter = min(len(old), len(new))
@@ -29,14 +29,14 @@ def edits(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Edit]:
     while tail < shorter - start and old[-1 - tail] == new[-1 - tail]:
         tail += 1
     old_end, new_end = len(old) - tail, len(new) - tail
-    found: list[Edit] = []
+    found: list[RowEdit] = []
     at_old, at_new = start, start
     for here_old, here_new in [*_common(old, new, start, old_end, new_end), (old_end, new_end)]:
         if here_old > at_old or here_new > at_new:
             if found and at_old - found[-1].old_end < APART:
-                found[-1] = Edit(found[-1].old_start, here_old, found[-1].new_start, here_new)
+                found[-1] = RowEdit(found[-1].old_start, here_old, found[-1].new_start, here_new)
             else:
-                found.append(Edit(at_old, here_old, at_new, here_new))
+                found.append(RowEdit(at_old, here_old, at_new, here_new))
         at_old, at_new = here_old + 1, here_new + 1
     return found
 

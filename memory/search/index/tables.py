@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from json import JSONDecodeError, dumps, loads
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memory.search.hits import Entry, body_of
+from memory.search.hits import FoundEntry, body_of
 from memory.search.match import day_number, tags_of
 from memory.search.query.words import FORMAT, indexable
 
@@ -57,40 +57,40 @@ CREATE VIRTUAL TABLE find USING fts5(text, title, marks, content='', tokenize='a
 """
 
 
-class Damaged(Exception):
+class DamagedIndex(Exception):
     """The database does not hold together."""
 
 
-class Held(NamedTuple):
+class IndexedEntry(NamedTuple):
     """One entry in the index with its number."""
 
     number: int
-    entry: Entry
+    entry: FoundEntry
 
 
-def pack(held: Sequence[Held], line: int) -> bytes:
+def pack(held: Sequence[IndexedEntry], line: int) -> bytes:
     """Return the bytes of a chunk; lines are kept as their distance from `line`."""
     rows = [(one.number, *one.entry[:1], *one.entry[2:6], one.entry.line - line, one.entry.tags) for one in held]
     return zlib.compress(dumps(rows, separators=(",", ":")).encode(), 9)
 
 
-def unpack(data: bytes, file: str, line: int, room: int = 0) -> list[Held]:
+def unpack(data: bytes, file: str, line: int, room: int = 0) -> list[IndexedEntry]:
     """Return the entries of a chunk; Damaged."""
     try:
         rows: list[list[Any]] = loads(zlib.decompress(data))
         return [
-            Held(number, Entry(kind, file, title, text, date, ref, line + far, tuple(tags), room))
+            IndexedEntry(number, FoundEntry(kind, file, title, text, date, ref, line + far, tuple(tags), room))
             for number, kind, title, text, date, ref, far, tags in rows
         ]
     except (zlib.error, JSONDecodeError, ValueError, TypeError) as error:
-        raise Damaged(str(error)) from error
+        raise DamagedIndex(str(error)) from error
 
 
 Row = tuple[int, str, str, str]
 """The number of an entry, and the columns of the full-text index."""
 
 
-def row_of(held: Held, places: Mapping[str, int]) -> Row:
+def row_of(held: IndexedEntry, places: Mapping[str, int]) -> Row:
     """Return what the full-text index is given for an entry, and needs again to forget it.
 
     `places` are the numbers of the kinds in files of its name.
@@ -116,7 +116,7 @@ def day_of(number: int) -> int:
     return (number - _DATED) >> DAY_BITS if number >= _DATED else 0
 
 
-class Numbers:
+class EntryNumbers:
     """Gives numbers to new entries, in one transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -130,7 +130,7 @@ class Numbers:
         if number is None:
             number = self._of(0)
         if number is None:
-            raise Damaged("no number is left")
+            raise DamagedIndex("no number is left")
         return number
 
     def _of(self, day: int) -> int | None:

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 from memory.files.refs.refs import SHORT
-from memory.search.hits import Entry
+from memory.search.hits import FoundEntry
 from memory.search.query.names import name_parts
 from memory.search.query.typos import SHORTEST, is_guessable, is_spelled
 from memory.search.query.words import tokens
 from memory.search.scan import entry_of
 
-from .file_diff import Known, Live, by_objects, mark_of
-from .row_diff import Edit, edits
-from .tables import CHUNK, LARGEST, Damaged, Held, Numbers, forget, insert, pack, row_of, unpack
+from .file_diff import IndexedFile, Live, by_objects, mark_of
+from .row_diff import RowEdit, edits
+from .tables import CHUNK, LARGEST, DamagedIndex, EntryNumbers, IndexedEntry, forget, insert, pack, row_of, unpack
 
 if TYPE_CHECKING:
     import sqlite3
 
     from memory.search.records import Record
 
-    from .inventory import Group, Shelf
+    from .inventory import EntryGroup, Shelf
 
 Chunk = tuple[int, int, int]
 """Id, place among those of the file, number of entries."""
@@ -42,13 +42,13 @@ class _Crossed(Exception):
     """Another process wrote about the same file."""
 
 
-class Writer:
+class IndexWriter:
     """Keeps the index of one database up to date; for one thread at a time."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Nothing is known of the files yet."""
         self.connection = connection
-        self._known: dict[tuple[int, str], Known] = {}
+        self._known: dict[tuple[int, str], IndexedFile] = {}
         self._words: set[str] = set()
         self._chunks: dict[int, tuple[int, list[Chunk]]] = {}
         self.indexed = 0
@@ -115,7 +115,7 @@ class Writer:
             if not done:
                 self._known.pop((room, shelf.file), None)
                 return False
-        self._known[room, shelf.file] = Known(
+        self._known[room, shelf.file] = IndexedFile(
             serial,
             [(one.token, one.name, one.size, None if one.items is None else one.items()) for one in groups],
         )
@@ -127,7 +127,9 @@ class Writer:
 
     # What is different
 
-    def _different(self, known: Known | None, groups: Sequence[Group], file: int, name: str, live: Live) -> list[Edit]:
+    def _different(
+        self, known: IndexedFile | None, groups: Sequence[EntryGroup], file: int, name: str, live: Live
+    ) -> list[RowEdit]:
         """Return the edits of the rows of a file; by the objects where they are known, else by what they say."""
         found = None if known is None else by_objects(known, groups)
         # Where much was read anew the same entries are other objects, and reading what is indexed costs less.
@@ -136,7 +138,7 @@ class Writer:
         old: list[Hashable] = [mark_of(one.entry) for one in self._held(file, name)]
         return edits(old, [mark_of(live.record(place)) for place in range(live.size)])
 
-    def _held(self, file: int, name: str) -> Iterator[Held]:
+    def _held(self, file: int, name: str) -> Iterator[IndexedEntry]:
         rows = self.connection.execute(
             "SELECT data, line FROM chunk JOIN body USING (id) WHERE file = ? ORDER BY no", (file,)
         )
@@ -146,7 +148,7 @@ class Writer:
     # What is written
 
     def _apply(
-        self, file: int, shelf: Shelf, serial: int, found: Sequence[Edit], live: Live, go_on: Callable[[], bool]
+        self, file: int, shelf: Shelf, serial: int, found: Sequence[RowEdit], live: Live, go_on: Callable[[], bool]
     ) -> tuple[int, bool]:
         """Write the edits, the last one first so that the places of the others stay; the stamp comes at the end."""
         titles: set[str] = set()
@@ -157,7 +159,7 @@ class Writer:
             shift = edit.new_start - edit.old_start
             while True:
                 start = max(edit.new_start, end - BATCH)
-                batch = Edit(edit.old_start, old_end, start, end)
+                batch = RowEdit(edit.old_start, old_end, start, end)
                 ends = len(found) == 1 and start == edit.new_start
                 write = partial(self._edit, file, shelf.file, serial, batch, shift, live, titles, len(found) == 1)
                 serial = self._transaction(
@@ -224,7 +226,7 @@ class Writer:
         for chunk in touched:
             held = self._chunk(chunk, name)
             new = [
-                Held(one.number, one.entry._replace(ref=live.record(starts[chunk] + at).ref))
+                IndexedEntry(one.number, one.entry._replace(ref=live.record(starts[chunk] + at).ref))
                 if one.entry.title in titles
                 else one
                 for at, one in enumerate(held)
@@ -239,7 +241,7 @@ class Writer:
         file: int,
         name: str,
         serial: int,
-        edit: Edit,
+        edit: RowEdit,
         shift: int,
         live: Live,
         titles: set[str],
@@ -258,19 +260,19 @@ class Writer:
             last += 1
             end += chunks[last][2]
         touched = chunks[first : last + 1]
-        held: list[Held] = []
+        held: list[IndexedEntry] = []
         for chunk, _, _ in touched:
             held += self._chunk(chunk, name)
         gone = held[edit.old_start - start : edit.old_end - start]
         places = self._places(name)
         forget(connection, [row_of(one, places) for one in gone])
         connection.executemany("DELETE FROM entry WHERE id = ?", [(one.number,) for one in gone])
-        numbers = Numbers(connection)
+        numbers = EntryNumbers(connection)
         fresh = []
         refs = {one.entry.ref for one in gone}
         for place in range(edit.new_start, edit.new_end):
             entry = _entry(live.record(place), refs)
-            fresh.append(Held(numbers.give(entry.date), entry))
+            fresh.append(IndexedEntry(numbers.give(entry.date), entry))
         self._put(name, fresh)
         # The lines of those beside them are others now.
         before = _shifted(held[: edit.old_start - start], live, start + shift)
@@ -291,15 +293,15 @@ class Writer:
             return found.fetchall()
         return known[1]
 
-    def _chunk(self, chunk: int, name: str) -> list[Held]:
+    def _chunk(self, chunk: int, name: str) -> list[IndexedEntry]:
         row = self.connection.execute(
             "SELECT data, line FROM chunk JOIN body USING (id) WHERE id = ?", (chunk,)
         ).fetchone()
         if row is None:
-            raise Damaged(f"no chunk {chunk}")
+            raise DamagedIndex(f"no chunk {chunk}")
         return unpack(row[0], name, row[1])
 
-    def _put(self, name: str, fresh: Sequence[Held]) -> None:
+    def _put(self, name: str, fresh: Sequence[IndexedEntry]) -> None:
         if not fresh:
             return
         places = self._places(name, {one.entry.kind for one in fresh})
@@ -326,7 +328,7 @@ class Writer:
             self.connection.execute("INSERT OR IGNORE INTO place (name, kind) VALUES (?, ?)", (name, kind))
         return dict(self.connection.execute("SELECT kind, id FROM place WHERE name = ?", (name,)))
 
-    def _move(self, chunks: Sequence[Chunk], first: int, last: int, edit: Edit, live: Live) -> None:
+    def _move(self, chunks: Sequence[Chunk], first: int, last: int, edit: RowEdit, live: Live) -> None:
         """Let the lines of the chunks before and behind count from where they are now."""
         for some, place in ((chunks[:first], 0), (chunks[last + 1 :], None)):
             if not some:
@@ -343,7 +345,7 @@ class Writer:
                     (far, some[0][0], some[0][1], some[-1][1]),
                 )
 
-    def _store(self, file: int, touched: Sequence[Chunk], rows: Sequence[Held], no: int) -> list[Chunk]:
+    def _store(self, file: int, touched: Sequence[Chunk], rows: Sequence[IndexedEntry], no: int) -> list[Chunk]:
         """Put rows into the place of some chunks, which held what is in them; return the chunks as they are now."""
         connection = self.connection
         size = len(rows) if len(rows) <= LARGEST else CHUNK
@@ -399,22 +401,22 @@ class Writer:
             raise
 
 
-def _entry(record: Record, refs: Container[str | None]) -> Entry:
+def _entry(record: Record, refs: Container[str | None]) -> FoundEntry:
     """Return the entry of a record. A ref that its predecessor had, and no twin, stays: to ask for it means to look
     for twins in the whole file.
     """
     ref = f"{record.kind}#{getattr(record.item, 'identity', '')}"
     if ref not in refs:
         return entry_of(record)
-    return Entry(record.kind, record.file, record.title, record.text, record.date, ref, record.line, record.tags)
+    return FoundEntry(record.kind, record.file, record.title, record.text, record.date, ref, record.line, record.tags)
 
 
-def _has_twin(entry: Entry) -> bool:
+def _has_twin(entry: FoundEntry) -> bool:
     """Tell whether a ref has more digits than those of the identity."""
     return len((entry.ref or "").partition("#")[2]) > SHORT
 
 
-def _shifted(held: Sequence[Held], live: Live, place: int) -> Sequence[Held]:
+def _shifted(held: Sequence[IndexedEntry], live: Live, place: int) -> Sequence[IndexedEntry]:
     """Return entries that stand together with their lines as they are now; the first of them is at a place."""
     far = live.record(place).line - held[0].entry.line if held and place < live.size else 0
-    return [Held(one.number, one.entry._replace(line=one.entry.line + far)) for one in held] if far else held
+    return [IndexedEntry(one.number, one.entry._replace(line=one.entry.line + far)) for one in held] if far else held

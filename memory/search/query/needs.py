@@ -37,7 +37,7 @@ _SPELLED_OUT = re.compile("ae|oe|ue|aa")
 _BORDER = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 
 
-class Form(NamedTuple):
+class NeedPhrase(NamedTuple):
     """Words that follow each other and serve a need; `worth` is what an entry gains by them."""
 
     words: tuple[str, ...]
@@ -53,7 +53,7 @@ class Need(NamedTuple):
 
     text: str
     place: int
-    forms: tuple[Form, ...]
+    forms: tuple[NeedPhrase, ...]
     head: str = ""
     longer: float = 0.0
     minor: bool = False
@@ -84,7 +84,7 @@ def needs_of(query: Query, vocabulary: Vocabulary) -> list[Need]:
     for term in query.terms:
         if term.strict:
             worth = max(rarity(vocabulary.count(word), vocabulary.total) for word in term.words)
-            quoted.append(Need(term.text, MOST_NEEDS + len(quoted), (Form(term.words, worth),), quoted=True))
+            quoted.append(Need(term.text, MOST_NEEDS + len(quoted), (NeedPhrase(term.words, worth),), quoted=True))
         else:
             found += _loose(term.text, vocabulary)
     found = list(dict.fromkeys(found))[:MOST_NEEDS]
@@ -127,7 +127,7 @@ def _says_little(word: str) -> bool:
 def _weighed(need: Need, weight: float) -> Need:
     if weight == 1.0:
         return need
-    forms = tuple(Form(form.words, form.worth * weight) for form in need.forms)
+    forms = tuple(NeedPhrase(form.words, form.worth * weight) for form in need.forms)
     return need._replace(forms=forms, longer=need.longer * weight)
 
 
@@ -142,11 +142,11 @@ def _need(word: str, typed: str, place: int, vocabulary: Vocabulary, minor: bool
     weights: dict[str, float] = {word: 1.0} if here else {}
     if is_unspaced(word):
         if len(word) > 1:
-            return Need(word, place, tuple(Form((one,), rarity(here, total)) for one in weights), count=here)
+            return Need(word, place, tuple(NeedPhrase((one,), rarity(here, total)) for one in weights), count=here)
         # Every character begins a pair, or is the last of its run.
         return Need(word, place, (), word, rarity(_SOME, total))
     if minor:
-        return Need(word, place, tuple(Form((one,), 1.0) for one in weights), minor=True)
+        return Need(word, place, tuple(NeedPhrase((one,), 1.0) for one in weights), minor=True)
     for other in _spellings(word, typed):
         if vocabulary.count(other):
             weights.setdefault(other, 0.98)
@@ -170,10 +170,10 @@ def _need(word: str, typed: str, place: int, vocabulary: Vocabulary, minor: bool
         for other, weight in near_words(word, vocabulary):
             weights.setdefault(other, weight)
     best = sorted(weights.items(), key=lambda one: (-one[1], one[0]))[:_MOST_FORMS]
-    forms = [Form((other,), weight * rarity(vocabulary.count(other), total)) for other, weight in best]
+    forms = [NeedPhrase((other,), weight * rarity(vocabulary.count(other), total)) for other, weight in best]
     if here <= _SELDOM:
         forms += [
-            Form(parts, 0.9 * max(rarity(vocabulary.count(part), total) for part in parts))
+            NeedPhrase(parts, 0.9 * max(rarity(vocabulary.count(part), total) for part in parts))
             for parts in _divided(word, typed, vocabulary)
         ]
     count += sum(min(map(vocabulary.count, form.words)) for form in forms)
@@ -255,5 +255,5 @@ def _with_neighbours(need: Need, words: Sequence[str], vocabulary: Vocabulary) -
         if at >= 0 and len(pair) == 2 and not any(is_unspaced(one) for one in pair):
             joined = "".join(pair)
             if vocabulary.count(joined):
-                added.append(Form((joined,), 0.7 * rarity(vocabulary.count(joined), vocabulary.total)))
+                added.append(NeedPhrase((joined,), 0.7 * rarity(vocabulary.count(joined), vocabulary.total)))
     return need._replace(forms=(*need.forms, *added)) if added else need

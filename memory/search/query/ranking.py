@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memory.registry import kinds
-from memory.search.hits import Entry, Hit, body_of, hit_of
+from memory.search.hits import FoundEntry, Hit, body_of, hit_of
 from memory.search.match import day_number
 
 from .words import fold, indexable
@@ -68,11 +68,11 @@ class Weigher:
         serious |= {need.head for need in needs if need.head and not need.minor}
         self._quick = re.compile("|".join(map(re.escape, sorted(serious))) or "(?!)")
 
-    def glance(self, entry: Entry) -> int:
+    def glance(self, entry: FoundEntry) -> int:
         """Return how many different words a quick look at an entry finds that may serve a need that is not minor."""
         return len(set(self._quick.findall(fold(f"{entry.title}\n{entry.text}"))))
 
-    def weigh(self, entry: Entry) -> tuple[float, frozenset[int]]:
+    def weigh(self, entry: FoundEntry) -> tuple[float, frozenset[int]]:
         """Return what an entry gains, and the places of the needs that it serves."""
         title = indexable(entry.title)
         body = indexable(body_of(entry.title, entry.text)[:_LONGEST])
@@ -118,7 +118,7 @@ class Weigher:
                 points += _NEAR_SHARE * min(self.needs[one].worth, self.needs[other].worth) * min(1.0, _NEXT / far)
         return points
 
-    def _standing(self, entry: Entry) -> float:
+    def _standing(self, entry: FoundEntry) -> float:
         """Return a factor: the newest before older ones, what is current before what is archived or replaced."""
         day = day_number(entry.date)
         age = max(0, self._newest - day)
@@ -132,7 +132,7 @@ class Weigher:
 
 
 def best_of(
-    weigher: Weigher, entries: Iterable[Entry], query: Query, above: Sequence[Hit], room: int
+    weigher: Weigher, entries: Iterable[FoundEntry], query: Query, above: Sequence[Hit], room: int
 ) -> tuple[Hit, ...]:
     """Return the best hits among entries that fit some of the words, the best first, `room` at most.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memory.search.records import Record
 
 
-class Held:
+class HeldVocabulary:
     """The vocabulary of some records."""
 
     def __init__(self, records: Sequence[Record]) -> None:

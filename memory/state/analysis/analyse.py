@@ -16,7 +16,7 @@ from .focus import current_focus
 from .found import Ecosystem
 from .languages import is_document, is_test, language_of
 from .modules import areas_of, dense_areas, modules_of
-from .texts.documents import Part, html_title, opening_of, parts_of, readme_of, title_of
+from .texts.documents import TextSection, html_title, opening_of, parts_of, readme_of, title_of
 from .texts.open_work import gotchas, next_steps
 from .texts.prose import cut, ended, some_sentences
 from .tree import ENTRY_FILES, Tree
@@ -84,7 +84,7 @@ def _ecosystems(tree: Tree) -> list[Ecosystem]:
     return found
 
 
-def _name(tree: Tree, primary: Ecosystem | None, parts: list[Part], text: str) -> str:
+def _name(tree: Tree, primary: Ecosystem | None, parts: list[TextSection], text: str) -> str:
     root = primary.root if primary is not None else None
     if root is not None:
         inner = any(package.folder for package in primary.packages) if primary is not None else False
@@ -94,7 +94,7 @@ def _name(tree: Tree, primary: Ecosystem | None, parts: list[Part], text: str) -
     return title if 0 < len(title) <= 60 and len(title.split()) <= 5 else folder
 
 
-def _summary(tree: Tree, ecosystems: list[Ecosystem], parts: list[Part], name: str) -> str:
+def _summary(tree: Tree, ecosystems: list[Ecosystem], parts: list[TextSection], name: str) -> str:
     said = some_sentences(opening_of(parts), _SUMMARY)
     if said:
         return ended(said)

@@ -8,7 +8,7 @@ from memory.state.first_run import first_run
 from memory.state.projections.markdown import one_line
 
 from .around import ci_files
-from .git import Work, work_of
+from .git import GitWork, work_of
 from .languages import is_test
 from .texts.open_work import marks, unreleased
 from .texts.prose import ended
@@ -49,7 +49,7 @@ def validation_snapshot(commands: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _summary(tree: Tree, name: str, work: Work | None, steps: list[dict[str, str]]) -> str:
+def _summary(tree: Tree, name: str, work: GitWork | None, steps: list[dict[str, str]]) -> str:
     changes = unreleased(tree)
     if work is not None and work.branch and work.branch not in ("main", "master", "trunk", "develop"):
         said = f"Work is on the branch `{work.branch}`"
@@ -75,7 +75,7 @@ def _changes(count: int) -> str:
     return f"{count} change{'' if count == 1 else 's'}"
 
 
-def _state(tree: Tree, work: Work | None) -> list[str]:
+def _state(tree: Tree, work: GitWork | None) -> list[str]:
     lines = []
     if work is None:
         lines.append("The folder is no git repository.")

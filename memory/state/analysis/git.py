@@ -21,14 +21,14 @@ _LOGGED = re.compile(
 _MOST_OBJECT = 1 << 20
 
 
-class Work(NamedTuple):
+class GitWork(NamedTuple):
     """The branch ("" where there is none) and the subject of the last commit ("" where it is not told)."""
 
     branch: str
     subject: str
 
 
-def work_of(root: str) -> Work | None:
+def work_of(root: str) -> GitWork | None:
     """Return what the work tree at `root` is on; None where `root` is no work tree of git."""
     folder = git_folder(root)
     head = read_small(folder, "HEAD") if folder is not None else None
@@ -36,7 +36,7 @@ def work_of(root: str) -> Work | None:
         return None
     named = _BRANCH.match(head)
     branch = one_line(named[1]) if named is not None else ""
-    return Work(branch, cut(_subject(folder, head), 120))
+    return GitWork(branch, cut(_subject(folder, head), 120))
 
 
 def _subject(folder: str, head: str) -> str:

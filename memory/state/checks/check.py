@@ -23,7 +23,7 @@ from memory.state.files.model import (
     moment,
     plural,
 )
-from memory.state.files.reading import Memory
+from memory.state.files.reading import StateFiles
 from memory.state.files.store import entry_path
 from memory.state.paths import bundle_paths, is_there, shown_path
 from memory.state.projections.entry_block import find_blocks, render_block
@@ -33,7 +33,7 @@ from .finding import SHOWN, Finding
 from .history import check_archive, check_checkpoints, check_cursors, check_events
 
 
-def validate(memory: Memory, now: datetime | None) -> tuple[Finding, ...]:
+def validate(memory: StateFiles, now: datetime | None) -> tuple[Finding, ...]:
     """Return every finding at an aware time (None: but for those that depend on it); nothing that lies in the files
     raises, and nothing is written.
 
@@ -59,7 +59,7 @@ def validate(memory: Memory, now: datetime | None) -> tuple[Finding, ...]:
 # -- state.json ------------------------------------------------------------------------------------------
 
 
-def _state(memory: Memory) -> Iterator[Finding]:
+def _state(memory: StateFiles) -> Iterator[Finding]:
     try:
         state = memory.state
     except MemdeckError as error:
@@ -81,7 +81,7 @@ def _state(memory: Memory) -> Iterator[Finding]:
         yield Finding("warn", "state:provider", f"the provider {name[:60]!r} is none of codex, claude", STATE)
 
 
-def _config(memory: Memory) -> Iterator[Finding]:
+def _config(memory: StateFiles) -> Iterator[Finding]:
     try:
         stored = memory.read(CONFIG)
         if not stored.exists:
@@ -103,7 +103,7 @@ def _config(memory: Memory) -> Iterator[Finding]:
 # -- sources --------------------------------------------------------------------------------
 
 
-def _sources(memory: Memory, sound: bool) -> Iterator[Finding]:
+def _sources(memory: StateFiles, sound: bool) -> Iterator[Finding]:
     try:
         stored = memory.read(SOURCES)
         if not stored.exists:
@@ -156,7 +156,7 @@ def _source(root: Path, source: object, number: int, ids: set[str]) -> Iterator[
 # -- projections, entry block, paths ---------------------------------------------------------------------
 
 
-def _views(memory: Memory) -> Iterator[Finding]:
+def _views(memory: StateFiles) -> Iterator[Finding]:
     bundle_hash = digest(memory.bundle)
     for name, text in render_projections(memory.bundle, bundle_hash).items():
         path = path_of(name)
@@ -181,7 +181,7 @@ def _views(memory: Memory) -> Iterator[Finding]:
     yield from _entry(memory, bundle_hash)
 
 
-def _entry(memory: Memory, bundle_hash: str) -> Iterator[Finding]:
+def _entry(memory: StateFiles, bundle_hash: str) -> Iterator[Finding]:
     try:
         path = entry_path(memory.root, memory.bundle)
     except MemdeckError as error:
@@ -213,7 +213,7 @@ def _entry(memory: Memory, bundle_hash: str) -> Iterator[Finding]:
         yield Finding("warn", "entry:twice", f"there are {len(blocks)} entry blocks, the first one counts", path)
 
 
-def _bundle_paths(memory: Memory) -> Iterator[Finding]:
+def _bundle_paths(memory: StateFiles) -> Iterator[Finding]:
     bundle = memory.bundle
     missing = [path for path in bundle_paths(bundle) if not is_there(memory.root, path)]
     if bundle["project"]["recommendedEntryFile"] not in ENTRY_FILES:
@@ -228,7 +228,7 @@ def _bundle_paths(memory: Memory) -> Iterator[Finding]:
 # -- validation, cursors, archive ------------------------------------------------------------------------
 
 
-def _validation(memory: Memory, now: datetime | None) -> Iterator[Finding]:
+def _validation(memory: StateFiles, now: datetime | None) -> Iterator[Finding]:
     snapshot = memory.bundle["currentFocus"]["validationSnapshot"]
     if not memory.bundle["validationCommands"]:
         yield Finding("warn", "validation:commands", "the bundle has no validation command", STATE)
@@ -252,7 +252,7 @@ def _validation(memory: Memory, now: datetime | None) -> Iterator[Finding]:
         yield Finding("pass", "validation:freshness", f"they passed on {snapshot['validatedAt'][:10]}", STATE)
 
 
-def _backlog(memory: Memory) -> Iterator[Finding]:
+def _backlog(memory: StateFiles) -> Iterator[Finding]:
     try:
         waiting, threshold = len(memory.unrecalled()), memory.config["recall"]["backlogWarnThreshold"]
     except MemdeckError:

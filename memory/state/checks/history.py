@@ -8,14 +8,14 @@ from datetime import datetime, timedelta
 from memory.errors import MemdeckError
 from memory.state.files.canonical import digest
 from memory.state.files.model import ARCHIVE, CHECKPOINTS, EVENTS, STATE, Json, moment, number_of, plural
-from memory.state.files.reading import Memory, checkpoint_path, read_events
+from memory.state.files.reading import StateFiles, checkpoint_path, read_events
 
 from .finding import SHOWN, Finding
 
 _MOST_GAP = 10_000
 
 
-def check_events(memory: Memory, sound: bool, now: datetime | None) -> Iterator[Finding]:
+def check_events(memory: StateFiles, sound: bool, now: datetime | None) -> Iterator[Finding]:
     """Look at events.jsonl: lines, ids, order, gaps, and how many the state counts."""
     try:
         if not memory.read(EVENTS).exists:
@@ -44,7 +44,7 @@ def check_events(memory: Memory, sound: bool, now: datetime | None) -> Iterator[
 
 
 def _ordering(
-    memory: Memory, items: tuple[Json, ...], lines: tuple[int, ...], now: datetime | None
+    memory: StateFiles, items: tuple[Json, ...], lines: tuple[int, ...], now: datetime | None
 ) -> Iterator[Finding]:
     before, seen = 0, set()
     gaps: list[tuple[int, int, int, datetime | None]] = []
@@ -70,7 +70,7 @@ def _ordering(
             yield Finding("fail", "history:continuity", words, EVENTS, line)
 
 
-def _archived_numbers(memory: Memory) -> frozenset[int]:
+def _archived_numbers(memory: StateFiles) -> frozenset[int]:
     found: set[int] = set()
     for batch in memory.batches:
         try:
@@ -80,7 +80,7 @@ def _archived_numbers(memory: Memory) -> frozenset[int]:
     return frozenset(found)
 
 
-def _may_have_expired(memory: Memory, since: datetime | None, now: datetime | None) -> bool:
+def _may_have_expired(memory: StateFiles, since: datetime | None, now: datetime | None) -> bool:
     """Tell whether a missing event may have been in a batch that is gone: retention is on, and the last event before it
     (at `since`, None: there is none) is older than a batch becomes. No cursor need have passed it: what was written
     along with a bundle goes by its age alone.
@@ -96,7 +96,7 @@ def _may_have_expired(memory: Memory, since: datetime | None, now: datetime | No
     return since + timedelta(days=retention["archive"]["expireAfterDays"]) <= now
 
 
-def check_checkpoints(memory: Memory, sound: bool, now: datetime | None) -> Iterator[Finding]:
+def check_checkpoints(memory: StateFiles, sound: bool, now: datetime | None) -> Iterator[Finding]:
     """Look at the checkpoints: their form, hashes, events, and which is the latest."""
     for name in memory.checkpoint_names:
         if name.startswith("."):
@@ -119,14 +119,16 @@ def check_checkpoints(memory: Memory, sound: bool, now: datetime | None) -> Iter
         yield from _latest(memory, ids)
 
 
-def _known_events(memory: Memory) -> frozenset[int] | None:
+def _known_events(memory: StateFiles) -> frozenset[int] | None:
     try:
         return frozenset(number_of(event["id"]) for event in memory.found_events.items) | _archived_numbers(memory)
     except MemdeckError:
         return None
 
 
-def _checkpoint(memory: Memory, name: str, events: frozenset[int] | None, now: datetime | None) -> Iterator[Finding]:
+def _checkpoint(
+    memory: StateFiles, name: str, events: frozenset[int] | None, now: datetime | None
+) -> Iterator[Finding]:
     path = checkpoint_path(name)
     try:
         checkpoint = memory.checkpoint(name)
@@ -142,7 +144,7 @@ def _checkpoint(memory: Memory, name: str, events: frozenset[int] | None, now: d
         yield Finding("warn", f"checkpoints:event:{name}", words, path)
 
 
-def _latest(memory: Memory, ids: tuple[str, ...]) -> Iterator[Finding]:
+def _latest(memory: StateFiles, ids: tuple[str, ...]) -> Iterator[Finding]:
     latest = memory.state["maintenance"]["latestCheckpointId"]
     if latest != ids[-1]:
         yield Finding("fail", "checkpoints:latest", f"the state names {latest} as the latest, it is {ids[-1]}", STATE)
@@ -157,7 +159,7 @@ def _latest(memory: Memory, ids: tuple[str, ...]) -> Iterator[Finding]:
         yield Finding("warn", "checkpoints:bundle-drift", f"the bundle is not that of {latest}", STATE)
 
 
-def check_cursors(memory: Memory) -> Iterator[Finding]:
+def check_cursors(memory: StateFiles) -> Iterator[Finding]:
     """Look for cursors that point behind the last event: they would keep events that come from being recalled."""
     try:
         highest = max((number_of(event["id"]) for event in memory.found_events.items), default=0)
@@ -173,7 +175,7 @@ def check_cursors(memory: Memory) -> Iterator[Finding]:
             yield Finding("fail", "recall:cursor", f"{scope}: {name} is later than every event", STATE)
 
 
-def check_archive(memory: Memory, now: datetime | None) -> Iterator[Finding]:
+def check_archive(memory: StateFiles, now: datetime | None) -> Iterator[Finding]:
     """Look at the batches of the archive; what is wrong in them only warns."""
     for name in memory.names(ARCHIVE):
         if name not in memory.batches and memory.names(f"{ARCHIVE}/{name}") and not name.startswith("."):
@@ -182,7 +184,7 @@ def check_archive(memory: Memory, now: datetime | None) -> Iterator[Finding]:
         yield from _batch(memory, batch, now)
 
 
-def _batch(memory: Memory, batch: str, now: datetime | None) -> Iterator[Finding]:
+def _batch(memory: StateFiles, batch: str, now: datetime | None) -> Iterator[Finding]:
     folder = f"{ARCHIVE}/{batch}"
     try:
         manifest = memory.manifest(batch)

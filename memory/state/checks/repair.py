@@ -13,10 +13,10 @@ from memory.state.files.canonical import canonical_bytes, digest, ordered_bytes
 from memory.state.files.config import DEFAULT_BYTES, DEFAULTS, config_faults
 from memory.state.files.json_text import load
 from memory.state.files.model import CHECKPOINTS, CONFIG, EVENTS, SOURCES, Json, event_id, number_of, plural
-from memory.state.files.reading import Memory, checkpoint_path
+from memory.state.files.reading import StateFiles, checkpoint_path
 from memory.state.files.schema import faults_of
-from memory.state.files.store import StateStore, Writing
-from memory.state.repair_plan import Mend, Plan, archived_ids, keep_aside, write
+from memory.state.files.store import StateStore, StateWriting
+from memory.state.repair_plan import Mend, RepairPlan, archived_ids, keep_aside, write
 from memory.state.repair_state import mend_state
 
 from .check import validate
@@ -31,13 +31,13 @@ MOST_FILES = 200
 """How many files one repair changes; a store with more damage is mended in several."""
 
 
-def plan_repair(memory: Memory, now: datetime) -> Plan:
+def plan_repair(memory: StateFiles, now: datetime) -> RepairPlan:
     """Return what a repair would do with the files as they are; nothing is written.
 
     `left` are the failures that no repair answers: paths that the bundle names and that are not there, and files that
     may not be read or written.
     """
-    plan = Plan()
+    plan = RepairPlan()
     _config(memory, plan)
     sources = _sources(memory, plan)
     events = _events(memory, plan)
@@ -47,7 +47,7 @@ def plan_repair(memory: Memory, now: datetime) -> Plan:
     return plan
 
 
-def _answers(plan: Plan, finding: Finding) -> bool:
+def _answers(plan: RepairPlan, finding: Finding) -> bool:
     if finding.code in ("bundle:paths", "validation:freshness", "history:continuity"):
         return False
     if finding.code == "checkpoints:missing":
@@ -55,7 +55,7 @@ def _answers(plan: Plan, finding: Finding) -> bool:
     return finding.file in plan.files
 
 
-def _config(memory: Memory, plan: Plan) -> None:
+def _config(memory: StateFiles, plan: RepairPlan) -> None:
     try:
         stored = memory.read(CONFIG)
         if not stored.exists:
@@ -90,7 +90,7 @@ def _without(written: Json, places: set[str], where: str = "") -> Json:
     return kept
 
 
-def _sources(memory: Memory, plan: Plan) -> int | None:
+def _sources(memory: StateFiles, plan: RepairPlan) -> int | None:
     try:
         stored = memory.read(SOURCES)
     except MemdeckError:
@@ -115,7 +115,7 @@ def _sources(memory: Memory, plan: Plan) -> int | None:
     return len(kept)
 
 
-def _events(memory: Memory, plan: Plan) -> list[Json] | None:
+def _events(memory: StateFiles, plan: RepairPlan) -> list[Json] | None:
     try:
         stored = memory.read(EVENTS)
         if not stored.exists:
@@ -148,7 +148,7 @@ def _events(memory: Memory, plan: Plan) -> list[Json] | None:
     return [event for event, _ in ordered]
 
 
-def _checkpoints(memory: Memory, plan: Plan) -> list[Json]:
+def _checkpoints(memory: StateFiles, plan: RepairPlan) -> list[Json]:
     """Plan that checkpoints go that are damaged; return those that stay, the oldest first."""
     kept = []
     for name in memory.checkpoint_ids:
@@ -172,13 +172,13 @@ def _checkpoints(memory: Memory, plan: Plan) -> list[Json]:
     return kept
 
 
-def repair(store: StateStore, shown: Plan, *, actor: str, now: datetime) -> tuple[Plan, Change]:
+def repair(store: StateStore, shown: RepairPlan, *, actor: str, now: datetime) -> tuple[RepairPlan, Change]:
     """Do what a plan says, in one transaction; `memdeck undo` takes it back.
 
     RefusedError `state.repair.stale` where another plan would be made by now.
     """
 
-    def build(writing: Writing) -> tuple[Plan, Change]:
+    def build(writing: StateWriting) -> tuple[RepairPlan, Change]:
         plan = plan_repair(writing.memory, writing.now)
         if plan.id != shown.id:
             raise RefusedError("state.repair.stale", "the files changed since the plan was shown", "look at it again")

@@ -10,8 +10,8 @@ from memory.errors import MemdeckError
 
 from .canonical import canonical_bytes, line_bytes
 from .model import ARCHIVE, Json, moment, stamp
-from .reading import Memory, checkpoint_path, read_events
-from .store import Writing
+from .reading import StateFiles, checkpoint_path, read_events
+from .store import StateWriting
 
 MOST_CHECKPOINTS = 200
 """How many checkpoints go in one transaction: each takes four open files, and a process may have about a thousand."""
@@ -29,7 +29,7 @@ def batch_name(kind: str, now: datetime, taken: Iterable[str]) -> str:
 
 
 def put_batch(
-    writing: Writing,
+    writing: StateWriting,
     kind: str,
     config: Json,
     *,
@@ -66,7 +66,7 @@ def put_batch(
     return name
 
 
-def expired(memory: Memory, now: datetime, days: int) -> tuple[list[str], list[str]]:
+def expired(memory: StateFiles, now: datetime, days: int) -> tuple[list[str], list[str]]:
     """Return the batches that are `days` old by their manifests, and sentences about those that cannot be read."""
     gone, warnings = [], []
     for batch in memory.batches:
@@ -80,7 +80,7 @@ def expired(memory: Memory, now: datetime, days: int) -> tuple[list[str], list[s
     return gone, warnings
 
 
-def files_of(memory: Memory, batch: str) -> list[str]:
+def files_of(memory: StateFiles, batch: str) -> list[str]:
     """Return the files of a batch that a memory system puts there; anything else in it is left alone."""
     folder = f"{ARCHIVE}/{batch}"
     plain = ("events.jsonl", "state.json", "config.json", "sources.json", "manifest.json")
@@ -91,7 +91,7 @@ def files_of(memory: Memory, batch: str) -> list[str]:
     return found
 
 
-def archived_events(memory: Memory) -> Iterator[Json]:
+def archived_events(memory: StateFiles) -> Iterator[Json]:
     """Yield the events in the batches of the archive; lines that hold none are passed over."""
     for batch in memory.batches:
         try:

@@ -55,7 +55,7 @@ class BadLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Events:
+class EventFile:
     """What events.jsonl holds: the events in their order, the line (from 1) of each, and what is none."""
 
     items: tuple[Json, ...]
@@ -63,13 +63,13 @@ class Events:
     bad: tuple[BadLine, ...] = ()
 
 
-def read_events(data: bytes) -> Events:
+def read_events(data: bytes) -> EventFile:
     """Return the events of a file, with what is wrong in it; lines end in a newline only."""
     with without_collector():
         return _events(data)
 
 
-def _events(data: bytes) -> Events:
+def _events(data: bytes) -> EventFile:
     items: list[Json] = []
     lines: list[int] = []
     bad: list[BadLine] = []
@@ -92,7 +92,7 @@ def _events(data: bytes) -> Events:
         else:
             items.append(event)
             lines.append(number)
-    return Events(tuple(items), tuple(lines), tuple(bad))
+    return EventFile(tuple(items), tuple(lines), tuple(bad))
 
 
 class Parsed:
@@ -112,7 +112,7 @@ class Parsed:
         return value
 
 
-class Memory:
+class StateFiles:
     """One look at the files; each is read when it is asked for first, and raises then what is wrong with it.
 
     Errors: MemdeckError `state.missing`, `state.schema`, `state.events`, `state.sources`, `state.checkpoint.*`,
@@ -139,12 +139,12 @@ class Memory:
         return state
 
     @cached_property
-    def found_events(self) -> Events:
+    def found_events(self) -> EventFile:
         """The events and the lines that hold none; `state.events.missing` without the file."""
         stored = self.read(EVENTS)
         if not stored.exists:
             raise _wrong("state.events.missing", EVENTS, 0, "the file is missing")
-        events: Events = self._parsed.of(EVENTS, stored, read_events)
+        events: EventFile = self._parsed.of(EVENTS, stored, read_events)
         return events
 
     @cached_property
@@ -304,7 +304,7 @@ def checkpoint_path(name: str) -> str:
     return f"{CHECKPOINTS}/{name}.json"
 
 
-def next_checkpoint(memory: Memory) -> str:
+def next_checkpoint(memory: StateFiles) -> str:
     """Return the id of the next checkpoint."""
     return checkpoint_id(memory.highest_checkpoint() + 1)
 

@@ -15,7 +15,7 @@ from memory.state.recall.events import short, tool_run
 from . import schema
 from .canonical import canonical_bytes, digest, line_bytes
 from .model import ENTRY_FILES, EVENTS, GENERATOR, SCHEMA_VERSION, SCOPES, STATE, Json, event_id, stamp
-from .reading import Memory, Parsed, checkpoint_path, next_checkpoint
+from .reading import Parsed, StateFiles, checkpoint_path, next_checkpoint
 
 if TYPE_CHECKING:
     from memory.state.diff import Digest
@@ -31,7 +31,7 @@ R = TypeVar("R")
 class StateStore:
     """The project state in one store, which is rooted in the workspace; safe to share between threads.
 
-    Errors: BusyError `file.locked`, RefusedError `file.*`, MemdeckError `file.io`, and those of `Memory`.
+    Errors: BusyError `file.locked`, RefusedError `file.*`, MemdeckError `file.io`, and those of `StateFiles`.
     """
 
     def __init__(self, store: Store, private: StateFolder | None = None) -> None:
@@ -46,9 +46,9 @@ class StateStore:
         """The workspace."""
         return self.files.workspace
 
-    def memory(self) -> Memory:
+    def memory(self) -> StateFiles:
         """Return one look at the files as they are now."""
-        return Memory(self.root, self.files.read, self.names, self._parsed)
+        return StateFiles(self.root, self.files.read, self.names, self._parsed)
 
     def names(self, folder: str) -> tuple[str, ...]:
         """Return what lies in a folder of the workspace; nothing where it leads out or cannot be listed."""
@@ -57,7 +57,7 @@ class StateStore:
         names = names_in(self.root / folder, self.root)
         return names if isinstance(names, tuple) else ()
 
-    def change(self, operation: str, build: Callable[[Writing], R], *, actor: str, now: datetime) -> R:
+    def change(self, operation: str, build: Callable[[StateWriting], R], *, actor: str, now: datetime) -> R:
         """Make a change: under the lock, `build` gets what is there and writes; errors of it change nothing.
 
         When another program writes to the same files just then, `build` is called again with what it wrote.
@@ -65,7 +65,7 @@ class StateStore:
         for tries in range(1, _TRIES + 1):
             try:
                 with self.files.transaction(operation, actor=actor, now=now) as transaction:
-                    return build(Writing(self, transaction, now, self._parsed))
+                    return build(StateWriting(self, transaction, now, self._parsed))
             except ConflictError as error:
                 if tries == _TRIES or not error.details.get("crossed"):
                     raise
@@ -73,7 +73,7 @@ class StateStore:
         raise AssertionError("the last try returns or raises")
 
 
-class Writing:
+class StateWriting:
     """One change in the making: what is there, read under the lock, and what is written in one transaction."""
 
     def __init__(self, store: StateStore, transaction: Transaction, now: datetime, parsed: Parsed) -> None:
@@ -81,7 +81,7 @@ class Writing:
         self.store = store
         self.transaction = transaction
         self.now = now
-        self.memory = Memory(store.root, transaction.read, store.names, parsed)
+        self.memory = StateFiles(store.root, transaction.read, store.names, parsed)
 
     def put(self, path: str, data: bytes) -> None:
         """Plan the bytes of a file, which is made where it is missing; the same bytes are no change."""

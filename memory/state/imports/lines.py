@@ -12,7 +12,7 @@ MOST_LINE = 32 << 20
 _CHUNK = 1 << 20
 
 
-class Line(NamedTuple):
+class SessionLine(NamedTuple):
     """One line: its number from 1, its record, None where it is none, and whether its line end is still missing."""
 
     number: int
@@ -20,7 +20,7 @@ class Line(NamedTuple):
     unfinished: bool = False
 
 
-def read_lines(file: BinaryIO, most: int) -> Iterator[Line]:
+def read_lines(file: BinaryIO, most: int) -> Iterator[SessionLine]:
     """Yield the lines of a file up to `most` bytes, without blank ones; only `\\n` ends a line."""
     number = 0
     while most > 0:
@@ -31,9 +31,9 @@ def read_lines(file: BinaryIO, most: int) -> Iterator[Line]:
         most -= len(raw)
         if len(raw) > MOST_LINE and not raw.endswith(b"\n"):
             most -= _pass_over(file, most)
-            yield Line(number, None)
+            yield SessionLine(number, None)
         elif raw.strip(b"\xef\xbb\xbf \t\r\n"):
-            yield Line(number, _record(raw), not raw.endswith(b"\n"))
+            yield SessionLine(number, _record(raw), not raw.endswith(b"\n"))
 
 
 def _pass_over(file: BinaryIO, most: int) -> int:

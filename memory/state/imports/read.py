@@ -21,7 +21,7 @@ from .belonging import is_elsewhere
 from .discover import SourceItem
 from .lines import read_lines
 from .privacy import Cleaner
-from .shapes import PERSON, Record, read_record
+from .shapes import PERSON, SessionRecord, read_record
 from .signals import KINDS, Signals, find_signals
 from .titles import title_of
 
@@ -114,7 +114,7 @@ class _Session:
         self._bad += 1
         self._first_bad = number if self._first_bad is None else self._first_bad
 
-    def take(self, record: Record) -> None:
+    def take(self, record: SessionRecord) -> None:
         """Take what one line tells."""
         self._aside = self._aside or record.aside
         if record.alone:

@@ -39,7 +39,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class SessionRecord:
     """What one line of a session tells: texts, its time, and of the session its id, folder and title, where it does.
 
     `alone` says that the folder is that of this line only, as in a history of prompts of all projects. `echo` says
@@ -56,29 +56,29 @@ class Record:
     aside: bool = False
 
 
-def read_record(record: Mapping[str, Any], source_type: str) -> Record:
+def read_record(record: Mapping[str, Any], source_type: str) -> SessionRecord:
     """Return what a line of a session of that type tells; shapes that are not known tell nothing."""
     return _codex(record) if source_type == "codex-local" else _claude(record)
 
 
-def _claude(record: Mapping[str, Any]) -> Record:
+def _claude(record: Mapping[str, Any]) -> SessionRecord:
     time = read_time(record.get("timestamp"))
     folder, session = _text(record.get("cwd")), _text(record.get("sessionId"))
     kind = _kind(record)
     if isinstance(record.get("display"), str):
-        return Record(_prompt(record["display"]), time, None, _text(record.get("project")), alone=True)
+        return SessionRecord(_prompt(record["display"]), time, None, _text(record.get("project")), alone=True)
     if kind == "summary":
-        return Record(title=_text(record.get("summary")))
+        return SessionRecord(title=_text(record.get("summary")))
     if kind in ("custom-title", "ai-title"):
-        return Record(title=_text(record.get("customTitle")) or _text(record.get("aiTitle")))
+        return SessionRecord(title=_text(record.get("customTitle")) or _text(record.get("aiTitle")))
     aside = any(
         record.get(name) for name in ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage", "toolUseResult")
     )
     said = () if aside or not (kind in _ROLES or kind in (None, "message")) else tuple(_message(record, kind))
-    return Record(said, time, session, folder)
+    return SessionRecord(said, time, session, folder)
 
 
-def _codex(record: Mapping[str, Any]) -> Record:
+def _codex(record: Mapping[str, Any]) -> SessionRecord:
     time = read_time(record.get("timestamp"))
     kind, payload = _kind(record), record.get("payload")
     if isinstance(payload, Mapping):
@@ -97,15 +97,15 @@ def _codex(record: Mapping[str, Any]) -> Record:
         elif kind is None or (kind == "message" and inner is None):
             session = _text(payload.get("id"))
             said = tuple(_message(payload, None))
-        return Record(said, time, session, folder, echo=True, aside=aside)
+        return SessionRecord(said, time, session, folder, echo=True, aside=aside)
     item = record.get("item")
     if kind == "item.completed" and isinstance(item, Mapping):
         texts = _said(AGENT, item.get("text")) if item.get("type") in ("agent_message", "assistant_message") else ()
-        return Record(tuple(texts), time)
+        return SessionRecord(tuple(texts), time)
     # The first line of older sessions names the session, their messages stand alone.
     session = _text(record.get("id")) if kind is None and "role" not in record else None
     said = tuple(_message(record, kind)) if kind in _ROLES or kind in (None, "message") else ()
-    return Record(said, time, session, _text(record.get("cwd")), echo=True)
+    return SessionRecord(said, time, session, _text(record.get("cwd")), echo=True)
 
 
 def _kind(record: Mapping[str, Any]) -> str | None:

@@ -16,7 +16,7 @@ _DONE, _NEXT = "DONE:", "NEXT:"
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class BundleProposal:
     """A bundle that an engine makes of another one and of events; what merged, by title; who made it, in words."""
 
     bundle: Json
@@ -25,7 +25,7 @@ class Proposal:
     engine: str = "deterministic"
 
 
-def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bool]) -> Proposal:
+def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bool]) -> BundleProposal:
     """Return the bundle with what events say, in their order.
 
     A gotcha or a next step of a title that is there adds to it; `DONE:` takes the step of its title away; decisions
@@ -71,7 +71,7 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
         "gotchas": merged_gotchas.items,
         "nextSteps": merged_steps.items,
     }
-    return Proposal(
+    return BundleProposal(
         after,
         _gone(bundle["gotchas"], merged_gotchas.absorbed),
         _gone(bundle["nextSteps"], merged_steps.absorbed),

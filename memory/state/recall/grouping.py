@@ -24,7 +24,7 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class EventGroup:
     """Events that are about the same.
 
     `label` is `local`, `imports` or `mixed`; `event_ids` are in the order of their times, then of their numbers;
@@ -62,7 +62,7 @@ def topic(text: str) -> str:
     return normalise(_PREFIX.sub("", text, count=1).partition(":")[0])
 
 
-def group_events(events: Sequence[Event]) -> list[Group]:
+def group_events(events: Sequence[Event]) -> list[EventGroup]:
     """Group events that share the topic of a gotcha or of a next step, or a key path together with a decision or a
     validation; a path alone groups nothing. The newest group comes first.
 
@@ -131,10 +131,10 @@ def _moment(event: Event) -> datetime | None:
         return None
 
 
-def _group(number: int, events: Sequence[Event], when: Mapping[int, tuple[datetime, int, str]]) -> Group:
+def _group(number: int, events: Sequence[Event], when: Mapping[int, tuple[datetime, int, str]]) -> EventGroup:
     kinds = {"local" if event.get("kind") == "tool_run" else "imports" for event in events}
     times = [str(event["createdAt"]) for event in events if when[id(event)][0] != _EARLIEST]
-    return Group(
+    return EventGroup(
         id=f"grp-{number:06d}",
         label=kinds.pop() if len(kinds) == 1 else "mixed",
         event_ids=tuple(str(event.get("id", "")) for event in events),

@@ -30,7 +30,7 @@ class Absorbed(NamedTuple):
     into: str
 
 
-class Merged(NamedTuple):
+class UniqueLines(NamedTuple):
     """A list without what says the same twice, and what was absorbed, in the order of merging."""
 
     items: list[dict[str, Any]]
@@ -61,7 +61,7 @@ def overlap(one: str, other: str) -> float:
     return _share(words(one), words(other))
 
 
-def merge_gotchas(items: Iterable[Entry]) -> Merged:
+def merge_gotchas(items: Iterable[Entry]) -> UniqueLines:
     """Merge gotchas whose titles are equal, or whose titles and causes or correct paths overlap by `ALIKE`.
 
     Of two texts of a field the longer stays (of equally long ones the first), in the place of the first gotcha. The
@@ -70,7 +70,7 @@ def merge_gotchas(items: Iterable[Entry]) -> Merged:
     return _merge_entries(items, "title", ("cause", "correctPath"), by_title=True)
 
 
-def merge_next_steps(items: Iterable[Entry]) -> Merged:
+def merge_next_steps(items: Iterable[Entry]) -> UniqueLines:
     """Merge next steps whose titles, and whose starts or ends (`done`), overlap by `ALIKE`; fields as in gotchas."""
     return _merge_entries(items, "title", ("start", "done"), by_title=False)
 
@@ -115,7 +115,7 @@ def _longer(one: str, other: str) -> str:
     return one if len(one) >= len(other) else other
 
 
-def _merge_entries(items: Iterable[Entry], title: str, others: tuple[str, str], *, by_title: bool) -> Merged:
+def _merge_entries(items: Iterable[Entry], title: str, others: tuple[str, str], *, by_title: bool) -> UniqueLines:
     """Merge entries: each is put among those that were kept; what comes of a merge is looked at again."""
     entries = [dict(item) for item in items]
     absorbed: list[Absorbed] = []
@@ -132,7 +132,7 @@ def _merge_entries(items: Iterable[Entry], title: str, others: tuple[str, str], 
             now, at = merged, min(at, found)
         kept[at] = now
         index.add(at, now)
-    return Merged([kept[place] for place in sorted(kept)], absorbed)
+    return UniqueLines([kept[place] for place in sorted(kept)], absorbed)
 
 
 def _longer_value(one: object, other: object) -> object:

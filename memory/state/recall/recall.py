@@ -11,12 +11,12 @@ from memory.errors import ConflictError, UsageError
 from memory.state.diff import Digest, SectionDiff, diff_bundles, digest_of
 from memory.state.files.model import KEYS, POLICIES, SCOPES, SECTIONS, Json, number_of, plural, stamp
 from memory.state.files.pause import without_collector
-from memory.state.files.reading import Memory
-from memory.state.files.store import StateStore, Writing
+from memory.state.files.reading import StateFiles
+from memory.state.files.store import StateStore, StateWriting
 from memory.state.paths import is_there
 
-from .consolidate import Proposal, consolidate
-from .grouping import Group, group_events
+from .consolidate import BundleProposal, consolidate
+from .grouping import EventGroup, group_events
 
 if TYPE_CHECKING:
     from memory.storage import Change
@@ -72,7 +72,7 @@ def scope_of_recall(
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class RecallPreview:
     """What a recall would do: nothing is written. `after` is the bundle, `digest` what changes in it.
 
     `left` are the sections that would change too and are not taken, for the recall is of another one. `engine` says
@@ -83,7 +83,7 @@ class Preview:
     before: Json
     after: Json
     events: tuple[Json, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[EventGroup, ...]
     digest: Digest
     left: tuple[str, ...] = ()
     engine: str = "deterministic"
@@ -125,7 +125,7 @@ class Preview:
         return answer
 
 
-def group_json(group: Group) -> Json:
+def group_json(group: EventGroup) -> Json:
     """Return a group of events for programs."""
     return {
         "id": group.id,
@@ -139,13 +139,13 @@ def group_json(group: Group) -> Json:
     }
 
 
-def preview(memory: Memory, scope: Scope, engine: Engine | None = None) -> Preview:
+def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> RecallPreview:
     """Return what a recall would do with what is there now; without events everything in it is empty."""
     state = memory.state
     before = state["bundle"]
     events = tuple(memory.unrecalled(scope.source))
     if not events:
-        return Preview(
+        return RecallPreview(
             scope, before, before, (), (), Digest((), scope.section, scope.protected), base_hash=_hash(state)
         )
     with without_collector():
@@ -158,7 +158,7 @@ def preview(memory: Memory, scope: Scope, engine: Engine | None = None) -> Previ
     )
     digest = digest_of(before, after, selected=scope.section, protected=scope.protected, merged=merged)
     left = tuple(name for name, key in KEYS.items() if not scope.takes(name) and proposal.bundle[key] != before[key])
-    return Preview(scope, before, after, events, groups, digest, left, proposal.engine, note, _hash(state))
+    return RecallPreview(scope, before, after, events, groups, digest, left, proposal.engine, note, _hash(state))
 
 
 def _hash(state: Json) -> str:
@@ -167,13 +167,13 @@ def _hash(state: Json) -> str:
 
 
 def _propose(
-    memory: Memory, before: Json, events: Sequence[Json], scope: Scope, engine: Engine | None
-) -> tuple[Proposal, str]:
+    memory: StateFiles, before: Json, events: Sequence[Json], scope: Scope, engine: Engine | None
+) -> tuple[BundleProposal, str]:
     note = ""
     if engine is not None:
         bundle, words = engine(before, events, scope.section)
         if bundle is not None:
-            return Proposal(_keep_run(before, bundle), engine=words), ""
+            return BundleProposal(_keep_run(before, bundle), engine=words), ""
         note = words
     return consolidate(before, events, lambda path: is_there(memory.root, path)), note
 
@@ -197,7 +197,7 @@ def _keep_run(before: Json, proposed: Json) -> Json:
 class Recalled:
     """What an applied recall did: the change (None: there was nothing to recall) and the state after it."""
 
-    preview: Preview
+    preview: RecallPreview
     change: Change | None
     state: Json
 
@@ -219,14 +219,14 @@ class Recalled:
         }
 
 
-def apply(store: StateStore, shown: Preview, *, actor: str, now: datetime) -> Recalled:
+def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime) -> Recalled:
     """Apply what a preview showed: state, event, checkpoint, projections and entry block in one transaction.
 
     A recall that changes nothing moves the cursor only. ConflictError `state.recall.stale` where the bundle or the
     events are others by now.
     """
 
-    def build(writing: Writing) -> Recalled:
+    def build(writing: StateWriting) -> Recalled:
         memory = writing.memory
         state = memory.state
         events = tuple(memory.unrecalled(shown.scope.source))

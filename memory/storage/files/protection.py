@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memory.storage.private.places import WorkFolder
-    from memory.storage.private.state import State
-    from memory.storage.transaction.intent_log import Journal
+    from memory.storage.private.state import PrivateState
+    from memory.storage.transaction.intent_log import IntentLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Protection:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class LateBytes:
     """Bytes that another program wrote to a file that a change had just displaced.
 
     `path` is relative to the store's root, `change` the id of that change, `name` that of the file in the stage
@@ -64,7 +64,7 @@ _REASONS = {
 }
 
 
-def probe(root: Path, state: State | None) -> Protection:
+def probe(root: Path, state: PrivateState | None) -> Protection:
     """Try out what the file system of a store's root can do, in a folder of its own that is removed again."""
     reasons: list[str] = []
     found = dict.fromkeys(_REASONS, False)
@@ -128,7 +128,7 @@ def _leases(folder: int) -> bool:
         os.close(fd)
 
 
-def kept(journal: Journal, place: WorkFolder, prefix: str) -> tuple[Kept, ...]:
+def kept(journal: IntentLog, place: WorkFolder, prefix: str) -> tuple[LateBytes, ...]:
     """Return what a store kept, by its records and its stage folder; what lies there unnoted is left out.
 
     `prefix` is the store's root as seen from the workspace.
@@ -140,5 +140,5 @@ def kept(journal: Journal, place: WorkFolder, prefix: str) -> tuple[Kept, ...]:
                 data = beneath.read(f"{place.path}/stage/{file.name}", place.workspace).base
             except MemdeckError:
                 data = None
-            found.append(Kept(file.name, file.path.removeprefix(prefix), file.change, data))
+            found.append(LateBytes(file.name, file.path.removeprefix(prefix), file.change, data))
     return tuple(found)

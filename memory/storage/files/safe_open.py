@@ -15,7 +15,7 @@ import time
 from memory.errors import BusyError, RefusedError
 
 from . import errnos as faults
-from .version import ABSENT, MISSING, UNKNOWN, Stored, Version
+from .version import ABSENT, MISSING, UNKNOWN, FileVersion, Stored
 
 _TOP = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOLDER = _TOP | os.O_NOFOLLOW | getattr(os, "O_PATH", 0)
@@ -76,11 +76,11 @@ def read_open(fd: int, path: str) -> Stored | None:
     before = os.fstat(fd)
     if not st.S_ISREG(before.st_mode):
         raise faults.not_regular(path, before.st_mode)
-    version = Version.of(before)
+    version = FileVersion.of(before)
     if version.size > MOST_BYTES:
         raise faults.too_large(path, version.size, MOST_BYTES)
     data = read_all(fd, version.size)
-    if len(data) != version.size or Version.of(os.fstat(fd)) != version:
+    if len(data) != version.size or FileVersion.of(os.fstat(fd)) != version:
         return None
     return Stored(data, version)
 
@@ -97,10 +97,10 @@ def read_all(fd: int, size: int) -> bytes:
     return data
 
 
-def version_of(path: str, beneath: str | os.PathLike[str]) -> Version:
+def version_of(path: str, beneath: str | os.PathLike[str]) -> FileVersion:
     """Look at a file's version in one call: `ABSENT` if there is none, `UNKNOWN` if it cannot be told."""
     try:
-        return Version.of(os.stat(f"{os.fspath(beneath)}/{path}"))
+        return FileVersion.of(os.stat(f"{os.fspath(beneath)}/{path}"))
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
     except (OSError, ValueError):

@@ -7,7 +7,7 @@ import os
 from memory.named_tuple import NamedTuple
 
 
-class Version(NamedTuple):
+class FileVersion(NamedTuple):
     """The stat values that change when a file's bytes do; equal versions mean equal bytes, once settled.
 
     `size` is in bytes, `mtime_ns` and `ctime_ns` in nanoseconds since 1970 UTC.
@@ -25,7 +25,7 @@ class Version(NamedTuple):
         return self.size >= 0
 
     @classmethod
-    def of(cls, stat: os.stat_result) -> Version:
+    def of(cls, stat: os.stat_result) -> FileVersion:
         """Take the version out of a stat result."""
         return cls(stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
 
@@ -38,10 +38,10 @@ class Version(NamedTuple):
         return at_ns - self.ctime_ns > 20_000_000
 
 
-ABSENT = Version(0, 0, -1, 0, 0)
+ABSENT = FileVersion(0, 0, -1, 0, 0)
 """The version of a file that is not there."""
 
-UNKNOWN = Version(0, 0, -2, 0, 0)
+UNKNOWN = FileVersion(0, 0, -2, 0, 0)
 """The version of a file that cannot be looked at; it equals no version that was ever read."""
 
 
@@ -49,7 +49,7 @@ class Stored(NamedTuple):
     """The bytes of a file and the version they belong to; `b""` and `ABSENT` where there is no file."""
 
     data: bytes
-    version: Version
+    version: FileVersion
 
     @property
     def exists(self) -> bool:

@@ -29,7 +29,7 @@ NAME = "changes.sqlite"
 DAMAGED = "changes.damaged.sqlite"
 
 
-class Kind(NamedTuple):
+class DatabaseKind(NamedTuple):
     """What a database file is for: its names, how messages call it, its tables with their version.
 
     `upgrades` makes the tables of each older version those of the next one.
@@ -44,7 +44,7 @@ class Kind(NamedTuple):
     upgrades: Mapping[int, str] = MappingProxyType({})
 
 
-CHANGES = Kind(NAME, DAMAGED, "the change log", TABLES, VERSION, upgrades=UPGRADES)
+CHANGES = DatabaseKind(NAME, DAMAGED, "the change log", TABLES, VERSION, upgrades=UPGRADES)
 """The change log."""
 _MOMENT = 50
 """Milliseconds for which light work waits for other processes."""
@@ -61,7 +61,7 @@ class LogFile:
     SQLite ends the process where a connection is closed under a thread that works with it.
     """
 
-    def __init__(self, folder: StateFolder | None, timeout: float = 2.0, kind: Kind = CHANGES) -> None:
+    def __init__(self, folder: StateFolder | None, timeout: float = 2.0, kind: DatabaseKind = CHANGES) -> None:
         """Without a folder it lives in memory, as long as the process; `timeout` is in seconds.
 
         A change waits for it under the workspace's lock, for which others wait longer than that.

@@ -11,7 +11,7 @@ from . import rows
 if TYPE_CHECKING:
     import sqlite3
 
-    from .records import Record
+    from .records import ChangeRecord
 
 
 def listed(
@@ -23,7 +23,7 @@ def listed(
     since: datetime | None,
     until: datetime | None,
     before: int | None = None,
-) -> Sequence[Record]:
+) -> Sequence[ChangeRecord]:
     """Return the changes that fit all conditions; the conditions are those of `History.list`."""
     conditions: list[str] = []
     values: list[object] = []

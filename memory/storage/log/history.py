@@ -1,4 +1,4 @@
-"""The changes that were made, by whomever, newest first; `turner` takes them back."""
+"""The changes that were made, by whomever, newest first; `undo` takes them back."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from memory.document.compare import Region, apply, inverted
 from memory.errors import AmbiguousError, BusyError, NotFoundError
 from memory.storage.changes import Change, FileChange, new_id
 from memory.storage.files.safe_open import version_of
-from memory.storage.files.version import MISSING, Stored, Version
+from memory.storage.files.version import MISSING, FileVersion, Stored
 
 from . import rows
-from .log import ChangeLog, Found, Mine
+from .log import ChangeLog, FoundFile, Mine
 
 if TYPE_CHECKING:
     import sqlite3
 
     from memory.storage.contracts import ChangingStore
 
-    from .records import Record, RecordedFile, Touched
-    from .shared import Together
+    from .records import ChangeRecord, RecordedFile, Touched
+    from .shared import SharedLog
     from .taken_back_rows import TakenBack
-    from .undo import Turner
+    from .undo import Undo
 
 
 class History:
     """Records changes, lists them and takes them back; safe to share between threads."""
 
-    def __init__(self, log: ChangeLog, together: Together) -> None:
+    def __init__(self, log: ChangeLog, together: SharedLog) -> None:
         """Read and write the log of some stores; nothing is opened yet."""
         self._log = log
         self._together = together
@@ -41,12 +41,12 @@ class History:
         self._mutex = RLock()
 
     @property
-    def _turner(self) -> Turner:
+    def _undo_log(self) -> Undo:
         # Imported here: most commands take nothing back. Made for each use: kept, it would keep this and the open log
         # alive in a circle.
-        from .undo import Turner
+        from .undo import Undo
 
-        return Turner(self, self._log, self._together, self._mutex)
+        return Undo(self, self._log, self._together, self._mutex)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ class History:
         with self._mutex:
             self._log.note(Change(new_id(now), now, actor, operation, summary, ()))
 
-    def _versions(self, change: Change, store: ChangingStore) -> dict[str, Version]:
+    def _versions(self, change: Change, store: ChangingStore) -> dict[str, FileVersion]:
         """Return the versions of files that hold what the change wrote, for sure."""
         known = {}
         for file in change.files:
@@ -118,7 +118,7 @@ class History:
                 known[file.path] = stored.version
         return known
 
-    def _look(self, path: str) -> tuple[bytes | None, Version | None]:
+    def _look(self, path: str) -> tuple[bytes | None, FileVersion | None]:
         stored = self._read(path)
         return stored.base, None
 
@@ -144,7 +144,7 @@ class History:
             for path in paths:
                 stored = self._read(path)
                 changed = stored.version.ctime_ns if stored.exists else self._folder_time(path)
-                found.append(Found(path, stored.base, stored.version, time.time_ns() - changed))
+                found.append(FoundFile(path, stored.base, stored.version, time.time_ns() - changed))
             with self._mutex:
                 return self._log.notice(found, now, self._same)
 
@@ -157,7 +157,7 @@ class History:
         if age > within * 1e9:
             return False
         with self._mutex:
-            return self._log.passing(Found(path, stored.base, stored.version, age))
+            return self._log.passing(FoundFile(path, stored.base, stored.version, age))
 
     def seen(self) -> tuple[str, ...]:
         """Return every file that was ever seen, as seen from the workspace."""
@@ -199,7 +199,7 @@ class History:
                 here = set(names)
             yield from (prefix + name for name in names if name in here)
 
-    def _same(self, found: Found) -> bool:
+    def _same(self, found: FoundFile) -> bool:
         store = self._together.store_of(found.path)
         return store is not None and version_of(found.path, store.workspace) == found.version
 
@@ -233,7 +233,7 @@ class History:
         since: datetime | None = None,
         until: datetime | None = None,
         before: int | None = None,
-    ) -> tuple[Record, ...]:
+    ) -> tuple[ChangeRecord, ...]:
         """Return the newest `limit` changes, newest first; 0 for all. `before` is the `seq` that a page goes on from.
 
         `actor` may end in `*`; `file` is a path, its end from a `/` on, or a part with `*`; `entry` is a ref, its
@@ -242,7 +242,7 @@ class History:
         """
         from .filters import listed
 
-        nothing: Sequence[Record] = ()
+        nothing: Sequence[ChangeRecord] = ()
         with self._mutex:
             if entry is not None:
                 self._log.file.run(self._log.name_all, None, make=False)
@@ -279,10 +279,10 @@ class History:
             self._log.file.run(self._log.name_all, None, make=False)
             return self._log.file.run(lambda db: newer_name(db, ref), nothing, make=False)
 
-    def get(self, change_id: str) -> Record:
+    def get(self, change_id: str) -> ChangeRecord:
         """Return the change of an id, or of its beginning; NotFoundError `change.not_found`, AmbiguousError."""
         text = change_id.strip().upper()
-        found: Sequence[Record] = self.records("substr(id, 1, ?) = ?", (len(text), text), 21)
+        found: Sequence[ChangeRecord] = self.records("substr(id, 1, ?) = ?", (len(text), text), 21)
         exact = [record for record in found if record.id == text]
         if len(exact) == 1 or len(found) == 1:
             return (exact or found)[0]
@@ -297,7 +297,7 @@ class History:
             candidates=[record.id for record in found],
         )
 
-    def regions(self, record: Record, file: RecordedFile) -> tuple[Region, ...]:
+    def regions(self, record: ChangeRecord, file: RecordedFile) -> tuple[Region, ...]:
         """Return what was different in one file of a change; none where the bytes were thinned out."""
 
         def work(db: sqlite3.Connection) -> tuple[Region, ...]:
@@ -341,7 +341,7 @@ class History:
         with self._mutex:
             return self._log.last_known(path)[1]
 
-    def done_to(self, operation: str, path: str) -> Sequence[Record]:
+    def done_to(self, operation: str, path: str) -> Sequence[ChangeRecord]:
         """Return the changes of an operation that touched a file and stand, newest first, as far as they are kept."""
         condition = "operation = ? AND undone_by IS NULL AND seq IN (SELECT seq FROM file WHERE path = ?)"
         return [record for record in self.records(condition, (operation, rows.key(path)), 0) if record.kept]
@@ -374,7 +374,7 @@ class History:
         A change that was made in several transactions is taken back as one.
         """
         self._settle(now)
-        return self._turner.undo(actor, now)
+        return self._undo_log.undo(actor, now)
 
     def redo(self, *, actor: str, now: datetime) -> Change:
         """Bring back the change of this actor that was undone last; a new change in between ends that.
@@ -382,26 +382,26 @@ class History:
         Errors as `undo`.
         """
         self._settle(now)
-        return self._turner.redo(actor, now)
+        return self._undo_log.redo(actor, now)
 
     def turnable(self, actor: str) -> tuple[bool, bool]:
         """Return whether `undo` and `redo` would find a change of this actor; both False where the log cannot be read.
 
         Whether it can be taken back is another question, which only trying answers.
         """
-        return self._turner.turnable(actor)
+        return self._undo_log.turnable(actor)
 
     def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
         """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already."""
         self._settle(now)
-        return self._turner.revert(change_id, actor, now)
+        return self._undo_log.revert(change_id, actor, now)
 
     def rehearse_revert(self, change_id: str, *, now: datetime) -> tuple[FileChange, ...]:
         """Return what `revert` would do to the files, and write nothing; paths as seen from the workspace.
 
         Errors as `revert`.
         """
-        return self._turner.rehearse(change_id, now)
+        return self._undo_log.rehearse(change_id, now)
 
     def touched_by(self, file: FileChange) -> tuple[Region, ...]:
         """Return what is different in a file that a change would write; its path as seen from the workspace."""
@@ -413,9 +413,9 @@ class History:
         with self._mutex:
             return self._log.touched(path, regions, by_place=True)
 
-    def records(self, where: str, values: Sequence[object], limit: int) -> Sequence[Record]:
+    def records(self, where: str, values: Sequence[object], limit: int) -> Sequence[ChangeRecord]:
         """Return the newest changes of which an SQL condition holds."""
-        nothing: Sequence[Record] = ()
+        nothing: Sequence[ChangeRecord] = ()
         with self._mutex:
             return self._log.file.run(lambda db: rows.records(db, where, values, limit), nothing, make=False)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from memory.storage.contracts import EntryReading
-    from memory.storage.files.version import Version
+    from memory.storage.files.version import FileVersion
     from memory.storage.private.places import StateFolder
 
     from .records import Touched, TouchKind
@@ -46,18 +46,18 @@ _THIN_EVERY = 50
 _SETTLED_NS = 20_000_000
 _PASSING_NS = 5_000_000_000
 
-Look = Callable[[str], "tuple[bytes | None, Version | None]"]
+Look = Callable[[str], "tuple[bytes | None, FileVersion | None]"]
 """Returns the bytes of a file as they are now, None where there is none, and their version if that is sure."""
 Mine = Callable[[str], bool]
 """Tells whether a file is one of the store whose lock is held: about changes of others nothing can be decided."""
 
 
-class Found(NamedTuple):
+class FoundFile(NamedTuple):
     """A file as it was read: bytes (None: no file), version, and how long ago it was changed, in nanoseconds."""
 
     path: str
     data: bytes | None
-    version: Version
+    version: FileVersion
     age_ns: int
 
     @property
@@ -129,7 +129,7 @@ class ChangeLog:
 
         return self.file.run(work, False)
 
-    def done(self, change: Change, versions: dict[str, Version]) -> None:
+    def done(self, change: Change, versions: dict[str, FileVersion]) -> None:
         """Note that the files of a change are in their places; `versions` as far as they are known for sure."""
 
         self._own.update((file.path, file.after) for file in change.files)
@@ -167,7 +167,7 @@ class ChangeLog:
 
     # -- what others did ----------------------------------------------------------------------------------------
 
-    def notice(self, found: Sequence[Found], now: datetime, same: Callable[[Found], bool]) -> int:
+    def notice(self, found: Sequence[FoundFile], now: datetime, same: Callable[[FoundFile], bool]) -> int:
         """Compare files with how they looked last; return how many changes of other programs were noted.
 
         `same` tells, while no other process can write to the log, whether a file still is what was read. A file that
@@ -191,7 +191,7 @@ class ChangeLog:
 
         return self.file.run(work, 0)
 
-    def passing(self, one: Found) -> bool:
+    def passing(self, one: FoundFile) -> bool:
         """Tell whether a file may be in the midst of another program's writing: missing, cut off or halved just now."""
         if one.data is not None and self._own.get(one.path) is one.data:
             return False
@@ -202,7 +202,7 @@ class ChangeLog:
 
         return self.file.run(work, False, make=False)
 
-    def _passing(self, db: sqlite3.Connection, one: Found, before: rows.Identity) -> bool:
+    def _passing(self, db: sqlite3.Connection, one: FoundFile, before: rows.Identity) -> bool:
         """Tell whether a file may be on its way from one state to the next: halved, and only just."""
         if before is None or one.age_ns > _PASSING_NS:
             return False
@@ -354,7 +354,7 @@ class ChangeLog:
         ]
 
     def _notice(
-        self, db: sqlite3.Connection, path: str, data: bytes | None, version: Version | None, now: datetime
+        self, db: sqlite3.Connection, path: str, data: bytes | None, version: FileVersion | None, now: datetime
     ) -> bool:
         """Compare bytes with the last known ones; note the difference as a change from outside."""
         seen = rows.get_seen(db, path)
@@ -406,10 +406,12 @@ class ChangeLog:
     def _note_gone(self, db: sqlite3.Connection, path: str, change_id: str, seq: int) -> None:
         """Note that another program removed or emptied a file that is there for good."""
         from . import taken_back_rows
-        from .taken_back import Lost, Stale
+        from .taken_back import Lost, StaleSave
 
         name = path.rpartition("/")[2]
-        taken_back_rows.add(db, seq, 0, Stale(change_id, (Lost(change_id, None, name, taken_back_rows.FILE, True),)))
+        taken_back_rows.add(
+            db, seq, 0, StaleSave(change_id, (Lost(change_id, None, name, taken_back_rows.FILE, True),))
+        )
 
     def _note_taken_back(
         self, db: sqlite3.Connection, path: str, before: bytes, data: bytes, regions: Sequence[Region], seq: int

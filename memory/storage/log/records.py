@@ -43,7 +43,7 @@ class RecordedFile(NamedTuple):
     kept: int | None
 
 
-class Record(NamedTuple):
+class ChangeRecord(NamedTuple):
     """A change as the history lists it; the names are those of `Change`, `seq` is the order of all changes.
 
     `files` tell which files; where their bytes were thinned out the change cannot be taken back any more.

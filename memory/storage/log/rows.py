@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from memory.document.compare import Region
 from memory.document.source import decode, encode
 from memory.named_tuple import NamedTuple
-from memory.storage.files.version import ABSENT, Version
+from memory.storage.files.version import ABSENT, FileVersion
 
 if TYPE_CHECKING:
     import sqlite3
 
     from memory.storage.changes import Change
 
-    from .records import Record, Touched
+    from .records import ChangeRecord, Touched
 
 MOST_TOUCHED = 100
 """How many entries of a change are listed with it."""
@@ -26,11 +26,11 @@ Identity = tuple[int, bytes] | None
 """The size and the hash of a file's bytes, None where there is no file."""
 
 
-class Seen(NamedTuple):
+class LastLook(NamedTuple):
     """How a file looked last: its bytes by size and hash, and its version if that was sure."""
 
     identity: Identity
-    version: Version | None
+    version: FileVersion | None
 
 
 # -- text and times ---------------------------------------------------------------------------------------------
@@ -196,18 +196,18 @@ def drop_file(db: sqlite3.Connection, seq: int, number: int) -> None:
 # -- how files look ---------------------------------------------------------------------------------------------
 
 
-def get_seen(db: sqlite3.Connection, path: str) -> Seen | None:
+def get_seen(db: sqlite3.Connection, path: str) -> LastLook | None:
     """Return how a file looked last, None where it was never seen."""
     row = db.execute("SELECT size, hash, dev, ino, mtime, ctime FROM seen WHERE path = ?", (key(path),)).fetchone()
     if row is None:
         return None
     size, digest, dev, ino, mtime, ctime = row
     if size is None:
-        return Seen(None, ABSENT)
-    return Seen((size, digest), None if ino is None else Version(dev, ino, size, mtime, ctime))
+        return LastLook(None, ABSENT)
+    return LastLook((size, digest), None if ino is None else FileVersion(dev, ino, size, mtime, ctime))
 
 
-def put_seen(db: sqlite3.Connection, path: str, identity: Identity, version: Version | None) -> None:
+def put_seen(db: sqlite3.Connection, path: str, identity: Identity, version: FileVersion | None) -> None:
     """Note how a file looks now."""
     stamps: tuple[int | None, ...] = (None, None, None, None)
     if version is not None and version.exists:
@@ -391,7 +391,7 @@ _FILES = (
 _COLUMNS = "seq, id, time, actor, operation, summary, named, undone_by, undoes, redoes, reviewer, proposal"
 
 
-def records(db: sqlite3.Connection, where: str, values: Sequence[object], limit: int) -> Sequence[Record]:
+def records(db: sqlite3.Connection, where: str, values: Sequence[object], limit: int) -> Sequence[ChangeRecord]:
     """Return the changes that fit a condition, newest first; `limit` 0 is all."""
     query = f"SELECT {_COLUMNS} FROM change WHERE status = 'done' AND ({where}) ORDER BY seq DESC LIMIT ?"
     found = db.execute(query, (*values, limit or -1)).fetchall()
@@ -403,15 +403,15 @@ def operation_name(text: str) -> str:
     return text.replace(" ", ".")
 
 
-def _record(db: sqlite3.Connection, row: Sequence[object]) -> Record:
-    from .records import Record, RecordedFile, Touched
+def _record(db: sqlite3.Connection, row: Sequence[object]) -> ChangeRecord:
+    from .records import ChangeRecord, RecordedFile, Touched
 
     seq, change_id, time, actor, operation, summary, named, undone_by, undoes, redoes, *reviewed = row
     files = db.execute(_FILES, (seq,)).fetchall()
     paths = {number: path_of(path) for _, number, path, *_ in files}
     query = "SELECT n, ref, title, kind, old_ref FROM touched WHERE seq = ? ORDER BY rowid LIMIT ?"
     touched = db.execute(query, (seq, MOST_TOUCHED + 1)).fetchall()
-    return Record(
+    return ChangeRecord(
         seq,  # type: ignore[arg-type]
         str(change_id),
         datetime.fromisoformat(f"{time}+00:00"),

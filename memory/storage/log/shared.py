@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from memory.document import Document
     from memory.document.nodes import Entry
     from memory.storage.contracts import ChangingStore
-    from memory.storage.private.state import State
+    from memory.storage.private.state import PrivateState
     from memory.storage.review.proposals import Proposals
 
     from .history import History
 
 
-class Together:
+class SharedLog:
     """The stores that share a change log, found by path; it reads for the log whatever belongs to one of them."""
 
-    def __init__(self, state: State | None, grow: Callable[[str], object] | None = None) -> None:
+    def __init__(self, state: PrivateState | None, grow: Callable[[str], object] | None = None) -> None:
         """`state` is where the log is kept, None for a log that lives as long as the process.
 
         `grow` is called with a path that is of no store, or of none but one of the whole workspace: whoever knows of

@@ -21,7 +21,7 @@ from .records import MOST_BEHIND, OUTSIDE
 if TYPE_CHECKING:
     from memory.document.nodes import Entry
 
-    from .records import Record, Touched
+    from .records import ChangeRecord, Touched
 
 _STEPS = 8
 _KEPT_EVERY = 16
@@ -50,7 +50,7 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
-class Stale:
+class StaleSave:
     """What a save took back: the id of the oldest change that it lacks, and every entry."""
 
     since: str
@@ -61,11 +61,11 @@ def taken_back(
     before: bytes,
     after: bytes,
     regions: Regions,
-    newest: Iterable[tuple[Record, Regions]],
+    newest: Iterable[tuple[ChangeRecord, Regions]],
     compare: Callable[[bytes, bytes], Regions],
     name: Callable[[Regions], Sequence[Touched]],
     most: int = MOST_BEHIND,
-) -> Stale | None:
+) -> StaleSave | None:
     """Return what a save that turned `before` into `after` took back of the changes made before it; None for nothing.
 
     `newest` are the changes of the file with what was different, newest first; `compare` says what is different
@@ -111,10 +111,10 @@ class _Older:
         before: bytes,
         after: bytes,
         regions: Regions,
-        newest: Iterable[tuple[Record, Regions]],
+        newest: Iterable[tuple[ChangeRecord, Regions]],
         compare: Callable[[bytes, bytes], Regions],
     ) -> None:
-        self.behind: list[tuple[Record, Regions]] = []
+        self.behind: list[tuple[ChangeRecord, Regions]] = []
         self._before = before
         self._kept = {0: before}  # A few of the older bytes, by the number of changes that they lack.
         self._oldest = before
@@ -177,9 +177,9 @@ Judged = tuple[State, "Unit | _Text", bool]
 def _stale(
     since: str,
     judged: Sequence[Judged],
-    behind: Sequence[tuple[Record, Regions]],
+    behind: Sequence[tuple[ChangeRecord, Regions]],
     name: Callable[[Regions], Sequence[Touched]],
-) -> Stale | None:
+) -> StaleSave | None:
     """Name what was taken back of memdeck's own changes; what other programs lost to each other is not listed."""
     own = [(record, made) for record, made in behind if record.actor != OUTSIDE]
     lost = []
@@ -196,7 +196,7 @@ def _stale(
             if isinstance(what, _Text) and any(text.title == what.title for text in _texts(made)):
                 lost.append(Lost(record.id, None, what.title[:_TITLE], "edited", whole))
                 break
-    return Stale(since, tuple(lost)) if lost else None
+    return StaleSave(since, tuple(lost)) if lost else None
 
 
 @dataclass(frozen=True, slots=True)

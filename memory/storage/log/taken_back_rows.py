@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from memory.document.compare import Region
 
-    from .records import Record
-    from .taken_back import Stale
+    from .records import ChangeRecord
+    from .taken_back import StaleSave
 
 _MOST_TITLES = 400
 
@@ -49,7 +49,7 @@ class TakenBack(NamedTuple):
     again: bool
 
 
-def add(db: sqlite3.Connection, seq: int, number: int, stale: Stale) -> None:
+def add(db: sqlite3.Connection, seq: int, number: int, stale: StaleSave) -> None:
     """Note what one file of a change took back."""
     db.executemany(
         "INSERT INTO taken_back VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)",
@@ -101,7 +101,7 @@ def reach(db: sqlite3.Connection, path: str, before: int, titles: Collection[str
     return max((number for number, (own,) in enumerate(found, 1) if own), default=0)
 
 
-def newest(db: sqlite3.Connection, path: str, before: int) -> Iterator[tuple[Record, Sequence[Region]]]:
+def newest(db: sqlite3.Connection, path: str, before: int) -> Iterator[tuple[ChangeRecord, Sequence[Region]]]:
     """Yield the changes of a file before a place in the log, newest first, with what was different.
 
     It ends where a change made the file, or where its bytes are no longer kept.

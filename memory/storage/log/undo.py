@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from .history import History
     from .log import ChangeLog
-    from .records import Record, RecordedFile
-    from .shared import Together
+    from .records import ChangeRecord, RecordedFile
+    from .shared import SharedLog
 
 REVERT = "revert"
 _TURNED = re.compile(r"\A(?:(?:undo|redo|revert): )+")
@@ -46,10 +46,10 @@ The files of a new workspace do not go by an undo that meant something else; `re
 """
 
 
-class Turner:
+class Undo:
     """Takes back the changes of one history; `History` settles what a crash left open before it asks."""
 
-    def __init__(self, history: History, log: ChangeLog, together: Together, mutex: threading.RLock) -> None:
+    def __init__(self, history: History, log: ChangeLog, together: SharedLog, mutex: threading.RLock) -> None:
         """`mutex` is held for each look at the log."""
         self._history = history
         self._log = log
@@ -86,7 +86,7 @@ class Turner:
         self._turn_files(rehearsal, store, record, now, back=True)
         return tuple(file._replace(path=store.shown(file.path)) for file in rehearsal.files)
 
-    def _revertible(self, change_id: str) -> Record:
+    def _revertible(self, change_id: str) -> ChangeRecord:
         record = self._history.get(change_id)
         if record.undone_by is not None:
             raise ConflictError(
@@ -95,7 +95,7 @@ class Turner:
         _refuse_thinned(record)
         return record
 
-    def _store_of(self, record: Record) -> ChangingStore:
+    def _store_of(self, record: ChangeRecord) -> ChangingStore:
         """Return the store whose files a change is of; ConflictError where it has none."""
         if not record.files:
             raise ConflictError(
@@ -111,7 +111,7 @@ class Turner:
             )
         return store
 
-    def _own(self, actor: str, limit: int, condition: str = "1") -> Sequence[Record]:
+    def _own(self, actor: str, limit: int, condition: str = "1") -> Sequence[ChangeRecord]:
         """Return the newest changes of an actor that fit a condition."""
         if actor not in PEOPLE:
             return self._history.records(f"actor = ? AND {condition}", [actor], limit)
@@ -121,7 +121,7 @@ class Turner:
         whose = f"(actor IN ({marks}) OR reviewer IN ({marks}))"
         return self._history.records(f"{whose} AND {condition}", [*names, *names], limit)
 
-    def _undone(self, actor: str) -> Record | None:
+    def _undone(self, actor: str) -> ChangeRecord | None:
         """Find what the last undo of an actor took back, unless the actor went on to something new."""
         for limit in (20, 400, 0):
             own = self._own(actor, limit, "operation != 'trust'")
@@ -130,7 +130,7 @@ class Turner:
                 return found
         return None
 
-    def _turn_series(self, record: Record, condition: str, actor: str, now: datetime, name: str) -> Change:
+    def _turn_series(self, record: ChangeRecord, condition: str, actor: str, now: datetime, name: str) -> Change:
         """Take back or bring back a change with the other parts of its series that fit a condition."""
         prefix = record.id[:SERIES]
         low, high = prefix + "0" * (26 - SERIES), prefix + "Z" * (26 - SERIES)
@@ -141,7 +141,7 @@ class Turner:
         files = tuple(file for change in changes for file in change.files)
         return changes[-1]._replace(files=files, summary=f"{changes[0].summary}, in {len(changes)} parts")
 
-    def _turn(self, record: Record, actor: str, now: datetime, name: str) -> Change:
+    def _turn(self, record: ChangeRecord, actor: str, now: datetime, name: str) -> Change:
         """Take a change back, or bring it back, in one transaction over all its files."""
         store = self._store_of(record)
         _refuse_thinned(record)
@@ -156,7 +156,7 @@ class Turner:
             return transaction.commit(f"{name}: {unturned(record.summary) or record.operation}")
 
     def _turn_files(
-        self, transaction: Writing, store: ChangingStore, record: Record, now: datetime, *, back: bool
+        self, transaction: Writing, store: ChangingStore, record: ChangeRecord, now: datetime, *, back: bool
     ) -> None:
         # A file that comes back has the mode with which it went: by this change, or by the one that took it back.
         gone_by = record.id if back else record.undone_by
@@ -178,7 +178,7 @@ class Turner:
         self,
         transaction: Writing,
         store: ChangingStore,
-        record: Record,
+        record: ChangeRecord,
         file: RecordedFile,
         now: datetime,
         mode: int | None,
@@ -221,7 +221,7 @@ class Turner:
             transaction.write(path, self._together.stamp(file.path, taken, now).dump(), base=base)
         return True
 
-    def _was(self, record: Record, file: RecordedFile, *, back: bool) -> Document | None:
+    def _was(self, record: ChangeRecord, file: RecordedFile, *, back: bool) -> Document | None:
         """Return the document that a change is to go back to, None where its bytes are no longer known."""
         old = self._history.before(record.id, file.path)
         if not back and (old is not None or file.before is None):
@@ -231,7 +231,7 @@ class Turner:
     def _turn_lines(
         self,
         transaction: Writing,
-        record: Record,
+        record: ChangeRecord,
         file: RecordedFile,
         path: str,
         base: bytes,
@@ -249,7 +249,7 @@ class Turner:
             raise conflict([file.path])
         transaction.write(path, taken, base=base)
 
-    def _whole_regions(self, record: Record, file: RecordedFile) -> tuple[Region, ...]:
+    def _whole_regions(self, record: ChangeRecord, file: RecordedFile) -> tuple[Region, ...]:
         """Return what was different in a file, for taking it back: all of it, or MemdeckError `change.log_failed`."""
         regions = self._history.regions(record, file)
         if sum(region.size for region in regions) != file.kept:
@@ -264,7 +264,7 @@ class Turner:
         return regions
 
 
-def _refuse_thinned(record: Record) -> None:
+def _refuse_thinned(record: ChangeRecord) -> None:
     if not record.kept:
         raise ConflictError(
             "change.thinned", f"the bytes of change {record.id} are no longer kept", "undo it by hand", id=record.id
@@ -276,7 +276,7 @@ def unturned(summary: str) -> str:
     return _TURNED.sub("", summary)
 
 
-def _last_undone(own: Sequence[Record]) -> tuple[Record | None, bool]:
+def _last_undone(own: Sequence[ChangeRecord]) -> tuple[ChangeRecord | None, bool]:
     """Return what the last undo took back, and whether older changes than these could not say otherwise."""
     by_id = {record.id: record for record in own}
     redone = {record.redoes for record in own if record.redoes is not None}

@@ -14,7 +14,7 @@ from memory.storage import fsio
 from memory.storage.files import errnos as faults
 from memory.storage.files.lock import NAME as LOCK
 from memory.storage.files.lock import Lock, held_if_free
-from memory.storage.files.version import ABSENT, MISSING, Stored, Version
+from memory.storage.files.version import ABSENT, MISSING, FileVersion, Stored
 
 if TYPE_CHECKING:
     from .places import StateFolder
@@ -56,7 +56,7 @@ class PrivateRecord:
         """Where the file is, made or not."""
         return self._state.path / self._folder / self._name
 
-    def version(self) -> Version:
+    def version(self) -> FileVersion:
         """Look at the file in one call, to tell whether it is still the one that was read."""
         self._state.check()
         return fsio.version_of(f"{self._folder}/{self._name}", self._state.path)

@@ -11,7 +11,7 @@ from memory.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from .record import PrivateRecord
-    from .state import State
+    from .state import PrivateState
 
 _VERSION = 1
 Value = TypeVar("Value")
@@ -34,7 +34,7 @@ class Settings(NamedTuple, Generic[Value]):
     what: str
     remedy: str
 
-    def read(self, state: State | None) -> Value:
+    def read(self, state: PrivateState | None) -> Value:
         """Return the value, `unset` where nothing is kept; ConfigError `code`, RefusedError `state.*`."""
         if state is None:
             return self.unset
@@ -42,7 +42,7 @@ class Settings(NamedTuple, Generic[Value]):
         stored = record.read()
         return self.unset if not stored.exists else self._value(stored.data, str(record.path))
 
-    def change(self, state: State, change: Callable[[Value], Value], *, command: str, now: datetime) -> Value:
+    def change(self, state: PrivateState, change: Callable[[Value], Value], *, command: str, now: datetime) -> Value:
         """Replace the value by what `change` makes of it, under a lock, and return it; errors as `read`."""
         record = self._record(state)
         made = self.unset
@@ -55,7 +55,7 @@ class Settings(NamedTuple, Generic[Value]):
         record.update(work, command=command, now=now)
         return made
 
-    def _record(self, state: State) -> PrivateRecord:
+    def _record(self, state: PrivateState) -> PrivateRecord:
         from .record import PrivateRecord
 
         return PrivateRecord(state.folder, self.folder, self.name)

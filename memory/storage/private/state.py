@@ -19,7 +19,7 @@ _SIZE = 160
 """Bytes of the record, padded with spaces: so it can be written over itself."""
 
 
-class Recorded(NamedTuple):
+class RecordedTimes(NamedTuple):
     """The aware times that the guard against a clock that jumped back compares with; None where there is none
     yet.
     """
@@ -34,14 +34,14 @@ class Recorded(NamedTuple):
         return max(times, default=None)
 
 
-class State:
+class PrivateState:
     """The record of one workspace in its private state folder; written under the workspace's lock only."""
 
     def __init__(self, home: Path, workspace: Path, person: Path | None = None) -> None:
         """`home` is `$XDG_STATE_HOME`, `person` the person's home folder; nothing is read or made yet."""
         self.folder = StateFolder(home, workspace, person)
 
-    def read(self) -> Recorded:
+    def read(self) -> RecordedTimes:
         """Return what is recorded; a file that is missing or damaged counts as nothing recorded.
 
         RefusedError `state.*` when the folder is not one to rely on.
@@ -86,19 +86,19 @@ class State:
             raise faults.writing(error, f"{self.folder.path}/{STATE}") from error
 
 
-def _read(data: bytes | None) -> Recorded:
+def _read(data: bytes | None) -> RecordedTimes:
     """Read a record back, nothing where it is none."""
     if data is None:
-        return Recorded()
+        return RecordedTimes()
     import json
 
     try:
         values = json.loads(data)
     except (ValueError, RecursionError):
-        return Recorded()
+        return RecordedTimes()
     if not isinstance(values, dict):
-        return Recorded()
-    return Recorded(_time(values.get("lastMaintenance")), _time(values.get("lastChange")))
+        return RecordedTimes()
+    return RecordedTimes(_time(values.get("lastMaintenance")), _time(values.get("lastChange")))
 
 
 def _time(value: Any) -> datetime | None:

@@ -11,7 +11,7 @@ from . import OWN, is_agent
 
 if TYPE_CHECKING:
     from memory.storage.log.history import History
-    from memory.storage.log.records import Record
+    from memory.storage.log.records import ChangeRecord
 
 Author = Literal["own", "agents", "person"]
 MOST_LOOKED_AT = 300
@@ -70,5 +70,5 @@ def _of(actor: str, writers: Iterable[str]) -> Author:
     return "agents" if "agents" in left else "own"
 
 
-def _of_file(history: History, path: str) -> Sequence[Record]:
+def _of_file(history: History, path: str) -> Sequence[ChangeRecord]:
     return [record for record in history.list(file=path) if path in record.paths]

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from memory.storage.changes import Change, FileChange
-    from memory.storage.log.shared import Together
-    from memory.storage.private.state import State
+    from memory.storage.log.shared import SharedLog
+    from memory.storage.private.state import PrivateState
 
 
-def pass_or_hold(change: Change, folder: str, together: Together, state: State | None) -> None:
+def pass_or_hold(change: Change, folder: str, together: SharedLog, state: PrivateState | None) -> None:
     """Return where a change may be made at once; the lock of its store is held.
 
     `folder` is that of the store, as seen from the workspace; the paths of the change begin there.
@@ -68,14 +68,14 @@ def pass_or_hold(change: Change, folder: str, together: Together, state: State |
     )
 
 
-def touched_by(together: Together, files: Iterable[FileChange]) -> tuple[Touched, ...]:
+def touched_by(together: SharedLog, files: Iterable[FileChange]) -> tuple[Touched, ...]:
     """Return the entries that a change would touch."""
     return tuple(
         one for file in files for one in together.history.entries_of(file.path, together.history.touched_by(file))
     )
 
 
-def digest_for(together: Together, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
+def digest_for(together: SharedLog, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
     """Return what tells a proposal from others, see `digest_of`."""
     from .proposals import digest_of
 

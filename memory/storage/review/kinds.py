@@ -18,7 +18,7 @@ from memory.storage.log.records import OUTSIDE
 from .authors import Author, author_of_entry, author_of_file, versions, whose
 
 if TYPE_CHECKING:
-    from memory.storage.log.shared import Together
+    from memory.storage.log.shared import SharedLog
 
     from .policy import Kind
 
@@ -30,7 +30,7 @@ _BOX = re.compile(rb"\[[ xX/~-]\]")
 _MOST_LEAVES = 20_000
 
 
-class Part(NamedTuple):
+class ChangePart(NamedTuple):
     """One thing that a change does: its kind for a person's text, and the file and entry (None: none) it is about."""
 
     kind: Kind
@@ -40,14 +40,14 @@ class Part(NamedTuple):
     after: bytes
 
 
-def kinds_of(together: Together, actor: str, files: tuple[FileChange, ...]) -> frozenset[Kind]:
+def kinds_of(together: SharedLog, actor: str, files: tuple[FileChange, ...]) -> frozenset[Kind]:
     """Return the kinds of a change: for each part of it `own` or `agents` where it changes no text of a person.
 
     Paths are as seen from the workspace.
     """
     moved = _moved_files(files)
     parts = _without_moved([part for file in files if file not in moved for part in _parts(together, file)])
-    parts += [Part("move", file.path, None, file.before or b"", b"") for file in moved if file.after is None]
+    parts += [ChangePart("move", file.path, None, file.before or b"", b"") for file in moved if file.after is None]
     known: dict[tuple[str, str | None], Author] = {}
     found: set[Kind] = set()
     for part in parts:
@@ -83,7 +83,7 @@ def _moved_files(files: tuple[FileChange, ...]) -> list[FileChange]:
     return found
 
 
-def _without_moved(parts: list[Part]) -> list[Part]:
+def _without_moved(parts: list[ChangePart]) -> list[ChangePart]:
     """Return the parts, with what is taken out here and put in there byte for byte as one that is moved."""
     come = Counter(part.after.strip() for part in parts if part.kind == "add")
     copies = [_lines(part.after) for part in parts if part.kind == "add" and part.after]
@@ -102,7 +102,7 @@ def _lines(data: bytes) -> set[bytes]:
     return {line.strip() for line in data.splitlines() if line.strip()}
 
 
-def _is_next(part: Part, copy: set[bytes]) -> bool:
+def _is_next(part: ChangePart, copy: set[bytes]) -> bool:
     """Tell whether an entry that recurs only got its next date, for it was finished: a copy of it is completed now."""
     gone = [line for line in _lines(part.before) - _lines(part.after) if not _is_status(line)]
     heading = part.before.strip().partition(b"\n")[0].strip()
@@ -110,7 +110,7 @@ def _is_next(part: Part, copy: set[bytes]) -> bool:
     return finished and heading in copy and bool(gone) and all(_name(line) == b"due" for line in gone)
 
 
-def _parts(together: Together, file: FileChange) -> Iterator[Part]:
+def _parts(together: SharedLog, file: FileChange) -> Iterator[ChangePart]:
     path = file.path
     authored = _authored(together, file)
     if authored is not file:
@@ -136,7 +136,7 @@ def _parts(together: Together, file: FileChange) -> Iterator[Part]:
         yield _unit_part(path, unit, before)
 
 
-def _authored(together: Together, file: FileChange) -> FileChange:
+def _authored(together: SharedLog, file: FileChange) -> FileChange:
     """Return a file with what people and agents wrote of it, without what memdeck makes of that by itself."""
     found = together.find(file.path)
     authored = None if found is None else getattr(found[0].reading, "authored", None)
@@ -147,15 +147,15 @@ def _authored(together: Together, file: FileChange) -> FileChange:
     return file if (before, after) == (file.before, file.after) else file._replace(before=before, after=after)
 
 
-def _unit_part(path: str, unit: Unit, ref: str | None) -> Part:
+def _unit_part(path: str, unit: Unit, ref: str | None) -> ChangePart:
     old = b"" if unit.before is None else bare(unit.before)
     new = b"" if unit.after is None else bare(unit.after)
     if unit.before is None:
-        return Part("add", path, ref, old, new)
+        return ChangePart("add", path, ref, old, new)
     if unit.after is None:
-        return Part("remove", path, ref, old, new)
+        return ChangePart("remove", path, ref, old, new)
     kind: Kind = _text_kind(old, new, moved=unit.section != unit.new_section)
-    return Part(kind, path, ref, old, new)
+    return ChangePart(kind, path, ref, old, new)
 
 
 def _text_kind(old: bytes, new: bytes, *, moved: bool = False) -> Kind:
@@ -191,7 +191,7 @@ def _name(line: bytes) -> bytes:
     return b"" if found is None else found[1].replace(b" ", b"").lower()
 
 
-def _text_part(path: str, old: bytes, new: bytes) -> Part:
+def _text_part(path: str, old: bytes, new: bytes) -> ChangePart:
     """Return what became of a front matter or of a section's own text; that it was `updated` is nothing."""
     before, after = (
         b"\n".join(line for line in data.splitlines() if line.strip() and not _UPDATED.match(line))
@@ -200,10 +200,10 @@ def _text_part(path: str, old: bytes, new: bytes) -> Part:
     gone = Counter(before.splitlines()) - Counter(after.splitlines())
     come = Counter(after.splitlines()) - Counter(before.splitlines())
     kind: Kind = "add" if not gone else "rewrite" if come else "remove"
-    return Part(kind, path, None, b"\n".join(gone.elements()), after)
+    return ChangePart(kind, path, None, b"\n".join(gone.elements()), after)
 
 
-def _section_parts(path: str, region: Region) -> Iterator[Part]:
+def _section_parts(path: str, region: Region) -> Iterator[ChangePart]:
     """Yield the headings and own texts of sections that went; their entries are units.
 
     A heading that goes with all that stood below it is no text of its own; one in whose place others come is.
@@ -215,14 +215,14 @@ def _section_parts(path: str, region: Region) -> Iterator[Part]:
         if left[key]:
             left[key] -= 1
         elif part.lead.strip():
-            yield Part("remove", path, None, part.heading + part.lead, b"")
+            yield ChangePart("remove", path, None, part.heading + part.lead, b"")
         elif new:
-            yield Part("rewrite", path, None, part.heading, b"")
+            yield ChangePart("rewrite", path, None, part.heading, b"")
     for part in new:
-        yield Part("add", path, None, b"", part.heading + part.lead)
+        yield ChangePart("add", path, None, b"", part.heading + part.lead)
 
 
-def _line_parts(together: Together, path: str, region: Region) -> Iterator[Part]:
+def _line_parts(together: SharedLog, path: str, region: Region) -> Iterator[ChangePart]:
     """Yield the lines that went and came; one whose ref came too was rewritten."""
     come = lines_of(region.after)
     refs = {together.line(path, line)[0] for line in come}
@@ -230,34 +230,34 @@ def _line_parts(together: Together, path: str, region: Region) -> Iterator[Part]
         ref = together.line(path, line)[0]
         if line.rstrip(b"\r\n") in {one.rstrip(b"\r\n") for one in come}:
             continue
-        yield Part("rewrite" if ref is not None and ref in refs else "remove", path, ref, line, b"")
+        yield ChangePart("rewrite" if ref is not None and ref in refs else "remove", path, ref, line, b"")
     for line in come:
-        yield Part("add", path, None, b"", line)
+        yield ChangePart("add", path, None, b"", line)
 
 
-def _bytes_parts(file: FileChange) -> Iterator[Part]:
+def _bytes_parts(file: FileChange) -> Iterator[ChangePart]:
     """Yield what became of a file that has no entries: line by line."""
     if file.before is None:
-        yield Part("add", file.path, None, b"", file.after or b"")
+        yield ChangePart("add", file.path, None, b"", file.after or b"")
     elif file.after is None:
-        yield Part("remove", file.path, None, file.before, b"")
+        yield ChangePart("remove", file.path, None, file.before, b"")
     else:
         yield _text_part(file.path, file.before, file.after)
 
 
-def _json_parts(file: FileChange) -> Iterator[Part]:
+def _json_parts(file: FileChange) -> Iterator[ChangePart]:
     """Yield what became of the values of a JSON file."""
     try:
         before, after = (Counter(_leaves(json.loads(data or b"null"))) for data in (file.before, file.after))
     except (ValueError, RecursionError):
-        yield Part("rewrite", file.path, None, file.before or b"", file.after or b"")
+        yield ChangePart("rewrite", file.path, None, file.before or b"", file.after or b"")
         return
     gone = before - after
     if gone:
         text = b"\n".join(leaf.encode() for leaf in gone.elements())
-        yield Part("rewrite", file.path, None, text, b"json")
+        yield ChangePart("rewrite", file.path, None, text, b"json")
     if after - before:
-        yield Part("add", file.path, None, b"", b"")
+        yield ChangePart("add", file.path, None, b"", b"")
 
 
 def _leaves(value: Any, where: str = "") -> Iterator[str]:
@@ -277,14 +277,14 @@ def _leaves(value: Any, where: str = "") -> Iterator[str]:
             yield f"{path}={json.dumps(one)}"
 
 
-def _is_own_place(together: Together, actor: str, path: str) -> bool:
+def _is_own_place(together: SharedLog, actor: str, path: str) -> bool:
     """Tell whether a file is one of the agent's own memory, where what nobody else is known to have written is its."""
     found = together.find(path)
     owner = None if found is None else getattr(found[0].reading, "owner", None)
     return found is not None and owner is not None and owner(found[1]) == actor
 
 
-def _author_of_lines(together: Together, actor: str, file: FileChange, part: Part) -> Author:
+def _author_of_lines(together: SharedLog, actor: str, file: FileChange, part: ChangePart) -> Author:
     """Return whose the lines (or values of JSON) are that a part takes away: by the change with which each came."""
     is_json = part.after == b"json"
     at_home = _is_own_place(together, actor, part.path)

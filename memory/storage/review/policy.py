@@ -17,7 +17,7 @@ from memory.storage.private.settings import Settings
 from . import OWN, PERSONS, is_agent
 
 if TYPE_CHECKING:
-    from memory.storage.private.state import State
+    from memory.storage.private.state import PrivateState
 
 Decision = Literal["apply", "review", "deny"]
 Kind = Literal["add", "status", "move", "rewrite", "remove", "agents", "own"]
@@ -115,7 +115,7 @@ def checked_rule(actor: str, kind: str, decision: str) -> Rule:
     raise UsageError("review.rule", f"{decision[:40]!r} is no decision", f"write {', '.join(DECISIONS)}")
 
 
-def read_policy(state: State | None) -> Policy:
+def read_policy(state: PrivateState | None) -> Policy:
     """Return the rules; ConfigError `review.policy` where the file holds anything else, RefusedError `state.*`.
 
     A damaged file is no reason to let an agent do what the person wanted to see first, so nothing counts as usual then.
@@ -123,7 +123,7 @@ def read_policy(state: State | None) -> Policy:
     return _SETTINGS.read(state)
 
 
-def change_policy(state: State | None, change: Callable[[Policy], Policy], *, now: datetime) -> Policy:
+def change_policy(state: PrivateState | None, change: Callable[[Policy], Policy], *, now: datetime) -> Policy:
     """Replace the rules by what `change` makes of them, under a lock, and return them; errors as `read_policy`."""
     if state is None:
         raise RefusedError("review.no_room", "nothing is kept outside of this workspace", "use one with a state folder")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from memory.document.compare import Region
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError
 from memory.storage.changes import FileChange
-from memory.storage.log.database import Kind, LogFile
+from memory.storage.log.database import DatabaseKind, LogFile
 from memory.storage.log.records import Touched
 from memory.storage.log.rows import key, path_of, time_text
 from memory.storage.log.schema import CONNECTION
@@ -80,7 +80,7 @@ CREATE TABLE proposal_entry (
     PRIMARY KEY (seq, n)
 );
 """
-PROPOSALS = Kind(
+PROPOSALS = DatabaseKind(
     "proposals.sqlite",
     "proposals.damaged.sqlite",
     "the record of proposals",

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
-from memory.storage.files.version import Stored, Version
+from memory.storage.files.version import FileVersion, Stored
 
-from .file_step import Step, conflict
+from .file_step import FileStep, conflict
 
 if TYPE_CHECKING:
     from memory.storage.changes import FileChange
 
 
-class Appending(Step):
+class Appending(FileStep):
     """One file that grows; the calls come in the order check, append, and close at the end."""
 
     def __init__(self, file: FileChange, workspace: Path, shown: str, *, patience: float) -> None:
@@ -43,7 +43,7 @@ class Appending(Step):
         except OSError as error:
             raise faults.writing(error, self.shown) from error
         try:
-            if Version.of(os.fstat(target)) != self._seen:
+            if FileVersion.of(os.fstat(target)) != self._seen:
                 raise conflict([self.shown], crossed=True)
             fsio.append(target, added)
             try:
@@ -58,9 +58,9 @@ class Appending(Step):
 
     def _look(self, target: int, after: bytes, added: bytes) -> Stored | None:
         """Make sure that what was added stands in the file that has the name."""
-        version = Version.of(os.fstat(target))
+        version = FileVersion.of(os.fstat(target))
         try:
-            named = Version.of(os.lstat(self._name, dir_fd=self._folder))
+            named = FileVersion.of(os.lstat(self._name, dir_fd=self._folder))
         except FileNotFoundError as error:
             raise conflict([self.shown], crossed=True) from error
         if (named.dev, named.ino) != (version.dev, version.ino):

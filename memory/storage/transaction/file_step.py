@@ -17,16 +17,16 @@ from memory.storage.files import replaceable as allowed
 from memory.storage.files.identity import Mark, look
 from memory.storage.files.leases import Lease
 from memory.storage.files.safe_open import read_open
-from memory.storage.files.version import ABSENT, Stored, Version
+from memory.storage.files.version import ABSENT, FileVersion, Stored
 
 from . import exchange as placing
-from .intent_log import Displaced, Role
+from .intent_log import Displaced, IntendedFile
 
 if TYPE_CHECKING:
     from memory.storage.changes import FileChange
 
 
-class Step:
+class FileStep:
     """What is to happen with one file; the calls come in the order check, stage, apply, verify, then finish or
     put_back, and tidy at the end.
 
@@ -57,8 +57,8 @@ class Step:
         self._new, self._old = f"{label}.new", f"{label}.old"
         self._folder = self._source = self._staged = -1
         self._found: os.stat_result | None = None
-        self._seen: Version = ABSENT
-        self._written: Version | None = None
+        self._seen: FileVersion = ABSENT
+        self._written: FileVersion | None = None
         self._leased = self._begun = self._visible = False
         self._displaced = ""  # The staged name of the file that stood in our place.
 
@@ -128,7 +128,7 @@ class Step:
             self._staged = fsio.stage(self._new, self._stage, self.file.after, self._found, mode=mode)
             if self._source >= 0:
                 fsio.copy_attributes(self._source, self._staged)
-            self._written = Version.of(os.fstat(self._staged))
+            self._written = FileVersion.of(os.fstat(self._staged))
         except OSError as error:
             raise faults.writing(error, self.shown) from error
 
@@ -147,12 +147,12 @@ class Step:
             self._staged = fsio.stage(self._new, self._stage, data, found)
             fsio.copy_attributes(source, self._staged)
             fsio.keep_time(found, self._staged)
-            self._written = Version.of(os.fstat(self._staged))
+            self._written = FileVersion.of(os.fstat(self._staged))
         finally:
             os.close(source)
         return True
 
-    def role(self, sha256: Callable[[bytes], bytes | None] | None) -> Role:
+    def role(self, sha256: Callable[[bytes], bytes | None] | None) -> IntendedFile:
         """Return what an intent says of this step; with `sha256`, it is recognised by its bytes too.
 
         That returns the SHA-256 of some bytes where it is known already, else None.
@@ -168,7 +168,7 @@ class Step:
             before = mark(self._found, self.file.before)
         if self._staged >= 0:
             after = mark(os.fstat(self._staged), self.file.after)
-        return Role(self.shown, self.label, before, after)
+        return IntendedFile(self.shown, self.label, before, after)
 
     def with_mode(self) -> FileChange:
         """Return the file of this step; one that is removed with its permission bits."""
@@ -214,7 +214,7 @@ class Step:
         if self._leased and not leases.unbroken(self._source):
             return False
         try:
-            return Version.of(os.lstat(self._name, dir_fd=self._folder)) == self._seen
+            return FileVersion.of(os.lstat(self._name, dir_fd=self._folder)) == self._seen
         except FileNotFoundError:
             return not self._seen.exists
 
@@ -223,7 +223,7 @@ class Step:
             found = look(self._displaced, self._stage)
             if found is None or (found.st_dev, found.st_ino) != self._seen[:2]:
                 return False
-        if Version.of(os.fstat(self._source))[:4] != self._seen[:4]:  # Renaming changes nothing but the ctime.
+        if FileVersion.of(os.fstat(self._source))[:4] != self._seen[:4]:  # Renaming changes nothing but the ctime.
             return False
         return not self._leased or leases.unbroken(self._source)
 
@@ -274,7 +274,7 @@ class Step:
         if self.file.after is None or self._written is None:
             return None
         try:
-            version = Version.of(os.fstat(self._staged))
+            version = FileVersion.of(os.fstat(self._staged))
         except OSError:
             return None  # The change is done; the file will be read again.
         untouched = version[:4] == self._written[:4]  # Renaming changes nothing but the ctime.

@@ -32,7 +32,7 @@ _LABEL = late(r"[0-9A-Z]{26}\.[0-9]{1,6}")
 _STAGED = late(r"[0-9A-Z]{26}\.[0-9]{1,6}\.(new|old)(\.kept)?")
 
 
-class Role(NamedTuple):
+class IntendedFile(NamedTuple):
     """One file of an intent: its path from the workspace on, the label of its staged files, and both sides of it.
 
     `before` is None for a file that is created, `after` for one that is removed.
@@ -55,7 +55,7 @@ class Intent(NamedTuple):
     actor: str
     operation: str
     summary: str
-    roles: tuple[Role, ...]
+    roles: tuple[IntendedFile, ...]
     folders: tuple[str, ...] = ()
 
     def encode(self, size: int = 0) -> bytes:
@@ -68,7 +68,8 @@ class Intent(NamedTuple):
         values = _decode(data)
         try:
             roles = tuple(
-                Role(str(r["path"]), _label(r["label"]), _mark(r["before"]), _mark(r["after"])) for r in values["roles"]
+                IntendedFile(str(r["path"]), _label(r["label"]), _mark(r["before"]), _mark(r["after"]))
+                for r in values["roles"]
             )
             folders = tuple(str(path) for path in values["folders"])
             id_, time, actor, operation = (str(values[key]) for key in ("id", "time", "actor", "operation"))
@@ -97,7 +98,7 @@ class Displaced(NamedTuple):
     late: bool = False
 
 
-class Journal:
+class IntentLog:
     """The records of one memory system of a workspace; used under its lock, between `open` and `close`."""
 
     def __init__(self, folder: StateFolder, system: str) -> None:
@@ -310,7 +311,7 @@ def _decode(data: bytes) -> dict[str, Any]:
     return values if isinstance(values, dict) else {}
 
 
-def _with_marks(record: Role | Displaced) -> dict[str, Any]:
+def _with_marks(record: IntendedFile | Displaced) -> dict[str, Any]:
     """Return a record with its marks as JSON takes them."""
     return {key: value._asdict() if isinstance(value, Mark) else value for key, value in record._asdict().items()}
 

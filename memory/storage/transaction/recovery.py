@@ -19,10 +19,10 @@ from memory.storage.files import errnos as faults
 from memory.storage.files.identity import Mark, look, ours
 
 from . import exchange as placing
-from .intent_log import Displaced, Intent, Role
+from .intent_log import Displaced, IntendedFile, Intent
 
 
-class Outcome(Enum):
+class RecoveryOutcome(Enum):
     """How an interrupted change ended: all its files are new, all are old, or somebody else's writing is between."""
 
     FINISHED = "finished"
@@ -35,7 +35,7 @@ class Recovery:
     """One change that was interrupted, and how it ended."""
 
     intent: Intent
-    outcome: Outcome
+    outcome: RecoveryOutcome
 
 
 class _Stand(Enum):
@@ -52,7 +52,7 @@ class _Stand(Enum):
 
 @dataclass(slots=True)
 class _File:
-    role: Role
+    role: IntendedFile
     stage: int
     folder: int = -1
     stand: _Stand = _Stand.GONE
@@ -129,7 +129,7 @@ class _File:
             placing.swap_back(self.displaced, self.stage, self.name, self.folder, self.new)
         self.look()
 
-    def left(self, change: str, outcome: Outcome) -> list[Displaced]:
+    def left(self, change: str, outcome: RecoveryOutcome) -> list[Displaced]:
         """Return what of it lies in the stage folder and other programs may still write to."""
         files = []
         for name in (self.new, self.old):
@@ -140,7 +140,9 @@ class _File:
             torn = self.stand is _Stand.GONE and which == "other" and name == self.new
             if torn:
                 continue  # It never had another name: clearing up takes it.
-            late = which == "other" or (which == "before" and self.stand is _Stand.PASSED and outcome is Outcome.MIXED)
+            late = which == "other" or (
+                which == "before" and self.stand is _Stand.PASSED and outcome is RecoveryOutcome.MIXED
+            )
             mark = Mark.of(found, ctime=True)
             kept = self.old + fsio.KEPT
             if late:
@@ -164,7 +166,7 @@ def recover(
             files.append(_File(role, stage, _folder(role.path, workspace)))
         outcome = _settle(intent, files, workspace)
         left = [one for file in files for one in file.left(intent.id, outcome)]
-        if outcome is Outcome.DISCARDED:
+        if outcome is RecoveryOutcome.DISCARDED:
             for path in intent.folders:
                 check_path(path)
             fsio.remove_folders(list(intent.folders), workspace)
@@ -177,7 +179,7 @@ def recover(
                 os.close(file.folder)
 
 
-def _settle(intent: Intent, files: list[_File], workspace: Path) -> Outcome:
+def _settle(intent: Intent, files: list[_File], workspace: Path) -> RecoveryOutcome:
     for file in files:
         file.look()
     if len(files) > 1:
@@ -209,9 +211,9 @@ def _settle(intent: Intent, files: list[_File], workspace: Path) -> Outcome:
                 break
     _sync(files)
     if all(file.stand in (_Stand.DONE, _Stand.PASSED) for file in files):
-        return Outcome.FINISHED
+        return RecoveryOutcome.FINISHED
     mixed = any(file.stand in (_Stand.DONE, _Stand.CROSSED, _Stand.PASSED, _Stand.UNTOLD) for file in files)
-    return Outcome.MIXED if mixed else Outcome.DISCARDED
+    return RecoveryOutcome.MIXED if mixed else RecoveryOutcome.DISCARDED
 
 
 def _sync_between(last: _File | None, file: _File) -> _File:

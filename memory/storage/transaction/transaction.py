@@ -21,8 +21,8 @@ from memory.storage.files.safe_open import parts_of
 from memory.storage.review import may_need_review
 
 from .displaced import forgotten, sweep
-from .file_step import Step, conflict, half_done
-from .intent_log import Displaced, Intent, Journal
+from .file_step import FileStep, conflict, half_done
+from .intent_log import Displaced, Intent, IntentLog
 
 if TYPE_CHECKING:
     from memory.storage.contracts import ChangingStore
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _PAUSE = 0.01  # Seconds between two looks at a file that somebody is writing.
 
 
-class Accepted(NamedTuple):
+class AcceptedProposal(NamedTuple):
     """A proposal by its id, and the person who accepted it."""
 
     proposal: str
@@ -60,7 +60,7 @@ class Transaction:
         redoes: str | None = None,
         part: tuple[bytes, int] | None = None,
         recorded: bool = False,
-        accepted: Accepted | None = None,
+        accepted: AcceptedProposal | None = None,
     ) -> None:
         """Keep what the change is called and who makes it when; the lock is taken on entry."""
         self.operation = operation
@@ -80,7 +80,7 @@ class Transaction:
         self._marks: dict[str, int] = {}
         self._reads: dict[str, Stored] = {}
         self._open: OpenFolder | None = None
-        self._journal: Journal | None = None
+        self._journal: IntentLog | None = None
         self._committed = False
         self._no_room: MemdeckError | None = None  # Why the state folder takes nothing.
         self._made = False  # From here on nothing that fails makes it a failure.
@@ -343,7 +343,7 @@ class Transaction:
         """Check everything, stage everything, write down what is about to happen, then move one after the other."""
         store = self._store
         steps = [
-            Step(
+            FileStep(
                 file,
                 store.workspace,
                 store.shown(file.path),
@@ -454,7 +454,7 @@ class Transaction:
                 os.close(folder)
         return left
 
-    def _missing(self, steps: list[Step]) -> list[str]:
+    def _missing(self, steps: list[FileStep]) -> list[str]:
         """Return the folders that the change makes, the outermost first."""
         workspace, paths = self._store.workspace, []
         for path in self._folders:
@@ -463,7 +463,7 @@ class Transaction:
         paths = [path for path in paths if not os.path.lexists(workspace / path)]
         return list(dict.fromkeys([*paths, *(path for step in steps for path in step.missing())]))
 
-    def _begin(self, change: Change, steps: list[Step], folders: list[str], *, durable: bool) -> None:
+    def _begin(self, change: Change, steps: list[FileStep], folders: list[str], *, durable: bool) -> None:
         """Write the intent; one file alone survives a power cut by itself, so its intent is not synced.
 
         On a state disk that is full, one file is changed without it; RefusedError `state.full` for several.
@@ -485,9 +485,9 @@ class Transaction:
                 "make room there, or set XDG_STATE_HOME to another disk; changes of one file are made all the same",
             ) from self._no_room
 
-    def _put_in_place(self, steps: list[Step], places: OpenFolder, folders: list[str], *, durable: bool) -> None:
+    def _put_in_place(self, steps: list[FileStep], places: OpenFolder, folders: list[str], *, durable: bool) -> None:
         """Move and sync; when one fails, put back those before it and take the intent away."""
-        begun: list[Step] = []
+        begun: list[FileStep] = []
         made: list[str] = []
         try:
             for path in folders:
@@ -512,7 +512,7 @@ class Transaction:
                 self._journal.end(durable=durable)
             raise
 
-    def _tidy(self, steps: list[Step], places: OpenFolder, *, failed: bool) -> None:
+    def _tidy(self, steps: list[FileStep], places: OpenFolder, *, failed: bool) -> None:
         """Clear the stage folder but for what others may still write to, which is noted for the next start."""
         left = tuple(file for step in steps for file in step.tidy(failed=failed))
         if not left:
@@ -565,7 +565,7 @@ def _unrecorded(warnings: tuple[str, ...]) -> MemdeckError:
     )
 
 
-def _sync_between(step: Step, following: Step) -> bool:
+def _sync_between(step: FileStep, following: FileStep) -> bool:
     """Tell whether the folder of a step is brought to the disk before the following step.
 
     So it is before a removal, which must not survive a power cut that what goes before it did not survive, and before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from memory.storage.files.version import Version
+from memory.storage.files.version import FileVersion
 
 from .loading import LARGEST, Reference, references_of
 from .runners import language_of_file
@@ -35,7 +35,7 @@ class CannotPin(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PinnedFile:
     """A file that was read: the hash of its bytes, and what it loads; `language` is "" for what is no program."""
 
     hash: str
@@ -43,7 +43,7 @@ class Held:
     references: tuple[Reference, ...] = ()
 
 
-def read_held(path: str, fd: int, languages: tuple[str, ...]) -> tuple[Held, bool]:
+def read_held(path: str, fd: int, languages: tuple[str, ...]) -> tuple[PinnedFile, bool]:
     """Read an open file; it is taken for one of `languages` where neither its name nor its first line says.
 
     Return it, and whether it will be the same as long as its version is; CannotPin for one that is too large.
@@ -51,7 +51,7 @@ def read_held(path: str, fd: int, languages: tuple[str, ...]) -> tuple[Held, boo
     import time
     from hashlib import sha256
 
-    version = Version.of(os.fstat(fd))
+    version = FileVersion.of(os.fstat(fd))
     if version.size > _LARGEST:
         raise CannotPin(f"{path} is too large to be held on to ({version.size >> 20} MB)")
     began = time.time_ns()
@@ -70,5 +70,5 @@ def read_held(path: str, fd: int, languages: tuple[str, ...]) -> tuple[Held, boo
         # The interpreter, and what it is told there, may lie in the workspace as well.
         found.append(Reference("word", head[2:512].partition(b"\n")[0].decode("utf-8", "replace")))
     runs = known if known and not path.endswith(".json") else ""
-    held = Held(digest.hexdigest(), runs, tuple(dict.fromkeys(found)))
-    return held, version.settled(began) and Version.of(os.fstat(fd)) == version
+    held = PinnedFile(digest.hexdigest(), runs, tuple(dict.fromkeys(found)))
+    return held, version.settled(began) and FileVersion.of(os.fstat(fd)) == version

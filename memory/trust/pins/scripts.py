@@ -15,11 +15,11 @@ from pathlib import Path
 
 from memory.errors import MemdeckError
 from memory.storage.files.safe_open import open_beneath
-from memory.storage.files.version import Version
+from memory.storage.files.version import FileVersion
 
 from .loading import Reference
 from .patterns import is_pattern
-from .pins import CannotPin, Held, Pinned, Script, read_held
+from .pins import CannotPin, Pinned, PinnedFile, Script, read_held
 from .places import Places, fold, joined
 from .resolve import Led, Resolver
 from .runners import ENDINGS, READS, languages_of, plain_name
@@ -44,7 +44,7 @@ class Scripts:
     def __init__(self, workspace: Path) -> None:
         """Nothing is looked at yet."""
         self.root = workspace
-        self._known: dict[str, tuple[Version, tuple[str, ...], Held]] = {}
+        self._known: dict[str, tuple[FileVersion, tuple[str, ...], PinnedFile]] = {}
 
     def pinned(self, command: str) -> Pinned:
         """Return the files that a command names, and what is said about those that cannot be known.
@@ -57,9 +57,9 @@ class Scripts:
         """Return the files alone, sorted by path; raises as `pinned`."""
         return self.pinned(command).scripts
 
-    def held(self, path: str, fd: int, languages: tuple[str, ...]) -> Held:
+    def held(self, path: str, fd: int, languages: tuple[str, ...]) -> PinnedFile:
         """Return the hash of an open file, and what it loads; see `read_held`."""
-        version = Version.of(os.fstat(fd))
+        version = FileVersion.of(os.fstat(fd))
         known = self._known.get(path)
         if known is not None and known[:2] == (version, languages):
             return known[2]
@@ -299,7 +299,7 @@ class _Search:
         if new:
             self._follow(path, led.path, held)
 
-    def _follow(self, path: str, real: str, held: Held) -> None:
+    def _follow(self, path: str, real: str, held: PinnedFile) -> None:
         """Look for what a file loads, from its own folder on, whichever way it was reached."""
         if not held.references:
             return

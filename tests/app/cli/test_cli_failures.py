@@ -15,12 +15,12 @@ import click
 import pytest
 
 from app.cli.output.failures import output_of, report
-from app.cli.output.printing import OutputClosed, Writer
+from app.cli.output.printing import OutputClosed, Printer
 from app.cli.run import run
 from app.cli.session import Session
 from memory import errors
 from memory.errors import MemdeckError
-from memory.storage import State, Store
+from memory.storage import PrivateState, Store
 from memory.workspace import Workspace
 
 
@@ -35,7 +35,7 @@ def _kinds(kind: type[MemdeckError]) -> Iterator[type[MemdeckError]]:
 def test_every_kind_of_error_has_its_exit_code(kind: type[MemdeckError], capsys: pytest.CaptureFixture[str]) -> None:
     """The code of the class is that of the process; code, message, details and advice are told."""
     error = kind("a.code", "it\nhappened", "do that", path=Path("/x"), names=("a", 1, None), more={"k": b"x"})
-    assert report(error, "json", Writer()) == kind.exit_code
+    assert report(error, "json", Printer()) == kind.exit_code
     out, err = capsys.readouterr()
     assert err == "memdeck: a.code: it happened; do that\n"
     told = json.loads(out)["error"]
@@ -66,7 +66,7 @@ def test_every_kind_of_error_has_its_exit_code(kind: type[MemdeckError], capsys:
 )
 def test_other_ends(error: BaseException, code: int, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Interrupts and readers that went away are quiet, everything else is one line."""
-    assert report(error, "human", Writer(io.StringIO())) == code
+    assert report(error, "human", Printer(io.StringIO())) == code
     assert capsys.readouterr().err == line
 
 
@@ -88,7 +88,9 @@ def test_a_locked_workspace_is_busy(shop: Path, tmp_path: Path, capsys: pytest.C
     with _held(shop / ".aiter" / ".memdeck"):
         session = Session()
         session.workspace = Workspace.open(shop, state_home=tmp_path / "state")
-        session.workspace.store = Store(shop / ".aiter", state=State(tmp_path / "state", shop), lock_timeout=0.05)
+        session.workspace.store = Store(
+            shop / ".aiter", state=PrivateState(tmp_path / "state", shop), lock_timeout=0.05
+        )
         assert run(["tasks", "add", "T", "-o", "json"], session) == 75
         assert json.loads(capsys.readouterr().out)["error"]["code"] == "file.locked"
         assert run(["doctor", "-o", "json"]) == 0

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.cli.output.columns import Paint, wants_color
-from app.cli.output.printing import Writer
+from app.cli.output.printing import Printer
 from memory.base.safe_text import cell_width
 from tests.app.cli.conftest import HOSTILE, HOUSE, NOW, Answer
 from tests.patience import PATIENCE
@@ -115,7 +115,7 @@ def test_any_text_is_json_in_any_encoding(text: str, encoding: str) -> None:
     """Every string, lone surrogates included, is written and read back as it was."""
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding=encoding, newline="")
-    writer = Writer(stream)
+    writer = Printer(stream)
     writer.document({"a": text})
     writer.objects([{"b": text}])
     writer.array("c", [text, text])
@@ -132,7 +132,7 @@ def test_any_text_is_json_in_any_encoding(text: str, encoding: str) -> None:
 def test_any_text_is_drawn_in_columns(rows: list[tuple[str, str, str]], encoding: str) -> None:
     """Every row is one line, the second column begins in the same cell, and any encoding takes it."""
     raw = io.BytesIO()
-    writer = Writer(io.TextIOWrapper(raw, encoding=encoding, newline=""))
+    writer = Printer(io.TextIOWrapper(raw, encoding=encoding, newline=""))
     lines = list(Paint(False, None).columns([(a, "|" + b, c) for a, b, c in rows]))
     writer.lines(lines)
     writer.flush()

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from app.connect.clients import CLIENTS, Setting, gains
+from app.connect.clients import CLIENTS, ConnectionTarget, gains
 from app.connect.connect import carry_out, plan_connect, plan_disconnect, states
 from app.connect.jsonc import JsonFile
-from app.connect.parts import Block, JsonHook, OwnFile
+from app.connect.parts import InstructionBlock, JsonHook, OwnFile
 from memory.errors import MemdeckError
 
 PLAIN = [
@@ -65,12 +65,12 @@ KEYS = {"opencode": "mcp", "vscode": "servers", "zed": "context_servers"}
 LENIENT = {"gemini": COMMENTS, "opencode": [*COMMENTS, *COMMAS], "vscode": COMMENTS, "zed": [*COMMENTS, *COMMAS]}
 
 
-def setting_of(top: Path, client: str, scope: str = "project") -> Setting:
+def setting_of(top: Path, client: str, scope: str = "project") -> ConnectionTarget:
     """Return a setting in a project and a home of the test."""
     for name in ("project", "home", "state"):
         (top / name).mkdir(exist_ok=True)
     chosen = scope if scope in CLIENTS[client].scopes else CLIENTS[client].scopes[0]
-    return Setting(client, chosen, top / "project", top / "home", {}, ("/bin/true",))  # type: ignore[arg-type]
+    return ConnectionTarget(client, chosen, top / "project", top / "home", {}, ("/bin/true",))  # type: ignore[arg-type]
 
 
 def tree(top: Path) -> dict[str, bytes | None]:
@@ -82,7 +82,7 @@ def tree(top: Path) -> dict[str, bytes | None]:
     }
 
 
-def there_and_back(setting: Setting, top: Path) -> None:
+def there_and_back(setting: ConnectionTarget, top: Path) -> None:
     """Connect twice, look at what stands there, and disconnect: every byte is as it was."""
     state = top / "state"
     before = tree(top)
@@ -292,7 +292,7 @@ def test_an_older_hook_is_replaced(tmp_path: Path) -> None:
     path.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "date"}]}]}}\n')
     before = tree(tmp_path)
     carry_out(plan_connect(old, state), state)
-    new = Setting("claude-code", "project", old.project, old.home, {}, ("/usr/bin/true",))
+    new = ConnectionTarget("claude-code", "project", old.project, old.home, {}, ("/usr/bin/true",))
     assert [one.state for one in states(new) if one.client == "claude-code"] == ["partly", "no"]
     carry_out(plan_connect(new, state), state)
     stops = json.loads(path.read_text())["hooks"]["Stop"]
@@ -307,7 +307,7 @@ def test_an_older_hook_is_replaced(tmp_path: Path) -> None:
 def test_a_command_that_is_gone_is_told(tmp_path: Path) -> None:
     """`connect --list` says that what stands in the files cannot be run any more."""
     setting = setting_of(tmp_path, "cursor")
-    gone = Setting("cursor", "project", setting.project, setting.home, {}, ("/gone/memdeck",))
+    gone = ConnectionTarget("cursor", "project", setting.project, setting.home, {}, ("/gone/memdeck",))
     carry_out(plan_connect(gone, tmp_path / "state"), tmp_path / "state")
     (found,) = [one for one in states(gone) if (one.client, one.scope) == ("cursor", "project")]
     assert (found.state, found.problems) == ("partly", ("/gone/memdeck cannot be run",))
@@ -333,7 +333,7 @@ def test_what_a_client_gets_is_said(client: str, scope: str, tmp_path: Path) -> 
     runs = any(isinstance(part, (JsonHook, OwnFile)) for part in parts)
     assert runs == bool(CLIENTS[client].events)
     assert runs == ("has no hooks" not in said)
-    assert any(isinstance(part, Block) for part in parts) == ("words for the agent" in said)
+    assert any(isinstance(part, InstructionBlock) for part in parts) == ("words for the agent" in said)
     connection = plan_connect(setting, tmp_path / "state")
     assert connection.notes[0] == said
     carry_out(connection, tmp_path / "state")

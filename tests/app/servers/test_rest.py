@@ -19,7 +19,7 @@ import pytest
 from app.servers.life import Busy
 from app.servers.loopback import App, open_port
 from memory.document import Document
-from memory.entries.desk import Desk
+from memory.entries.access import EntryAccess
 from memory.workspace import Workspace
 from tests.memory.entries.desks import NOW, make_workspace
 from tests.patience import PATIENCE, join, line_of, until
@@ -57,7 +57,7 @@ def test_what_was_read_is_let_go_and_read_again(tmp_path: Path) -> None:
     """After a rest no document is held, answers are the same, and a stale edit is still told what changed."""
     root = make_workspace(tmp_path)
     with Workspace.open(root, state_home=tmp_path / "state", home=tmp_path) as workspace:
-        desk = Desk(workspace, lambda: NOW)
+        desk = EntryAccess(workspace, lambda: NOW)
         made = desk.add("tasks", "Water the plants", {"priority": "LOW"}, actor="agent:a")
         before = desk.read(kind="tasks"), desk.search("plants"), desk.history()
         assert _held(b"Water the plants")
@@ -83,7 +83,7 @@ def test_a_log_that_is_kept_nowhere_survives_a_rest(tmp_path: Path) -> None:
     """Without a state folder the changes live with the process: they can still be taken back after a rest."""
     root = make_workspace(tmp_path)
     with Workspace.open(root, state_home=None) as workspace:
-        desk = Desk(workspace, lambda: NOW)
+        desk = EntryAccess(workspace, lambda: NOW)
         desk.add("tasks", "Water the plants", actor="agent:a")
         desk.let_go()
         workspace.undo(actor="agent:a", now=NOW)

@@ -10,7 +10,7 @@ from typing import Any
 
 from textual.geometry import Size
 
-from app.tui.commands.steps import Ask, Change, Step
+from app.tui.commands.steps import ApplyEdit, OpenDialog, Step
 from app.tui.keys.registry import BY_ID
 from app.tui.open_panes import panes_by_id
 from memory.workspace import Outcome, Workspace
@@ -87,13 +87,13 @@ def context_over(workspace: Workspace, pane_id: str, *titles: str) -> CommandCon
 
 def answered(step: Step, answer: object) -> Step:
     """What follows from an answer to a question."""
-    assert isinstance(step, Ask), step
+    assert isinstance(step, OpenDialog), step
     return step.then(answer)
 
 
 def written(context: CommandContext, step: Step) -> Outcome:
     """Write an edit as the application does, under the name that the command gives it."""
-    assert isinstance(step, Change), step
+    assert isinstance(step, ApplyEdit), step
     assert callable(step.build)
     return context.workspace.change(step.operation, step.build, actor="human", now=NOW)
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memory.curated.operations.memories import Call
+from memory.curated.operations.memories import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError
 from memory.systems import system_of
@@ -58,7 +58,7 @@ def curated_workspace(top: Path, now: datetime) -> Workspace:
     for days, verb, values in _WRITES:
         at = now - days * _DAY
         try:
-            made = BY_NAME[verb].call(curated, values, Call(at))
+            made = BY_NAME[verb].call(curated, values, OperationCall(at))
         except MemdeckError as error:
             if error.code != "memory.rejected":
                 raise
@@ -66,7 +66,7 @@ def curated_workspace(top: Path, now: datetime) -> Workspace:
         _date(curated, made, at)
     for days in (4, 1):
         for query in ("which days may releases go out", "how should commits be written"):
-            call = Call(now - days * _DAY)
+            call = OperationCall(now - days * _DAY)
             BY_NAME["search"].call(curated, {"query_text": query, "session_id": f"s{days}", "turn_seq": 1}, call)
     (workspace.root / ".agh/memory/project_half.md").write_text("---\nname: Half\ntype: project\n\nno end\n")
     return workspace

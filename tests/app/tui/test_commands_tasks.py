@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.tui.commands import journal, tasks
-from app.tui.commands.steps import Ask, Change, Form, GoTo, Say
+from app.tui.commands.steps import ApplyEdit, GoTo, OpenDialog, OpenForm, Say
 from memory.errors import ConflictError, MemdeckError
 from memory.workspace import Workspace
 from tests.app.tui.command_context import answered, context_over, text_of, written
@@ -29,7 +29,7 @@ def test_finishing_asks_for_the_outcome_and_moves_the_task(workspace: Workspace)
     """The words become the outcome, and the cursor goes along with the task."""
     context = context_over(workspace, "tasks", "Deploy")
     step = answered(tasks.done(context), " went well ")
-    assert isinstance(step, Change)
+    assert isinstance(step, ApplyEdit)
     assert (step.operation, step.then) == ("tasks.done", GoTo)
     outcome = written(context, step)
     done = text_of(workspace).partition("## Completed")[2]
@@ -59,7 +59,7 @@ def test_progress_takes_a_number_and_words(workspace: Workspace) -> None:
     """`60 and a note` is a percentage and the last update; other words are refused in the question."""
     context = context_over(workspace, "tasks", "Write")
     step = tasks.progress(context)
-    assert isinstance(step, Ask)
+    assert isinstance(step, OpenDialog)
     written(context, answered(step, "60% half of it"))
     assert "progress: 60%" in text_of(workspace)
     assert "half of it" in text_of(workspace)
@@ -89,7 +89,7 @@ def test_a_field_that_somebody_else_set_is_asked_about(workspace: Workspace) -> 
     """The edit compares with what was seen; the conflict leads to three columns, whose answer is written."""
     context = context_over(workspace, "tasks", "Sweep")
     step = answered(tasks.assign(context), "alice")
-    assert isinstance(step, Change)
+    assert isinstance(step, ApplyEdit)
     assert step.otherwise is not None
     path = workspace.memory / "tasks.md"
     path.write_text(TASKS.replace("### [LOW] Sweep\n", "### [LOW] Sweep\n- assigned: bob\n"), "utf-8")
@@ -124,7 +124,7 @@ def test_a_task_is_split_in_a_form(workspace: Workspace) -> None:
     """The form has a line for each part; what it builds replaces the task by them."""
     context = context_over(workspace, "tasks", "Sweep")
     step = tasks.split(context)
-    assert isinstance(step, Form)
+    assert isinstance(step, OpenForm)
     build = step.plan.build({}, {"parts": "Kitchen\nCellar"}, context.clock())
     assert callable(build)
     workspace.change("tasks.split", build, actor="human", now=context.clock())
@@ -138,7 +138,7 @@ def test_a_note_about_a_task_goes_into_the_journal(workspace: Workspace) -> None
     step = answered(tasks.note(context), "waits for Alice")
     outcome = written(context, step)
     assert '"Deploy": waits for Alice' in text_of(workspace, "journal.md")
-    assert isinstance(step, Change)
+    assert isinstance(step, ApplyEdit)
     assert step.then is not None
     assert step.then(outcome) is None
 
@@ -150,6 +150,6 @@ def test_a_captured_line_is_split_at_the_colon(workspace: Workspace) -> None:
     outcome = written(context, step)
     assert "Call with Alice\n" in text_of(workspace, "journal.md")
     assert "she agreed" in text_of(workspace, "journal.md")
-    assert isinstance(step, Change)
+    assert isinstance(step, ApplyEdit)
     assert step.then is not None
     assert step.then(outcome) == GoTo(outcome)

@@ -22,7 +22,7 @@ from app.tui.keys.jump import JumpLabel, JumpScreen
 from app.tui.keys.key_file import parse_keymap, read_keymap
 from app.tui.keys.keymap import Keymap, key_of
 from app.tui.keys.palette import Palette
-from app.tui.main_screen import Desk
+from app.tui.main_screen import MainScreen
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
@@ -210,7 +210,7 @@ async def test_every_place_shows_the_live_keys(workspace: Workspace) -> None:
         await press(pilot, "escape", "escape")
         last = application.navigation.pane.line_list
         await press(pilot, "G", "z", "z")
-        assert last.cursor == next(key for key in last.rows if type(key).__name__ == "Row")
+        assert last.cursor == next(key for key in last.rows if type(key).__name__ == "RowKey")
         await press(pilot, "m", "z", "4")
         assert application.navigation.pane.pane_id == "knowledge"
 
@@ -276,7 +276,7 @@ def label_of(application: MemdeckApp, words: str) -> str:
     """The label in front of some words on the screen."""
     screen = application.screen
     assert isinstance(screen, JumpScreen)
-    lines = [strip.text for strip in application.desk._compositor.render_strips(application.size)]
+    lines = [strip.text for strip in application.main_screen._compositor.render_strips(application.size)]
     for label, place in screen._places.items():
         if not place.label and words in lines[place.y][place.x :]:
             return label
@@ -292,7 +292,7 @@ async def test_a_label_leads_to_its_row(workspace: Workspace, size: tuple[int, i
         label = label_of(application, "LOW")
         assert label in screen_text(application)
         await type_text(pilot, label)
-        assert application.screen is application.desk
+        assert application.screen is application.main_screen
         assert "README" in application.navigation.pane.current().title
         assert application.navigation.pane.line_list.has_focus
 
@@ -324,15 +324,15 @@ async def test_jumping_is_left_without_a_trace(workspace: Workspace) -> None:
         before = application.navigation.pane.current()
         for leave in ("escape", "exclamation_mark"):
             await press(pilot, "semicolon", leave)
-            assert application.screen is application.desk
+            assert application.screen is application.main_screen
         await press(pilot, "semicolon")
         await pilot.click(offset=(60, 30))
         await settle(pilot)
-        assert application.screen is application.desk
+        assert application.screen is application.main_screen
         await press(pilot, "semicolon")
         await pilot.resize_terminal(80, 24)
         await settle(pilot)
-        assert application.screen is application.desk
+        assert application.screen is application.main_screen
         assert application.navigation.pane.current() is before
 
 
@@ -363,7 +363,7 @@ async def test_many_rows_get_labels_of_two_letters(workspace: Workspace) -> None
 
 def test_the_desk_binds_every_action() -> None:
     """An action without a key can be given one: it has a binding that nothing presses."""
-    assert {binding.id for binding in Desk.BINDINGS} >= {"app.theme", "app.reload"}
+    assert {binding.id for binding in MainScreen.BINDINGS} >= {"app.theme", "app.reload"}
 
 
 def test_a_workspace_chooses_no_keys(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ async def test_every_action_is_reached_from_the_footer(workspace: Workspace, siz
         await click(pilot, "? help")
         assert isinstance(app.screen, Help)
         await click(pilot, "Esc cancel")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
 
 
 async def test_dialogs_and_branches_answer_the_mouse(workspace: Workspace) -> None:
@@ -76,7 +76,7 @@ async def test_dialogs_and_branches_answer_the_mouse(workspace: Workspace) -> No
         assert isinstance(app.screen, Confirm)
         count = len(workspace.snapshot().tasks.tasks)
         await click(pilot, "Keep")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         assert len(workspace.snapshot().tasks.tasks) == count
         await click(pilot, "4 Knowledge")
         pane = app.navigation.pane
@@ -100,7 +100,7 @@ async def test_the_help_of_each_part_is_its_own(workspace: Workspace) -> None:
         await press(pilot, "escape", "escape", "slash", "f1")
         seen["filter"] = screen_text(app)
         await press(pilot, "escape", "escape")
-        app.desk.sidebar.focus()
+        app.main_screen.sidebar.focus()
         await press(pilot, "f1")
         seen["sidebar"] = screen_text(app)
         assert "Start the task" in seen["list"]
@@ -126,4 +126,4 @@ async def test_help_comes_in_dialogs_too(workspace: Workspace) -> None:
         await press(pilot, "colon", "f1")
         assert "The next action" in screen_text(app)
         await press(pilot, "escape", "escape")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen

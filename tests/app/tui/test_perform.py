@@ -9,7 +9,7 @@ import pytest
 
 from app.tui.app import MemdeckApp
 from app.tui.commands.context import JobView
-from app.tui.commands.steps import Ask, Find, Run, Say, Step, Steps
+from app.tui.commands.steps import Find, OpenDialog, RunJob, Say, Step, Steps
 from memory.errors import MemdeckError
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import jobs_done, make_app, make_workspace, press, running, settle
@@ -32,9 +32,9 @@ async def test_an_error_that_nobody_expected_is_said_and_nothing_stays_busy(work
     app = make_app(workspace)
     async with running(app) as pilot:
         app.perform(Find(lambda: [][1]))
-        assert not app.changing.idle
+        assert not app.edits.idle
         await settle(pilot)
-        assert app.changing.idle
+        assert app.edits.idle
         assert said(app, "IndexError: list index out of range")
 
 
@@ -80,14 +80,14 @@ async def test_a_dialog_that_took_a_while_does_not_lie_over_another(workspace: W
         return None
 
     async with running(app) as pilot:
-        app.perform(Ask(Confirm("First?"), then))
+        app.perform(OpenDialog(Confirm("First?"), then))
         await settle(pilot)
-        app.perform(Ask(Confirm("Second?"), then, waited="The plan"))
+        app.perform(OpenDialog(Confirm("Second?"), then, waited="The plan"))
         await settle(pilot)
         assert said(app, "The plan was ready when something else was open")
         await press(pilot, "y")
         assert answers == [True]
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
 
 
 async def test_a_job_of_a_kind_runs_once_at_a_time(workspace: Workspace) -> None:
@@ -101,7 +101,7 @@ async def test_a_job_of_a_kind_runs_once_at_a_time(workspace: Workspace) -> None
         go_on.wait(60)
         return "done"
 
-    step = Run("looking", work, lambda found: Steps((Say("first"), Say(found))), once=True)
+    step = RunJob("looking", work, lambda found: Steps((Say("first"), Say(found))), once=True)
     async with running(app) as pilot:
         try:
             app.perform(Steps((step, step)))

@@ -64,5 +64,5 @@ def test_every_kind_of_step_is_performed() -> None:
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.MatchClass) and isinstance(node.cls, ast.Attribute)
     }
-    assert "Change" in kinds
+    assert "ApplyEdit" in kinds
     assert kinds == named

@@ -15,7 +15,7 @@ from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, 
 from tests.widgets.harness import screen_text
 from widgets.chrome.frame import Frame
 from widgets.list.rows import Heading
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs
 
 LONG = (
@@ -81,11 +81,11 @@ async def test_orders_are_chosen_and_turned_round(workspace: Workspace) -> None:
         assert "✓ file order" in screen_text(app)
         assert "r reverse" in screen_text(app)
         await press(pilot, "j", "j", "enter")
-        due = [row.item.title for row in tasks_pane(app).line_list.rows if isinstance(row, Row)][:3]
+        due = [row.item.title for row in tasks_pane(app).line_list.rows if isinstance(row, RowKey)][:3]
         await press(pilot, "S", "r")
         assert tasks_pane(app).sort == "due, reversed"
         assert "sorted by due, reversed" in screen_text(app).splitlines()[1]
-        turned = [row.item.title for row in tasks_pane(app).line_list.rows if isinstance(row, Row)][:3]
+        turned = [row.item.title for row in tasks_pane(app).line_list.rows if isinstance(row, RowKey)][:3]
         assert turned == due[::-1]
         await press(pilot, "S", "r")
         assert tasks_pane(app).sort == "due"
@@ -133,7 +133,7 @@ async def test_what_recurs_daily_stands_once(tmp_path: Path) -> None:
         await press(pilot, "c")
         calendar = tasks_pane(app).calendar
         assert calendar is not None
-        titles = [row.item.title for row in calendar.list.rows if isinstance(row, Row)]
+        titles = [row.item.title for row in calendar.list.rows if isinstance(row, RowKey)]
         assert titles == ["Back up", "Pay", "Back up"]
         shown = screen_text(app)
         assert "RECURRING OFTEN  1" in shown
@@ -255,4 +255,4 @@ async def test_what_nothing_fits_is_said_in_the_list(workspace: Workspace) -> No
             assert ("Nothing fits “zzq”" in screen_text(app)) is (key != "c")
             await press(pilot, "escape")
             assert "zzq" not in screen_text(app)
-            assert app.desk.focused is tasks_pane(app).line_list
+            assert app.main_screen.focused is tasks_pane(app).line_list

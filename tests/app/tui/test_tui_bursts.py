@@ -28,7 +28,7 @@ from tests.app.tui.tui_helpers import (
     settle,
     type_text,
 )
-from widgets.dialogs.choices import Choices, Option
+from widgets.dialogs.choices import Choices, DialogOption
 from widgets.dialogs.choose import Choose
 from widgets.dialogs.dialogs import Preview
 
@@ -44,7 +44,7 @@ async def test_jump_mode_is_left_once(workspace: Workspace, keys: str) -> None:
         assert not any(label.startswith(keys[0]) for label in shown)
         before = app.navigation.pane.line_list.position
         await burst(pilot, keys)
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         assert app.is_running
         assert app.navigation.pane.line_list.position == before + keys.count("j") - keys.count("k")
 
@@ -56,7 +56,7 @@ async def test_a_label_and_the_next_command(workspace: Workspace) -> None:
         await press(pilot, "semicolon")
         label = next(one.label for one in app.screen.query(JumpLabel))
         await burst(pilot, f"{label}3")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         assert app.navigation.pane.pane_id == "journal"
 
 
@@ -67,13 +67,13 @@ async def test_a_choice_is_made_once(workspace: Workspace, kind: type) -> None:
     chosen: list[object] = []
     async with running(app) as pilot:
         before = app.navigation.pane.line_list.position
-        options = [Option("p", "put", "put it back"), Option("k", "keep", "keep it")]
+        options = [DialogOption("p", "put", "put it back"), DialogOption("k", "keep", "keep it")]
         screen = Choices("Gone", "", options) if kind is Choices else Choose("For how long?", [("p", "put", "")])
         app.push_screen(screen, chosen.append)
         await pilot.pause()
         await burst(pilot, "pj")
         assert chosen == ["put"]
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         assert app.navigation.pane.line_list.position == before + 1
 
 
@@ -96,14 +96,14 @@ async def test_a_screen_leaves_no_other_one(workspace: Workspace) -> None:
     app = make_app(workspace)
     chosen: list[object] = []
     async with running(app) as pilot:
-        screen = Choices("Gone", "", [Option("p", "put", "put it back")])
+        screen = Choices("Gone", "", [DialogOption("p", "put", "put it back")])
         app.push_screen(screen, chosen.append)
         await pilot.pause()
         screen.dismiss("put")
         screen.dismiss("keep")
         await pilot.pause()
         assert chosen == ["put"]
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
 
 
 async def test_enter_behind_a_query_means_this_query(workspace: Workspace) -> None:
@@ -113,9 +113,9 @@ async def test_enter_behind_a_query_means_this_query(workspace: Workspace) -> No
         await press(pilot, "ctrl+f")
         await type_text(pilot, "weekly")
         await press(pilot, "enter")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         await burst(pilot, "ctrl+f", "redis cach", "enter")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         assert app.navigation.pane.pane_id == "knowledge"
         assert app.navigation.pane.current().text == "Using Redis for caching"
         await burst(pilot, "ctrl+f", "tls")

@@ -61,7 +61,7 @@ async def test_one_key_per_choice(workspace: Workspace, keys: tuple[str, ...], w
         await press(pilot, "ctrl+s")
         assert isinstance(app.screen, ThreeWay)
         await press(pilot, *keys)
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         task = task_of(workspace, f"{FIRST}!")
         assert (task.assigned, task.tags) == (wanted, ("newer",))
 
@@ -109,7 +109,7 @@ async def test_rows_and_settings_ask_as_well(
         assert isinstance(app.screen, ThreeWay)
         assert (workspace.memory / file).read_bytes() == before
         await press(pilot, "m", "enter")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         assert new not in (workspace.memory / file).read_text()
 
 
@@ -172,7 +172,7 @@ async def test_a_removed_entry_leaves_a_choice(workspace: Workspace, key: str) -
         assert isinstance(app.screen, Choices)
         assert "not there any more" in screen_text(app)
         await press(pilot, key)
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         found = [task for task in workspace.snapshot().tasks.tasks if task.title == FIRST]
         if key == "p":
             assert [task.assigned for task in found] == ["heartbeat!"]
@@ -188,10 +188,10 @@ async def test_hostile_values_are_shown_as_they_are(workspace: Workspace, size: 
     app = make_app(workspace)
     texts = [text.replace("\n", " ").replace("\r", " ")[:500] for text in HOSTILE.values()]
     async with running(app, size) as pilot:
-        from widgets.dialogs.three_way import Question
+        from widgets.dialogs.three_way import ThreeWayQuestion
 
         questions = [
-            Question(str(number), text[:40], text, None, f"{text}\nsecond {text}", group=text[:60])
+            ThreeWayQuestion(str(number), text[:40], text, None, f"{text}\nsecond {text}", group=text[:60])
             for number, text in enumerate(texts)
         ]
         screen = ThreeWay(texts[0], questions, note=texts[1])
@@ -203,4 +203,4 @@ async def test_hostile_values_are_shown_as_they_are(workspace: Workspace, size: 
         assert not screen.view.open_questions
         await pilot.press("k", "T", "G", "j", "enter")
         await pilot.pause()
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen

@@ -11,7 +11,7 @@ from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, typ
 from tests.widgets.harness import assert_safe, screen_text
 from tests.widgets.panes.looking import ONE_LINE
 from widgets.calendar.day import DayScreen
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.text.glyphs import ASCII
 
 SIZES = [(120, 36), (80, 24), (40, 10)]
@@ -21,7 +21,7 @@ def titles(app: MemdeckApp) -> list[str]:
     """The entries that the journal's filter leaves."""
     pane = app.navigation.pane
     assert pane is not None
-    return [key.item.title for key in pane.line_list.rows if isinstance(key, Row)]
+    return [key.item.title for key in pane.line_list.rows if isinstance(key, RowKey)]
 
 
 def day_screen(app: MemdeckApp) -> DayScreen:
@@ -152,12 +152,12 @@ async def test_one_key_lists_what_mentions_a_task(workspace: Workspace) -> None:
         await press(pilot, "O")
         assert app.navigation.pane.pane_id == "journal"
         assert app.navigation.pane.filter.startswith("about:")
-        found = [key.item for key in app.navigation.pane.line_list.rows if isinstance(key, Row)]
+        found = [key.item for key in app.navigation.pane.line_list.rows if isinstance(key, RowKey)]
         assert found
         assert all(f'"{task.title}"' in entry.entry.text for entry in found)
         app.navigation.pane.set_filter("about:" + task.title.split()[0].casefold())
         assert {entry.ref for entry in found} <= {
-            key.item.ref for key in app.navigation.pane.line_list.rows if isinstance(key, Row)
+            key.item.ref for key in app.navigation.pane.line_list.rows if isinstance(key, RowKey)
         }
 
 

@@ -21,7 +21,7 @@ from widgets.dialogs.choices import Choices
 from widgets.dialogs.dialogs import Confirm
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 
 FIRST = "Deploy v2.1 to staging"
 ASSIGNED = ("down", "down", "down", "down")
@@ -95,7 +95,7 @@ async def test_a_draft_is_offered_without_getting_in_the_way(workspace: Workspac
     a_draft(workspace, title=f"{FIRST} now")
     app = make_app(workspace)
     async with running(app) as pilot:
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         assert ["was never saved" in note.message for note in app._notifications] == [True]
         assert "w open draft" in screen_text(app)
         await press(pilot, "3")
@@ -111,7 +111,7 @@ async def test_a_draft_is_offered_without_getting_in_the_way(workspace: Workspac
         assert files_of(workspace) == []
         await press(pilot, "1")
         assert "DRAFTS" not in screen_text(app)
-        assert not app.drafting.left
+        assert not app.form_drafts.left
 
 
 async def test_a_draft_is_told_of_once(workspace: Workspace) -> None:
@@ -186,7 +186,7 @@ async def test_the_draft_of_a_removed_entry(workspace: Workspace) -> None:
         await press(pilot, "w")
         assert isinstance(app.screen, Choices)
         await press(pilot, "escape")
-        assert app.drafting.left
+        assert app.form_drafts.left
         await press(pilot, "w", "p")
         assert isinstance(app.screen, Form)
         await press(pilot, "ctrl+s")
@@ -245,7 +245,7 @@ async def test_a_draft_can_be_thrown_away(workspace: Workspace) -> None:
         assert "Something else" in screen_text(app)
         await press(pilot, "y")
         assert files_of(workspace) == []
-        assert not app.drafting.left
+        assert not app.form_drafts.left
 
 
 async def test_x_throws_the_draft_under_the_cursor_away(workspace: Workspace) -> None:
@@ -265,7 +265,7 @@ async def test_x_throws_the_draft_under_the_cursor_away(workspace: Workspace) ->
         shown = screen_text(app)
         for words in (f"Edited task: {FIRST}", "New contact: Carol", "  New entry"):
             assert words in shown
-        rows = [key for key in pane.line_list.rows if isinstance(key, Row)]
+        rows = [key for key in pane.line_list.rows if isinstance(key, RowKey)]
         pane.line_list.cursor = next(row for row in rows if row.item.words == "New contact: Carol")
         await settle(pilot)
         assert "x remove" in screen_text(app)
@@ -277,7 +277,7 @@ async def test_x_throws_the_draft_under_the_cursor_away(workspace: Workspace) ->
         await press(pilot, "x", "y")
         assert [path.stem for path in files_of(workspace)] == ["00DRAFT", "02DRAFT"]
         assert "New contact: Carol" not in screen_text(app)
-        assert len(app.drafting.left) == 2
+        assert len(app.form_drafts.left) == 2
 
 
 def test_damaged_drafts_are_left_out(workspace: Workspace) -> None:

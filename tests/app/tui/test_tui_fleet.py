@@ -215,13 +215,13 @@ def test_look(here: Workspace, size: tuple[int, int], snap_compare: Callable[...
 async def test_the_catalogue_where_a_database_is_configured(here: Workspace, database: str) -> None:
     """Its workspaces stand there with their hosts; one of another host is not opened here."""
     from memory.fleet.catalogue.migrate import initialise
-    from memory.fleet.jobs.agent import Agent, Settings
-    from memory.fleet.local import Local
+    from memory.fleet.jobs.agent import AgentSettings, HostAgent
+    from memory.fleet.local import LocalWorkspaces
 
     initialise(database)
     paths = {here.root: "full", here.root.parent / "bakery": "full"}
-    local = Local(here.state.folder.home, host="server")  # type: ignore[union-attr]
-    agent = Agent(local, Settings(database, lambda: paths), lambda: NOW, lambda _: None)
+    local = LocalWorkspaces(here.state.folder.home, host="server")  # type: ignore[union-attr]
+    agent = HostAgent(local, AgentSettings(database, lambda: paths), lambda: NOW, lambda _: None)
     await asyncio.to_thread(agent.run, once=True)
     app = make_app(here, pane="fleet", environ={"MEMDECK_DATABASE": database, "MEMDECK_HOST": "laptop"})
     async with running(app, says=True) as pilot:

@@ -16,7 +16,7 @@ from widgets.text.glyphs import ASCII
 
 def hints(app: MemdeckApp) -> list[str]:
     """What the footer says."""
-    return [f"{hint.keys} {hint.description}" for hint in app.desk.hints.hints]
+    return [f"{hint.keys} {hint.description}" for hint in app.main_screen.hints.hints]
 
 
 async def test_undo_and_redo_are_named_where_there_is_something(workspace: Workspace) -> None:
@@ -122,7 +122,7 @@ async def test_the_blank_of_a_hint_is_part_of_it(workspace: Workspace) -> None:
         last = screen_text(app).splitlines()[-1]
         await pilot.click("KeyHints", offset=(last.index("? help") + 1, 0))
         await settle(pilot)
-        assert app.screen is not app.desk
+        assert app.screen is not app.main_screen
 
 
 LATE = "## Pending\n\n### [LOW] First\n\n### [HIGH] Late\n- due: 2024-01-02\n"

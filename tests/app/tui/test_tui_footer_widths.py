@@ -25,9 +25,9 @@ async def test_the_usual_keys_stay_at_every_width(workspace: Workspace, size: tu
     """a, e, / and ? are named however few columns there are, and Esc where there is something to leave."""
     app = make_app(workspace, pane=pane)
     async with running(app, size) as pilot:
-        assert {"a", "e", "/", "?"} <= {hint.key for hint in app.desk.hints.hints}
+        assert {"a", "e", "/", "?"} <= {hint.key for hint in app.main_screen.hints.hints}
         await press(pilot, "enter")
-        assert {"Esc", "a", "e", "/", "?"} <= {hint.key for hint in app.desk.hints.hints}
+        assert {"Esc", "a", "e", "/", "?"} <= {hint.key for hint in app.main_screen.hints.hints}
 
 
 async def test_undo_and_redo_come_last(workspace: Workspace) -> None:
@@ -35,10 +35,10 @@ async def test_undo_and_redo_come_last(workspace: Workspace) -> None:
     app = make_app(workspace)
     async with running(app, (200, 36)) as pilot:
         await press(pilot, "s", "d", "enter", "u")
-        assert [hint.key for hint in app.desk.hints.hints][-2:] == ["u", "U"]
+        assert [hint.key for hint in app.main_screen.hints.hints][-2:] == ["u", "U"]
         await pilot.resize_terminal(60, 20)
         await settle(pilot)
-        assert not {"u", "U"} & {hint.key for hint in app.desk.hints.hints}
+        assert not {"u", "U"} & {hint.key for hint in app.main_screen.hints.hints}
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)

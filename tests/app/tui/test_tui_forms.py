@@ -37,7 +37,7 @@ async def test_a_task_is_added_with_dates_as_people_say_them(workspace: Workspac
         await press(pilot, "tab", "tab")
         await type_text(pilot, "fri 9")
         await press(pilot, "ctrl+s")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         task = task_of(workspace, "Water the plants")
         assert (task.due, task.priority, task.section) == ("2024-01-19 09:00", "NORMAL", "pending")
         assert app.navigation.pane.current().title == "Water the plants"
@@ -108,7 +108,7 @@ async def test_a_renamed_entry_is_said_and_can_be_saved_into(workspace: Workspac
         )
         await press(pilot, "ctrl+s")
         # A changed title is another ref: the entry that was edited is gone.
-        assert app.screen is not app.desk
+        assert app.screen is not app.main_screen
         assert task_of(workspace, "Theirs")
         text = screen_text(app)
         assert "This entry was renamed meanwhile" in text
@@ -116,7 +116,7 @@ async def test_a_renamed_entry_is_said_and_can_be_saved_into(workspace: Workspac
         await press(pilot, "s")
         assert isinstance(app.screen, ThreeWay)
         await press(pilot, "m", "enter")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         assert task_of(workspace, f"{FIRST} mine")
 
 
@@ -138,7 +138,7 @@ async def test_a_conflict_in_one_field_asks_for_it(workspace: Workspace) -> None
         await press(pilot, "enter")
         assert isinstance(app.screen, ThreeWay)
         await press(pilot, "m", "enter")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         assert task_of(workspace, FIRST).assigned == "heartbeatMine"
 
 
@@ -150,7 +150,7 @@ async def test_a_form_survives_an_outside_change(workspace: Workspace) -> None:
         await type_text(pilot, " today")
         path = workspace.memory / "tasks.md"
         path.write_text(path.read_text().replace("Update README with", "Rewrite README with"))
-        app.looking.files_changed(frozenset({"tasks.md"}))
+        app.refresher.files_changed(frozenset({"tasks.md"}))
         await settle(pilot)
         assert isinstance(app.screen, Form)
         assert app.screen.query(Input).first().value == f"{FIRST} today"
@@ -190,7 +190,7 @@ async def test_an_editor_that_fails_or_is_missing_changes_nothing(workspace: Wor
         app = make_app(workspace, environ={"EDITOR": command, "PATH": "/usr/bin:/bin"})
         async with running(app) as pilot:
             await press(pilot, "E")
-            assert app.screen is app.desk
+            assert app.screen is app.main_screen
     assert (workspace.memory / "tasks.md").read_bytes() == before
 
 
@@ -241,19 +241,19 @@ async def test_a_form_right_behind_a_save_begins_with_what_was_saved(workspace: 
     async with running(app) as pilot:
         await press(pilot, "e")
         await type_text(pilot, "one")
-        with app.changing.one:
+        with app.edits.one:
             await pilot.press("ctrl+s")
             await pilot.pause()
-            assert app.screen is app.desk
-            assert not app.changing.idle
+            assert app.screen is app.main_screen
+            assert not app.edits.idle
             for key in "etwo":
                 send(pilot, key)
             await pilot.pause(0.1)
-            assert app.screen is app.desk
+            assert app.screen is app.main_screen
         await settle(pilot)
         assert isinstance(app.screen, Form)
         await press(pilot, "ctrl+s")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         assert task_of(workspace, f"{FIRST}onetwo")
 
 
@@ -264,7 +264,7 @@ async def test_a_form_that_comes_late_covers_nothing(workspace: Workspace, monke
     async with running(app) as pilot:
         await press(pilot, "e")
         await type_text(pilot, "one")
-        with app.changing.one:
+        with app.edits.one:
             await pilot.press("ctrl+s")
             await pilot.pause()
             for key in "eee?":
@@ -272,7 +272,7 @@ async def test_a_form_that_comes_late_covers_nothing(workspace: Workspace, monke
                 await pilot.pause(0.1)
             assert isinstance(app.screen, Help)
         await settle(pilot)
-        assert [type(screen) for screen in app.screen_stack] == [type(app.desk), Help]
+        assert [type(screen) for screen in app.screen_stack] == [type(app.main_screen), Help]
         said = [note.message for note in app._notifications]
         assert said == ["The form was ready when something else was open; ask for it again."]
         await press(pilot, "escape", "e")

@@ -38,7 +38,7 @@ async def test_what_is_typed_narrows_the_keys(workspace: Workspace) -> None:
         await press(pilot, "question_mark")
         assert isinstance(app.screen, Help)
         assert "/ find a key" in screen_text(app)
-        count = sum(map(len, key_groups(app.desk).values()))
+        count = sum(map(len, key_groups(app.main_screen).values()))
         await press(pilot, "slash")
         await type_text(pilot, "archive")
         shown = screen_text(app)
@@ -53,7 +53,7 @@ async def test_what_is_typed_narrows_the_keys(workspace: Workspace) -> None:
         await press(pilot, "escape")
         assert "Start the task" in screen_text(app)
         await press(pilot, "escape")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
 
 
 @pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10)], ids=str)
@@ -70,7 +70,7 @@ async def test_the_help_says_that_there_is_more(workspace: Workspace, size: tupl
         assert "↑ more" in shown
         assert "Esc cancel" in shown
         await press(pilot, "q")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
 
 
 @pytest.mark.parametrize("width", [34, 60, 76])

@@ -75,7 +75,7 @@ async def test_the_log_of_every_writer_is_listed(workspace: Workspace) -> None:
         assert "MON 8 JAN" in text
         await press(pilot, "j")
         assert "Alice → Bob" in screen_text(app)
-        assert app.noticing.count == 0
+        assert app.outside_changes.count == 0
 
 
 async def test_who_it_was_is_said_shortly_on_a_small_screen(workspace: Workspace) -> None:
@@ -113,25 +113,25 @@ async def test_the_number_beside_changes_is_what_others_did_until_somebody_looks
     app = make_app(workspace, remembers=True)
     async with running(app) as pilot:
         await press(pilot, "s", "u")
-        assert app.noticing.count == 0
+        assert app.outside_changes.count == 0
         edit(workspace, FIRST, days=0, assigned="Alice")
-        app.looking.request()
+        app.refresher.request()
         await settle(pilot)
-        assert app.noticing.count == 1
+        assert app.outside_changes.count == 1
         app.exit(0)
     app = make_app(workspace, remembers=True)
     async with running(app) as pilot:
-        assert app.noticing.count == 1
+        assert app.outside_changes.count == 1
         await press(pilot, "0")
-        assert app.noticing.count == 0
+        assert app.outside_changes.count == 0
         await press(pilot, "2")
-        app.looking.request()
+        app.refresher.request()
         await settle(pilot)
-        assert app.noticing.count == 0
+        assert app.outside_changes.count == 0
         app.exit(0)
     app = make_app(workspace, remembers=True, pane="tasks")
     async with running(app):
-        assert app.noticing.count == 0
+        assert app.outside_changes.count == 0
 
 
 async def test_what_undoes_and_redoes_a_change_stands_in_its_row(workspace: Workspace) -> None:
@@ -318,7 +318,7 @@ async def test_an_earlier_version_comes_back(workspace: Workspace) -> None:
         await press(pilot, "j")
         assert "- assigned: Alice" in screen_text(app)
         await press(pilot, "B")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         assert task_of(workspace, FIRST).assigned == "Alice"
         assert app.navigation.pane.current().title == FIRST
         await press(pilot, "u")
@@ -353,7 +353,7 @@ async def test_a_setting_has_a_history_of_its_line(workspace: Workspace) -> None
         assert "pruneJournalAfterDays: 40" in text
         assert "outside" in text
         await press(pilot, "escape")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
 
 
 async def test_an_archived_task_comes_back(workspace: Workspace, tmp_path: Path) -> None:

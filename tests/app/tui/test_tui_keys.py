@@ -21,7 +21,7 @@ from widgets.dialogs.dialogs import Confirm, Prompt
 from widgets.dialogs.pick import Pick
 from widgets.input.filter_bar import LastWord
 from widgets.list.line_list import LineList
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.panes import panes_for
 
 FIRST = "Deploy v2.1 to staging"
@@ -71,7 +71,7 @@ async def test_each_pane_opens_by_its_number(workspace: Workspace, pane: object)
         assert app.navigation.pane is not None
         assert app.navigation.pane.pane_id == pane.id
         assert app.navigation.pane.contents is not None
-        assert app.desk.sidebar.current == pane.id
+        assert app.main_screen.sidebar.current == pane.id
 
 
 async def test_brackets_walk_the_way_and_then_the_panes(workspace: Workspace) -> None:
@@ -279,7 +279,7 @@ async def test_filter_leaves_out_and_takes_phrases(workspace: Workspace) -> None
         pane = app.navigation.pane
 
         def left() -> set[str]:
-            return {row.item.title for row in pane.line_list.rows if isinstance(row, Row)}
+            return {row.item.title for row in pane.line_list.rows if isinstance(row, RowKey)}
 
         every = left()
         await press(pilot, "slash")
@@ -382,7 +382,7 @@ async def test_palette_finds_and_does_an_action(workspace: Workspace) -> None:
         await press(pilot, "enter")
         assert app.navigation.pane.pane_id == "journal"
         await press(pilot, "colon", "escape")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
 
 
 async def test_palette_finds_by_other_words_and_remembers(workspace: Workspace) -> None:
@@ -424,7 +424,7 @@ async def test_help_lists_live_keys(workspace: Workspace) -> None:
         await press(pilot, "escape", "f1")
         assert isinstance(app.screen, Help)
         await press(pilot, "escape")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
 
 
 async def test_enter_opens_the_detail_and_escape_comes_back(workspace: Workspace) -> None:
@@ -519,7 +519,7 @@ async def test_the_footer_can_be_clicked(workspace: Workspace) -> None:
     async with running(app) as pilot:
         await pilot.click("KeyHints", offset=(2, 0))
         await settle(pilot)
-        assert app.screen is not app.desk
+        assert app.screen is not app.main_screen
         await press(pilot, "escape")
         await pilot.click("Sidebar", offset=(5, 2))
         await settle(pilot)

@@ -14,7 +14,7 @@ from tests.widgets.harness import screen_text
 from tests.widgets.panes.looking import DEMO, detail_words
 from widgets.list.outline import Branch
 from widgets.pane.base import Pane
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.text.glyphs import ASCII
 
 
@@ -39,7 +39,7 @@ def pane_of(app: MemdeckApp) -> Pane:
 
 def texts(app: MemdeckApp) -> list[str]:
     """The facts that the filter leaves."""
-    rows = [key.item for key in pane_of(app).line_list.rows if isinstance(key, Row)]
+    rows = [key.item for key in pane_of(app).line_list.rows if isinstance(key, RowKey)]
     return [item.text for item in rows if not isinstance(item, Branch)]
 
 
@@ -85,7 +85,7 @@ async def test_filter_words(shop: Workspace) -> None:
         dates = [
             key.item.date
             for key in pane_of(app).line_list.rows
-            if isinstance(key, Row) and not isinstance(key.item, Branch)
+            if isinstance(key, RowKey) and not isinstance(key.item, Branch)
         ]
         assert len(dates) == 5
         assert dates == sorted(dates, reverse=True)

@@ -32,7 +32,7 @@ async def test_an_outside_change_keeps_cursor_and_selection(workspace: Workspace
         cursor, selected = pane.current().title, [item.title for item in pane.selected()]
         path = workspace.memory / "tasks.md"
         path.write_text(path.read_text().replace("## Pending\n", "## Pending\n\n### [HIGH] From outside\n", 1))
-        app.looking.files_changed(frozenset({"tasks.md"}))
+        app.refresher.files_changed(frozenset({"tasks.md"}))
         await settle(pilot)
         assert pane.current().title == cursor
         assert [item.title for item in pane.selected()] == selected
@@ -49,11 +49,11 @@ async def test_own_changes_are_not_taken_for_foreign_ones(workspace: Workspace) 
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "s")
-        app.looking.files_changed(frozenset({"tasks.md", "journal.md"}))
+        app.refresher.files_changed(frozenset({"tasks.md", "journal.md"}))
         await settle(pilot)
         assert [change.actor for change in list_changes(workspace) if change.operation != "init"] == ["human"]
         await press(pilot, "u")
-        app.looking.files_changed(frozenset({"tasks.md", "journal.md"}))
+        app.refresher.files_changed(frozenset({"tasks.md", "journal.md"}))
         await settle(pilot)
         assert [change.actor for change in list_changes(workspace) if change.operation != "init"] == ["human", "human"]
 
@@ -76,7 +76,7 @@ async def test_a_file_that_cannot_be_read_is_a_message(workspace: Workspace) -> 
         path = workspace.memory / "tasks.md"
         path.rename(path.with_suffix(".away"))
         path.mkdir()
-        app.looking.request()
+        app.refresher.request()
         await settle(pilot)
         assert "Deploy v2.1 to staging" in screen_text(app)
         assert any(note.severity == "error" for note in app._notifications)
@@ -131,7 +131,7 @@ async def test_a_plan_with_nothing_to_do_cannot_be_applied(workspace: Workspace)
         await press(pilot, "A", "enter")
         assert isinstance(app.screen, Preview)
         await press(pilot, "escape")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
 
 
 SIZES = [(120, 36), (40, 10), (1, 1)]
@@ -225,11 +225,11 @@ async def test_a_pane_that_takes_long_to_read_has_the_focus_then(
             async with within(lambda: screen_text(app)):
                 while "Reading the files" not in screen_text(app):
                     await pilot.pause(0.02)
-            assert app.desk.focused is app.navigation.pane.line_list
+            assert app.main_screen.focused is app.navigation.pane.line_list
         finally:
             there.set()
         await settle(pilot)
-        assert app.desk.focused is app.navigation.pane.line_list
+        assert app.main_screen.focused is app.navigation.pane.line_list
 
 
 async def test_a_badge_is_counted_again_where_its_file_changed(
@@ -252,11 +252,11 @@ async def test_a_badge_is_counted_again_where_its_file_changed(
     app = make_app(workspace)
     async with running(app) as pilot:
         assert {"tasks", "journal", "knowledge"} <= set(counted)
-        before = app.desk.sidebar._entries["tasks"].count
+        before = app.main_screen.sidebar._entries["tasks"].count
         counted.clear()
         path = workspace.memory / "tasks.md"
         path.write_bytes(path.read_bytes().replace(b"## Pending\n", b"## Pending\n\n### [LOW] One more\n", 1))
-        app.looking.files_changed(frozenset({"tasks.md"}))
+        app.refresher.files_changed(frozenset({"tasks.md"}))
         await settle(pilot)
         assert counted == ["tasks"]
-        assert app.desk.sidebar._entries["tasks"].count == before + 1
+        assert app.main_screen.sidebar._entries["tasks"].count == before + 1

@@ -70,7 +70,7 @@ async def test_a_file_that_goes_while_one_looks_is_told(tmp_path: Path) -> None:
     async with running(app, (80, 24)) as pilot:
         await press(pilot, "2")
         lose(workspace, "tasks.md", empty=False)
-        app.looking.request()
+        app.refresher.request()
         await settle(pilot)
         assert "tasks.md is gone since 10:30, 1 task in it" in screen_text(app)
         await press(pilot, "3", "u")

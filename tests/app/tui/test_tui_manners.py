@@ -94,7 +94,7 @@ async def test_an_open_month_stays_open_when_a_newer_one_comes(tmp_path: Path) -
     async with running(app) as pilot:
         assert "Old 1" in screen_text(app)
         (shop.memory / "archive/tasks-2023-02.md").write_text(ARCHIVE.format(2))
-        app.looking.request()
+        app.refresher.request()
         await settle(pilot)
         assert "Old 2" in screen_text(app)
         assert "Old 1" in screen_text(app)

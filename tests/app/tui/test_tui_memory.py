@@ -19,9 +19,9 @@ from memory.files.snapshot import Snapshot
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle
 from tests.patience import within
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 
-KINDS = (Document, Snapshot, Row, Widget, Screen, StylesCache, TextArea)
+KINDS = (Document, Snapshot, RowKey, Widget, Screen, StylesCache, TextArea)
 OPENED = ("colon", "question_mark", "slash", "ctrl+f", "H", "x", "e", "V", "z")
 """Palette, help, filter, search, history, a question, a form of an entry, saved views, the order."""
 
@@ -42,7 +42,7 @@ async def _edit(pilot: Pilot[int], workspace: Workspace, number: int) -> None:
         text = workspace.snapshot().document(name).dump().decode()
         path.write_text(text.replace(before, after, 1))
     app = pilot.app
-    app.looking.files_changed(frozenset({"tasks.md", "journal.md"}))  # type: ignore[attr-defined]
+    app.refresher.files_changed(frozenset({"tasks.md", "journal.md"}))  # type: ignore[attr-defined]
     await settle(pilot)
 
 
@@ -55,10 +55,10 @@ async def test_a_document_goes_with_the_next_look(workspace: Workspace) -> None:
         try:
             for number in range(4):
                 await _edit(pilot, workspace, number)
-            before = live(Document, Row)
+            before = live(Document, RowKey)
             for number in range(4, 16):
                 await _edit(pilot, workspace, number)
-            after = live(Document, Row)
+            after = live(Document, RowKey)
         finally:
             gc.enable()
     assert after["Document"] <= before["Document"] + 3, (before, after)
@@ -131,7 +131,7 @@ async def test_garbage_goes_while_no_keys_come(workspace: Workspace) -> None:
     """What was opened and left goes with the next rest, without a look for garbage that somebody asks for."""
     app = make_app(workspace)
     async with running(app) as pilot:
-        collecting = app.looking._collecting
+        collecting = app.refresher._collecting
 
         async def open_and_leave() -> None:
             for opened in OPENED:

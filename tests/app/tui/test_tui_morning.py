@@ -13,7 +13,7 @@ from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.list.rows import Heading
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 
 
 async def test_what_others_changed_since_the_last_look(workspace: Workspace) -> None:
@@ -33,7 +33,7 @@ async def test_what_others_changed_since_the_last_look(workspace: Workspace) -> 
         assert "SINCE YOU LOOKED LAST  1" in shown
         assert "gardener added" in shown
         pane = app.navigation.pane
-        row = next(key for key in pane.line_list.rows if isinstance(key, Row) and key.item.group == "news")
+        row = next(key for key in pane.line_list.rows if isinstance(key, RowKey) and key.item.group == "news")
         pane.line_list.cursor = row
         await press(pilot, "enter")
         assert app.navigation.pane.pane_id == "tasks"
@@ -46,7 +46,7 @@ async def test_what_waits_for_a_decision(workspace: Workspace) -> None:
     async with running(app, (120, 50)) as pilot:
         pane = app.navigation.pane
         assert any(isinstance(key, Heading) and key.title == "WAITS FOR APPROVAL" for key in pane.line_list.rows)
-        row = next(key for key in pane.line_list.rows if isinstance(key, Row) and key.item.group == "waiting")
+        row = next(key for key in pane.line_list.rows if isinstance(key, RowKey) and key.item.group == "waiting")
         name = row.item.monitor.name
         pane.line_list.cursor = row
         await press(pilot, "enter")
@@ -68,7 +68,7 @@ async def test_overdue_tasks_stand_by_urgency_and_old_work_apart(tmp_path: Path)
 """
     app = make_app(make_workspace(tmp_path, {"tasks.md": tasks}), pane="brief")
     async with running(app, (120, 50)) as pilot:
-        items = [key.item for key in app.navigation.pane.line_list.rows if isinstance(key, Row)]
+        items = [key.item for key in app.navigation.pane.line_list.rows if isinstance(key, RowKey)]
         assert [item.title for item in items if item.group == "overdue"] == ["Weightiest", "Longest"]
         assert [item.title for item in items if item.group == "stale"] == ["Forgotten"]
         assert [item.title for item in items if item.group == "progress"] == ["Fresh"]
@@ -182,7 +182,7 @@ async def test_the_journal_is_filtered_by_who_wrote(workspace: Workspace) -> Non
         await press(pilot, "f")
         await type_text(pilot, "from:alice")
         await press(pilot, "enter")
-        rows = [key.item for key in app.navigation.pane.line_list.rows if isinstance(key, Row)]
+        rows = [key.item for key in app.navigation.pane.line_list.rows if isinstance(key, RowKey)]
         assert rows
         assert all(any("alice" in line.casefold() for line in entry.lines) for entry in rows)
         assert len(rows) < workspace.snapshot().journal.count
@@ -215,7 +215,7 @@ async def test_the_line_of_what_is_left_out_leads_to_all_of_it(tmp_path: Path) -
         for how in ("enter", "o", "click"):
             brief = app.navigation.pane
             rows = brief.line_list.rows
-            place = next(at for at, key in enumerate(rows) if isinstance(key, Row) and key.item.group == "more")
+            place = next(at for at, key in enumerate(rows) if isinstance(key, RowKey) and key.item.group == "more")
             assert brief.current().group == "overdue"
             if how == "click":
                 await pilot.click(brief.line_list, offset=(20, place))
@@ -226,7 +226,7 @@ async def test_the_line_of_what_is_left_out_leads_to_all_of_it(tmp_path: Path) -
                 await press(pilot, how)
             tasks = app.navigation.pane
             assert (tasks.pane_id, tasks.filter) == ("tasks", "due:overdue")
-            assert [row.item.title for row in tasks.line_list.rows if isinstance(row, Row)] == [
+            assert [row.item.title for row in tasks.line_list.rows if isinstance(row, RowKey)] == [
                 f"Task {number}" for number in range(9)
             ]
             tasks.set_filter("later")
@@ -239,7 +239,7 @@ async def test_the_line_of_what_waits_asks_for_each(workspace: Workspace) -> Non
     app = make_app(workspace, pane="brief")
     async with running(app, (120, 50)) as pilot:
         pane = app.navigation.pane
-        rows = [key for key in pane.line_list.rows if isinstance(key, Row) and key.item.group == "more"]
+        rows = [key for key in pane.line_list.rows if isinstance(key, RowKey) and key.item.group == "more"]
         waiting = next(row for row in rows if row.item.target == "waiting")
         pane.line_list.cursor = waiting
         await press(pilot, "enter")

@@ -27,7 +27,7 @@ async def test_an_open_form_says_which_field_changed(workspace: Workspace) -> No
             actor="agent:builder",
             now=NOW,
         )
-        app.looking.request()
+        app.refresher.request()
         await settle(pilot)
         assert isinstance(app.screen, Form)
         assert f"Changed meanwhile by others: assigned ({task.assigned} → Carol)." in screen_text(app)
@@ -35,7 +35,7 @@ async def test_an_open_form_says_which_field_changed(workspace: Workspace) -> No
         workspace.change(
             "tasks.remove", lambda snapshot: remove_task(snapshot, task.ref, now=NOW), actor="agent:builder", now=NOW
         )
-        app.looking.request()
+        app.refresher.request()
         await settle(pilot)
         assert "was removed or renamed meanwhile" in screen_text(app)
 

@@ -13,7 +13,7 @@ import pytest
 from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
-from memory.prompts import START_TOKENS, Prompt, brief
+from memory.prompts import START_TOKENS, AgentPrompt, brief
 from memory.workspace import Workspace
 from screenshots.make import rest
 from tests.patience import PATIENCE
@@ -23,7 +23,7 @@ from widgets.panes.prompt import PromptPane
 from .tui_helpers import NOW, make_app, press, running, settle, type_text
 
 
-def look(app: MemdeckApp) -> Prompt:
+def look(app: MemdeckApp) -> AgentPrompt:
     """Return what the open pane shows."""
     pane = app.navigation.pane
     assert isinstance(pane, PromptPane)
@@ -143,7 +143,7 @@ async def test_choices_that_cannot_be_read_are_said(workspace: Workspace) -> Non
     async with running(app) as pilot:
         await press(pilot, "number_sign")
         workspace.state.folder.path.joinpath("prompts", "choices.json").write_text("{")
-        app.looking.request()
+        app.refresher.request()
         await settle(pilot)
         assert "Agents are told nothing" in screen_text(app)
 

@@ -110,7 +110,7 @@ async def test_quiet_hours_and_notifications_that_are_off(shop: Workspace) -> No
         await press(pilot, "g", "g")
         assert "waits until 12:00 (quiet hours), unless its priority is high" in detail_words(pane_of(app))
         path.write_text(text.replace("- target: im", "- target: off"), "utf-8")
-        app.looking.request()
+        app.refresher.request()
         await press(pilot, "j", "k")
         assert "goes nowhere: config.md names no channel for it" in detail_words(pane_of(app))
         assert "1 Dev Team Bot" not in screen_text(app)

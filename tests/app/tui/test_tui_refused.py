@@ -50,6 +50,6 @@ async def test_a_file_that_can_be_read_again_comes_back(workspace: Workspace, tm
         assert not pane.has_items
         path.unlink()
         path.write_bytes(data)
-        app.looking.reload()
+        app.refresher.reload()
         await settle(pilot)
         assert pane.has_items

@@ -37,13 +37,13 @@ async def test_typing_finds_and_enter_goes_there(workspace: Workspace) -> None:
         assert found(app)[0] == "Using Redis for caching"
         assert "Using Redis for caching" in screen_text(app)
         await press(pilot, "enter")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         assert app.navigation.pane.pane_id == "knowledge"
         assert app.navigation.pane.current().text == "Using Redis for caching"
         await press(pilot, "left_square_bracket")
         assert app.navigation.pane.pane_id == "tasks"
         await press(pilot, "ctrl+f", "escape")
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ async def test_enter_right_behind_the_letters(workspace: Workspace) -> None:
     async with running(app) as pilot:
         await pilot.press("ctrl+f", *"redis", "enter")
         await settle(pilot)
-        assert app.screen is app.desk
+        assert app.screen is app.main_screen
         assert app.navigation.pane.pane_id == "knowledge"
 
 
@@ -122,7 +122,7 @@ async def test_queries_are_remembered(workspace: Workspace) -> None:
             await press(pilot, "ctrl+f")
             await type_text(pilot, query)
             await press(pilot, "enter")
-        assert app.searching.history == ["latency", "redis"]
+        assert app.search_queries.history == ["latency", "redis"]
         app.exit(0)
     app = make_app(workspace)
     async with running(app) as pilot:
@@ -145,7 +145,7 @@ async def test_what_changes_meanwhile_is_found(workspace: Workspace) -> None:
         await type_text(pilot, "zebra")
         assert found(app) == []
         workspace.change("add", lambda now: add_entry(now, "Zebra seen", [], now=NOW), actor="other", now=NOW)
-        app.searching.files_changed()
+        app.search_queries.files_changed()
         await settle(pilot)
         assert found(app) == ["Zebra seen"]
 
@@ -213,7 +213,7 @@ async def test_a_line_divides_what_fits_some_words(workspace: Workspace) -> None
         assert text.index("Some of the words") < text.index("Monitor API latency")
         await press(pilot, "enter")
         assert app.navigation.pane.current().title == "Monitor API latency"
-        assert app.searching.history[0] == "monitor latency xyzzyplugh?"
+        assert app.search_queries.history[0] == "monitor latency xyzzyplugh?"
 
 
 async def test_what_holds_all_words_stays_while_typing(workspace: Workspace) -> None:
@@ -230,7 +230,7 @@ async def test_what_holds_all_words_stays_while_typing(workspace: Workspace) -> 
             assert answer is not None
             assert list(screen._hits.values()) == [*answer.hits, *answer.partial]
             if answer.hits and len(answer.query.text.split()[-1]) > 2:
-                alone = app.searching._ready().ask(answer.query, len(answer.hits))
+                alone = app.search_queries._ready().ask(answer.query, len(answer.hits))
                 assert alone is not None
                 assert alone.hits == answer.hits
             divided += bool(answer.hits and answer.partial)

@@ -397,7 +397,7 @@ async def test_an_outside_change_appears_and_keeps_the_cursor(shop: Repository) 
         event["signals"] = {kind: [] for kind in event["signals"]}
         with open(shop.path(EVENTS), "ab") as file:
             file.write(json.dumps(event, separators=(",", ":")).encode() + b"\n")
-        pilot.app.looking.files_changed(frozenset({EVENTS}))
+        pilot.app.refresher.files_changed(frozenset({EVENTS}))
         await settle(pilot)
         assert "Work on something else" in screen_text(pilot.app)
         assert "4 waiting" in screen_text(pilot.app)

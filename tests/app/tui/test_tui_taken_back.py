@@ -41,7 +41,7 @@ async def test_one_key_brings_it_back(tmp_path: Path, size: tuple[int, int]) -> 
     async with running(app, size) as pilot:
         await press(pilot, "2")
         save(workspace)
-        app.looking.request()
+        app.refresher.request()
         await settle(pilot)
         assert "1 taken back" in screen_text(app)
         assert any("'Ours' in tasks.md" in note.message for note in app._notifications)

@@ -39,14 +39,14 @@ async def watch(workspace: Workspace, *, heartbeat: bool) -> str:
     async with running(app, (160, 36)) as pilot:
         for minute in range(6):
             now[0] = NOW + timedelta(minutes=minute)
-            app.watching.look_soon()
-            app.watching.beat()
+            app.schedule.look_soon()
+            app.schedule.beat()
             async with within(lambda: screen_text(app)):
-                while not (app.watching.idle and app.desk.header.keeper):
+                while not (app.schedule.idle and app.main_screen.header.keeper):
                     await pilot.pause()
             await settle(pilot)
             await press(pilot, str(minute + 1), "j")
-        assert app.watching.leads is heartbeat
+        assert app.schedule.leads is heartbeat
         return screen_text(app)
 
 

@@ -11,7 +11,7 @@ from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.list.rows import Heading
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.panes.tasks.pane import TasksPane
 from widgets.text.styled_text import line_text
 
@@ -29,7 +29,7 @@ def lanes(app: MemdeckApp) -> list[list[str]]:
     """The first words of the cards of each column."""
     board = tasks_pane(app).board
     assert board is not None
-    return [[row.item.title.split()[0] for row in cards.rows if isinstance(row, Row)] for cards in board.lists]
+    return [[row.item.title.split()[0] for row in cards.rows if isinstance(row, RowKey)] for cards in board.lists]
 
 
 def said(app: MemdeckApp) -> str:
@@ -227,9 +227,11 @@ async def test_a_filter_counts_what_it_leaves_and_says_what_is_no_field(workspac
         await press(pilot, "slash")
         for key in ("r", "e", "p", "backspace"):
             await press(pilot, key)
-            shown = [key for key in tasks_pane(app).line_list.rows if isinstance(key, Heading | Row)]
+            shown = [key for key in tasks_pane(app).line_list.rows if isinstance(key, Heading | RowKey)]
             found = [key.note for key in shown if isinstance(key, Heading)]
-            assert sum(int(note.split(" of ")[0]) for note in found) == sum(isinstance(key, Row) for key in shown) > 0
+            assert (
+                sum(int(note.split(" of ")[0]) for note in found) == sum(isinstance(key, RowKey) for key in shown) > 0
+            )
         await press(pilot, "escape")
         assert next(key for key in tasks_pane(app).line_list.rows if isinstance(key, Heading)).note == "3"
         await press(pilot, "slash")
@@ -290,7 +292,9 @@ async def test_recurrences_stand_ahead(workspace: Workspace) -> None:
         calendar = tasks_pane(app).calendar
         assert calendar is not None
         days = [
-            row.occasion.day.day for row in calendar.list.rows if isinstance(row, Row) and row.occasion.kind == "again"
+            row.occasion.day.day
+            for row in calendar.list.rows
+            if isinstance(row, RowKey) and row.occasion.kind == "again"
         ]
         assert days == [22, 29]
         grid = "\n".join(line_text(content) for content, _ in calendar.month.rows)
@@ -342,7 +346,7 @@ async def test_views_are_kept_under_a_name(workspace: Workspace) -> None:
         assert (tasks_pane(app).group, tasks_pane(app).sort) == ("priority", "urgency")
         await press(pilot, "V", "x")
         assert "by weight" not in screen_text(app)
-        assert app.remembering.saved_views("tasks") == {}
+        assert app.pane_state.saved_views("tasks") == {}
 
 
 async def test_the_view_is_remembered(workspace: Workspace) -> None:
@@ -416,7 +420,7 @@ async def test_the_filter_narrows_every_view(workspace: Workspace) -> None:
         await press(pilot, "c")
         calendar = tasks_pane(app).calendar
         assert calendar is not None
-        assert not [row for row in calendar.list.rows if isinstance(row, Row)]
+        assert not [row for row in calendar.list.rows if isinstance(row, RowKey)]
 
 
 async def test_a_task_is_split_linked_and_noted(workspace: Workspace) -> None:

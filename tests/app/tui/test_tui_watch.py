@@ -16,8 +16,8 @@ from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
 from memory.monitoring.run.leader import WATCH, Leader
-from memory.monitoring.run.ledger import Ledger
-from memory.monitoring.run.run import Ways, keep_watch
+from memory.monitoring.run.ledger import MonitorLedger
+from memory.monitoring.run.run import WatchServices, keep_watch
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
@@ -25,7 +25,7 @@ from tests.patience import PATIENCE, Stopwatch, within
 from tests.widgets.harness import screen_text
 from widgets.dialogs.choose import Choose
 from widgets.dialogs.consent import ConsentScreen
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 
 DISK = "### Disk\n- type: command\n- command: echo 72\n- interval: */5 * * * *\n- threshold: value > 90\n"
 SLOW = "### Slow\n- type: command\n- command: sleep 60\n- interval: */5 * * * *\n- timeout: 50s\n"
@@ -134,13 +134,13 @@ async def test_what_nobody_approved_waits_in_header_and_brief(tmp_path: Path) ->
     workspace = make_workspace(tmp_path, monitors(DISK.replace("echo 72", "touch ran; echo 72")))
     app = make_app(workspace, keeps_watch=True, pane="brief")
     async with running(app) as pilot:
-        await until(pilot, lambda: app.watching.idle and app.watching.leads, "it looked")
+        await until(pilot, lambda: app.schedule.idle and app.schedule.leads, "it looked")
         shown = screen_text(app)
         assert "1 waits for approval" in shown
         assert "WAITS FOR APPROVAL" in shown
         pane = app.navigation.pane
         assert pane is not None
-        items = [row.item for row in pane.line_list.rows if isinstance(row, Row)]
+        items = [row.item for row in pane.line_list.rows if isinstance(row, RowKey)]
         assert pane.go_to(pane.ref(next(item for item in items if item.group == "waiting")))
         await press(pilot, "enter")
         assert "blocked" in screen_text(app)
@@ -170,10 +170,10 @@ async def test_a_blocked_monitor_is_not_called_well_and_keeps_its_alert(tmp_path
         assert "next: Disk" not in shown
         await press(pilot, "R")
         await press(pilot, "n")
-        keep_watch(workspace, app.watching.trust(), NOW, Ways({}), everything=True)
+        keep_watch(workspace, app.schedule.trust(), NOW, WatchServices({}), everything=True)
         clock.now += timedelta(hours=1)
-        keep_watch(workspace, app.watching.trust(), clock.now, Ways({}), everything=True)
-        app.looking.request()
+        keep_watch(workspace, app.schedule.trust(), clock.now, WatchServices({}), everything=True)
+        app.refresher.request()
         await settle(pilot)
         shown = screen_text(app)
         # Two that are only blocked; the one that alerts says when that was found out.
@@ -184,10 +184,10 @@ async def test_a_blocked_monitor_is_not_called_well_and_keeps_its_alert(tmp_path
         assert "NEXT RUNS" not in screen_text(app)
 
 
-def monitor_rows(app: MemdeckApp) -> list[Row]:
+def monitor_rows(app: MemdeckApp) -> list[RowKey]:
     """Return the rows of the open pane that are items."""
     assert app.navigation.pane is not None
-    return [row for row in app.navigation.pane.line_list.rows if isinstance(row, Row)]
+    return [row for row in app.navigation.pane.line_list.rows if isinstance(row, RowKey)]
 
 
 async def test_uptime_is_told_only_over_what_was_measured(tmp_path: Path) -> None:
@@ -250,13 +250,13 @@ async def test_r_and_y_run_a_due_monitor_once(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path, monitors(DISK.replace("echo 72", f"echo run >> {tmp_path}/ran; echo 72")))
     app = make_app(workspace, keeps_watch=True, pane="monitors")
     async with running(app) as pilot:
-        await until(pilot, lambda: app.watching.leads and app.watching.idle, "it keeps watch")
+        await until(pilot, lambda: app.schedule.leads and app.schedule.idle, "it keeps watch")
         await press(pilot, "R")
         await press(pilot, "y")
         await until(pilot, lambda: "Disk: healthy, 72" in said(app), "the result is said")
-        app.watching.look_soon()
-        app.watching.beat()
-        await until(pilot, lambda: app.watching.idle and not app.jobs.running, "the schedule looked again")
+        app.schedule.look_soon()
+        app.schedule.beat()
+        await until(pilot, lambda: app.schedule.idle and not app.jobs.running, "the schedule looked again")
         assert (tmp_path / "ran").read_text() == "run\n"
         assert len(changes(workspace)) == 1
 
@@ -331,7 +331,7 @@ async def test_m_mutes_for_a_while(tmp_path: Path, key: str, muted: timedelta | 
     """The dialog's keys mute for their time; header, brief and pane say so; off ends it."""
     workspace = make_workspace(tmp_path, monitors(DISK))
     assert workspace.state is not None
-    ledger = Ledger(workspace.state.folder)
+    ledger = MonitorLedger(workspace.state.folder)
     ledger.mute("Disk", NOW + timedelta(minutes=1))
     app = make_app(workspace, pane="monitors")
     async with running(app) as pilot:
@@ -371,12 +371,12 @@ async def test_maintenance_runs_by_its_schedule(tmp_path: Path) -> None:
     clock = Clock()
     app = make_app(workspace, keeps_watch=True, clock=clock)
     async with running(app) as pilot:
-        await until(pilot, lambda: app.watching.leads and app.watching.idle, "it looked")
+        await until(pilot, lambda: app.schedule.leads and app.schedule.idle, "it looked")
         assert "Long done" in text(workspace, "tasks.md")
         clock.now += timedelta(hours=1)
         await until(pilot, lambda: "Long done" not in text(workspace, "tasks.md"), "it moved")
         assert "Long done" in text(workspace, "archive/tasks-2023-11.md")
-        await until(pilot, lambda: app.watching.idle, "it ended")
+        await until(pilot, lambda: app.schedule.idle, "it ended")
         assert [one for one in changes(workspace) if one[0] != "monitor"] == [("maintain", "maintain")]
 
 
@@ -440,7 +440,7 @@ def test_nothing_is_imported_before_it_is_due(tmp_path: Path) -> None:
         "    app = make_app(Workspace.open(folder / 'shop', state_home=folder / 'state'), keeps_watch=True)\n"
         "    assert 'memory.monitoring.run.ahead' not in sys.modules\n"
         "    async with running(app) as pilot:\n"
-        "        while not (app.desk.header.keeper and app.watching.idle):\n"
+        "        while not (app.main_screen.header.keeper and app.schedule.idle):\n"
         "            await pilot.pause(0.02)\n"
         "        print(*[name for name in ('httpx', 'apprise', 'memory.monitoring.run.run', 'memory.monitoring.process.shell',\n"  # noqa: E501
         "            'memory.monitoring.run.many', 'memory.monitoring.run.consequences') if name in sys.modules])\n"

@@ -43,14 +43,14 @@ async def test_the_sidebar_shrinks_to_numbers_and_badges(
     """Below 90 columns there are no names, and the list has their room."""
     app = make_app(workspace)
     async with running(app, (width, 24)) as pilot:
-        side = app.desk.sidebar.region
+        side = app.main_screen.sidebar.region
         shown = "\n".join(line[: side.right] for line in screen_text(app).splitlines())
         assert ("Journal" in shown) is names
         assert ("2 " in shown) is numbers
         assert "4" in shown
         assert (side.width < 12) is not names
         await press(pilot, "3")
-        assert app.desk.sidebar.current == "journal"
+        assert app.main_screen.sidebar.current == "journal"
 
 
 @pytest.mark.parametrize("size", [(18, 4), (19, 30), (60, 5), (1, 1)], ids=str)

@@ -221,7 +221,7 @@ async def test_an_entry_that_goes_while_its_form_is_open(workspace: Workspace) -
         await press(pilot, "e")
         await type_text(pilot, " now")
         path.write_text(path.read_text("utf-8").replace("Deploy v2.1", "Roll out v2.1"), "utf-8")
-        app.looking.request()
+        app.refresher.request()
         await settle(pilot)
         await press(pilot, "ctrl+s")
         assert isinstance(app.screen, Choices)
@@ -258,12 +258,12 @@ async def test_files_that_cannot_be_read_stay_said(workspace: Workspace) -> None
         kept = path.read_bytes()
         path.unlink()
         path.mkdir()
-        app.looking.request()
+        app.refresher.request()
         await settle(pilot)
         assert "not read: " in screen_text(app).splitlines()[0]
         path.rmdir()
         path.write_bytes(kept)
-        app.looking.request()
+        app.refresher.request()
         await settle(pilot)
         assert "not read: " not in screen_text(app).splitlines()[0]
 
@@ -288,7 +288,7 @@ async def test_the_footer_names_what_means_something_here(workspace: Workspace) 
 
 def hints(app: MemdeckApp) -> set[str]:
     """What the footer says."""
-    return {f"{hint.key} {hint.description}" for hint in app.desk.hints.hints}
+    return {f"{hint.key} {hint.description}" for hint in app.main_screen.hints.hints}
 
 
 async def test_a_date_that_does_not_exist_is_marked_and_reached(tmp_path: Path) -> None:
@@ -385,7 +385,7 @@ async def test_escape_takes_a_message_away_when_there_is_nothing_else_to_leave(w
             assert [note.message for note in app._notifications] == ["This was said."], keys
             assert not pane.line_list.selected
             assert not pane.filter_bar.is_open
-            assert app.screen is app.desk
+            assert app.screen is app.main_screen
         assert len(app.screen.query(Toast)) == 1
         await press(pilot, "escape")
         assert not len(app._notifications)

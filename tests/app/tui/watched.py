@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from memory.monitoring.alerts.state import AlertState, Settings, advance, told
+from memory.monitoring.alerts.state import AlertSettings, AlertState, advance, told
 from memory.monitoring.checks.result import Result
 from memory.monitoring.history.results import record_results
-from memory.monitoring.run.ledger import Ledger
+from memory.monitoring.run.ledger import MonitorLedger
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_workspace
@@ -64,12 +64,12 @@ def watched_workspace(folder: Path) -> Workspace:
     for ask in asks_of(workspace.snapshot()):
         if ask.name != "Queue 消息队列" and ask.role != "remediate":
             trust.approve(ask, who="human", now=NOW)
-    ledger = Ledger(workspace.state.folder)
+    ledger = MonitorLedger(workspace.state.folder)
     states: dict[str, AlertState] = {}
 
     def check(name: str, at: datetime, state: str, summary: str, seconds: float) -> None:
         result = Result(name, state, summary, seconds=seconds)  # type: ignore[arg-type]
-        states[name], happenings = advance(states.get(name, AlertState()), state, at, Settings(), summary=summary)
+        states[name], happenings = advance(states.get(name, AlertState()), state, at, AlertSettings(), summary=summary)
         for happening in happenings:
             states[name] = told(states[name], happening.kind, at)
         ledger.run(lambda db: record_results(db, [result], at), None)

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.base.items import Item
-from memory.convert import Report, convert
+from memory.convert import ConversionReport, convert
 from memory.document.content.item_block import body_of, item_of_block
 from memory.errors import MemdeckError
 from memory.systems.guard import Guarded
@@ -39,7 +39,7 @@ def sample() -> dict[str, str]:
     return {path.name: path.read_text("utf-8") for path in sorted(SAMPLE.glob("*.md"))}
 
 
-def run(there: Workspace, source: str, target: str, *, dry_run: bool = False, into: str = "") -> Report:
+def run(there: Workspace, source: str, target: str, *, dry_run: bool = False, into: str = "") -> ConversionReport:
     """Convert in the name of a test, and check the balance."""
 
     def opened(path: Path) -> Workspace:

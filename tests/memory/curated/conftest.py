@@ -17,8 +17,8 @@ from memory.curated.index.records import Records
 from memory.curated.index.signals import limits_of
 from memory.curated.model import Header, Provenance
 from memory.curated.places.settings import DEFAULTS
-from memory.curated.recall.recall import Options, Recall, recall
-from memory.storage import State, Store
+from memory.curated.recall.recall import Recall, RecallOptions, recall
+from memory.storage import PrivateState, Store
 
 NOW = datetime(2026, 1, 15, 12, tzinfo=UTC)
 
@@ -38,8 +38,8 @@ class Den:
     def open(self, workspace: Path | None = None, tiebreaker: Tiebreaker | None = None) -> Curated:
         """Return the memory as a new process sees it."""
         root = workspace or self.workspace
-        own = Store(root / ".agh", state=State(self.state, root), workspace=root)
-        person = Store(self.person, state=State(self.state, self.person), workspace=self.person)
+        own = Store(root / ".agh", state=PrivateState(self.state, root), workspace=root)
+        person = Store(self.person, state=PrivateState(self.state, self.person), workspace=self.person)
         found = Curated(own, person, state_home=self.state, tiebreaker=tiebreaker)
         self._opened.append(found)
         return found
@@ -102,7 +102,7 @@ def forget(den: Den, curated: Curated, name: str, scope: str = "global") -> Prop
 
 def ask(den: Den, curated: Curated, query: str, *, agent: str | None = None, **options: Any) -> Recall:
     """Recall what one sees."""
-    return recall(curated, query, curated.visible(agent), Options(**options), now=den.now())
+    return recall(curated, query, curated.visible(agent), RecallOptions(**options), now=den.now())
 
 
 def count_recall(records: Records, scores: dict[str, float], now: datetime = NOW) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.curated.curated import Curated
-from memory.curated.files.index_file import Line, rendered, renewed
+from memory.curated.files.index_file import IndexLine, rendered, renewed
 from memory.curated.index import catalog as catalogs
 from memory.curated.index.catalog import Catalog
 from memory.curated.index.entries import index_lines, memories
@@ -24,10 +24,10 @@ _BELOW = st.sampled_from(["", "my own words", "- [A](user_a.md) — mine\n\n- [Z
 @given(first=st.lists(_NAMES, unique=True), below=_BELOW, steps=st.lists(st.tuples(_NAMES, st.booleans()), max_size=6))
 def test_a_renewed_index_is_the_rendered_one(first: list[str], below: str, steps: list[tuple[str, bool]]) -> None:
     """One line put on top or taken out gives the same bytes as the whole index rendered."""
-    lines = [Line(name, name, "about") for name in first]
+    lines = [IndexLine(name, name, "about") for name in first]
     data = rendered(below.encode(), lines)
     for number, (name, gone) in enumerate(steps):
-        line = None if gone else Line(name, name, f"about {number}")
+        line = None if gone else IndexLine(name, name, f"about {number}")
         others = [one for one in lines if one.filename != name]
         whole = rendered(data, others if line is None else [line, *others], (name,))
         quick = renewed(data, line, (name,)) if others else None

@@ -10,7 +10,7 @@ import pytest
 from memory.curated.curated import Curated
 from memory.curated.daily.upkeep import is_due, sweep
 from memory.curated.model import Json
-from memory.curated.operations.memories import Call
+from memory.curated.operations.memories import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError
 from tests.memory.curated.conftest import NOW, Den, tree, write
@@ -18,7 +18,7 @@ from tests.memory.curated.conftest import NOW, Den, tree, write
 
 def run(curated: Curated, name: str, /, now: Any = NOW + timedelta(minutes=5), **values: Any) -> Json:
     """Call an operation of the registry."""
-    return BY_NAME[name].call(curated, values, Call(now, "cli", "cli"))
+    return BY_NAME[name].call(curated, values, OperationCall(now, "cli", "cli"))
 
 
 def logs(den: Den, folder: str = "daily") -> dict[str, str]:

@@ -18,7 +18,7 @@ from memory.curated.dreaming.settle import settle
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json, Memory
 from memory.curated.models import ModelError
-from memory.curated.operations.memories import Call
+from memory.curated.operations.memories import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError, RefusedError
 from tests.memory.curated.conftest import NOW, Den, ask, tree, write
@@ -45,7 +45,7 @@ def recalled(den: Den, curated: Curated, scope: str = "workspace", sessions: int
 
 def run(curated: Curated, name: str, /, now: Any = NOW + timedelta(hours=1), **values: Any) -> Json:
     """Call an operation of the registry."""
-    return BY_NAME[name].call(curated, values, Call(now, "cli", "cli"))
+    return BY_NAME[name].call(curated, values, OperationCall(now, "cli", "cli"))
 
 
 def slept(den: Den, curated: Curated, **more: Any) -> Dreamt:
@@ -131,7 +131,9 @@ def test_the_time_gate_opens_after_a_day(den: Den) -> None:
     for turn in (3, 4):
         place = NOW + timedelta(hours=26, minutes=turn)
         BY_NAME["search"].call(
-            curated, {"query_text": "where does the backup key lie", "session_id": "s9", "turn_seq": turn}, Call(place)
+            curated,
+            {"query_text": "where does the backup key lie", "session_id": "s9", "turn_seq": turn},
+            OperationCall(place),
         )
     done = run(curated, "dream trigger", now=NOW + timedelta(hours=27), scope="workspace")
     assert done["triggered"], done["reason"]

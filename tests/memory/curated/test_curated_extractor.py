@@ -15,7 +15,7 @@ from memory.curated.curated import Curated
 from memory.curated.extract.consume import consume
 from memory.curated.model import Json
 from memory.curated.models import ModelError
-from memory.curated.operations.memories import Call
+from memory.curated.operations.memories import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError, UsageError
 from tests.memory.curated.conftest import Den, forget, tree, write
@@ -36,7 +36,7 @@ def put(den: Den, *lines: str, session: str = "s1", name: str = "20260115T120000
 
 def run(den: Den, curated: Curated, name: str, /, **values: Any) -> Json:
     """Call an operation of the registry."""
-    return BY_NAME[name].call(curated, values, Call(den.now(), "cli", "cli"))
+    return BY_NAME[name].call(curated, values, OperationCall(den.now(), "cli", "cli"))
 
 
 def names(curated: Curated) -> list[str]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.curated.control.notes import write_note
 from memory.curated.files.header import BadFile, read, text_of
-from memory.curated.files.index_file import Line, capped, line_of, rendered
+from memory.curated.files.index_file import IndexLine, capped, line_of, rendered
 from memory.curated.model import Header, Provenance, Root
 from memory.errors import MemdeckError
 from tests.memory.curated.conftest import NOW, Den, ask, forget, write
@@ -101,7 +101,7 @@ def test_the_index_lists_the_newest_first_and_keeps_lines_written_by_hand(den: D
 
 def test_bytes_of_a_person_that_are_no_utf8_stay() -> None:
     """Lines that are not ours come back byte for byte."""
-    data = rendered(b"caf\xe9\n", [Line("A", "user_a.md", "d")])
+    data = rendered(b"caf\xe9\n", [IndexLine("A", "user_a.md", "d")])
     assert data == b"- [A](user_a.md) \xe2\x80\x94 d\n\ncaf\xe9\n"
     assert rendered(data, []) == data
     assert rendered(data, [], ("user_a.md",)) == b"caf\xe9\n"
@@ -109,7 +109,7 @@ def test_bytes_of_a_person_that_are_no_utf8_stay() -> None:
 
 def test_the_caps_cut_at_a_line() -> None:
     """Lines and bytes are capped, and what was left out is counted."""
-    text = "\n".join(line_of(Line(f"N{number}", f"user_{number}.md", "d")) for number in range(300))
+    text = "\n".join(line_of(IndexLine(f"N{number}", f"user_{number}.md", "d")) for number in range(300))
     shown, left = capped(text, 200, 25600)
     assert (len(shown.splitlines()), left) == (200, 100)
     shown, left = capped(text, 200, 100)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.curated.recall.recall import Options, banner, trace_of, turn_block
+from memory.curated.recall.recall import RecallOptions, banner, trace_of, turn_block
 from memory.curated.recall.snapshot import LARGEST, capture
 from memory.errors import MemdeckError
 from tests.memory.curated.conftest import NOW, Den, ask, forget, write
@@ -240,7 +240,7 @@ def test_a_trace_says_how_a_turn_came_about(den: Den) -> None:
     assert "body" not in trace["candidates"][0]
     assert trace["options"]["weights"]["bm25_unicode"] == 0.55
     assert curated.sides["global"].records.trace("s1", 4) is None
-    options = Options(session="s1", turn=3)
+    options = RecallOptions(session="s1", turn=3)
     assert trace_of(curated, found, options).keys() == trace.keys()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from memory.curated.curated import Curated
 from memory.curated.model import Json
-from memory.curated.operations.memories import Call
+from memory.curated.operations.memories import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.curated.recall.snapshot import capture
 from tests.memory.curated.conftest import NOW, Den, forget, write
@@ -16,7 +16,7 @@ from tests.memory.curated.conftest import NOW, Den, forget, write
 
 def run(curated: Curated, name: str, /, now: Any = NOW + timedelta(minutes=5), **values: Any) -> Json:
     """Call an operation of the registry."""
-    return BY_NAME[name].call(curated, values, Call(now))
+    return BY_NAME[name].call(curated, values, OperationCall(now))
 
 
 def test_a_missing_index_is_made_of_the_memories_and_an_outdated_one_is_told(den: Den) -> None:

@@ -13,7 +13,7 @@ from memory.curated.curated import Curated
 from memory.curated.dreaming.gates import sessions_since
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
-from memory.curated.operations.memories import Call
+from memory.curated.operations.memories import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.curated.sessions.ledger import checksum
 from memory.curated.sessions.upkeep import sweep
@@ -38,7 +38,7 @@ def curated(den: Den) -> Curated:
 
 def run(curated: Curated, name: str, /, now: Any = NOW, **values: Any) -> Json:
     """Call an operation of the registry."""
-    return BY_NAME[name].call(curated, values, Call(now, "cli", "cli"))
+    return BY_NAME[name].call(curated, values, OperationCall(now, "cli", "cli"))
 
 
 def begin(curated: Curated, session: str = "s1", now: Any = NOW, **more: Any) -> None:

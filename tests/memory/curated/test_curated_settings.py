@@ -16,7 +16,7 @@ from memory.curated.curated import Curated
 from memory.curated.dreaming.run import failed_lately, is_looked_at
 from memory.curated.dreaming.score import weighed
 from memory.curated.model import Json
-from memory.curated.operations.memories import Call
+from memory.curated.operations.memories import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.curated.places.keys import KEYS
 from memory.curated.recall.snapshot import capture
@@ -153,7 +153,7 @@ class Model:
 
 def run(curated: Curated, name: str, /, now: Any = NOW, **values: Any) -> Json:
     """Call an operation of the registry."""
-    return BY_NAME[name].call(curated, values, Call(now))
+    return BY_NAME[name].call(curated, values, OperationCall(now))
 
 
 @pytest.mark.parametrize(("latency", "timeout", "seconds"), [("100ms", "1s", 0.1), ("2s", "400ms", 0.4)])

@@ -8,7 +8,7 @@ from collections import Counter
 from hypothesis import strategies as st
 
 from memory.document import Document, parse
-from memory.document.merge import Merged, merge
+from memory.document.merge import MergeResult, merge
 from memory.document.model import BOM
 from tests.memory.document.documents import documents, lines_of
 
@@ -90,7 +90,7 @@ def three(draw: st.DrawFn, any_bytes: bool = True) -> tuple[bytes, bytes, bytes]
     return sources[0], sources[1], sources[2]
 
 
-def merged(base: bytes, ours: bytes, theirs: bytes, kind: str = "tasks", *, strict: bool = False) -> Merged:
+def merged(base: bytes, ours: bytes, theirs: bytes, kind: str = "tasks", *, strict: bool = False) -> MergeResult:
     """Return the merge of bytes."""
     return merge(parse(base), parse(ours), parse(theirs), kind, strict=strict)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory.document import Document, Entry, parse
-from memory.document.merge import Merged, apply_mine, merge, undo_merge
+from memory.document.merge import MergeResult, apply_mine, merge, undo_merge
 from memory.errors import ConflictError
 from tests.fixture_files import sample
 from tests.growth import assert_in_proportion
@@ -20,7 +20,7 @@ DAY = "## 2024-01-15\n### 10:45 — IM\n- b\n### 10:30 — Check\n- a\n## 2024-0
 LIST = "## Facts\n- one\n- two\n- three\n\n## People\n- **Alice** (PM): x\n- **Bob** (Ops): y\n"
 
 
-def run(base: str, ours: str, theirs: str, kind: str = "tasks", *, strict: bool = False) -> Merged:
+def run(base: str, ours: str, theirs: str, kind: str = "tasks", *, strict: bool = False) -> MergeResult:
     """Return the merge of texts, whose document must read as it is written."""
     result = merged(base.encode(), ours.encode(), theirs.encode(), kind, strict=strict)
     assert structure(parse(result.document.dump())) == structure(result.document)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.document import parse
-from memory.document.merge import Merged, apply_mine
+from memory.document.merge import MergeResult, apply_mine
 from memory.errors import ConflictError
 from tests.examples import examples
 from tests.memory.document.documents import EXAMPLES, documents, structure
@@ -77,5 +77,5 @@ def test_theirs_can_be_exchanged_for_ours(versions: tuple[bytes, bytes, bytes], 
         assert not counted((conflict.ours or "").encode("utf-8", "surrogateescape")) - counted(document.dump())
 
 
-def _of_ours(result: Merged) -> Counter[bytes]:
+def _of_ours(result: MergeResult) -> Counter[bytes]:
     return counted(*[(one.ours or "").encode("utf-8", "surrogateescape") for one in result.conflicts])

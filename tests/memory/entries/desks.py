@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory.entries import Desk
+from memory.entries import EntryAccess
 from memory.state.operations import init
 from memory.systems import system_of
 from memory.systems.state import ProjectState
@@ -117,11 +117,11 @@ def make_workspace(folder: Path, *, everything: bool = True) -> Path:
     return root
 
 
-def open_desk(root: Path, state: Path) -> Desk:
+def open_desk(root: Path, state: Path) -> EntryAccess:
     """Return a desk over a workspace, whose records lie in `state`."""
-    return Desk(Workspace.open(root, state_home=state), lambda: NOW)
+    return EntryAccess(Workspace.open(root, state_home=state), lambda: NOW)
 
 
-def with_state(desk: Desk) -> None:
+def with_state(desk: EntryAccess) -> None:
     """Make the project state of the workspace."""
     init(system_of(desk.workspace, "state", ProjectState).store, lambda: ANALYSED, actor="human", now=NOW)

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.facts import FactStore
-from memory.facts.index import Index
+from memory.facts.index import FactIndex
 from memory.facts.inject import inject
 from memory.facts.model import Fact
-from memory.facts.reading import Reading, read_facts
-from memory.facts.settings import Settings
+from memory.facts.reading import FactsOfFile, read_facts
+from memory.facts.settings import FactLimits
 from memory.facts.words import STOP_WORDS, words_of
 from memory.workspace import Workspace
 from tests.examples import examples
@@ -31,7 +31,7 @@ AGES = st.sampled_from([-100, 0, 1, 300, 359, 360, 361, 3600, 86400, 10**9])
 FACTS = st.lists(st.tuples(TEXTS, AGES, st.booleans()), max_size=25)
 
 
-def made(facts: list[tuple[str, int, bool]]) -> Reading:
+def made(facts: list[tuple[str, int, bool]]) -> FactsOfFile:
     """Return facts of these texts and ages in seconds, in the order of a file; some without a time."""
     lines = []
     for number, (text, age, dated) in enumerate(facts, 1):
@@ -67,7 +67,7 @@ def naive_scores(facts: list[Fact], message: str, now: datetime) -> list[tuple[f
     return sorted(found, key=lambda one: one[:3], reverse=True)
 
 
-def naive_block(facts: list[Fact], message: str, now: datetime, limits: Settings) -> list[str]:
+def naive_block(facts: list[Fact], message: str, now: datetime, limits: FactLimits) -> list[str]:
     """Return the ids that a naive reading of the definition injects."""
     ranked = [one[3] for one in naive_scores(facts, message, now)]
     if not ranked:
@@ -91,9 +91,9 @@ def test_the_order_is_that_of_the_definition(
 ) -> None:
     """Common words plus the bonus for being new, at most so many facts and characters, with an index and without."""
     reading = made(facts)
-    limits = Settings("relevant", chars, count, 500)
+    limits = FactLimits("relevant", chars, count, 500)
     expected = naive_block(list(reading.facts), message, NOW, limits)
-    index = Index(reading.ranked)
+    index = FactIndex(reading.ranked)
     for way in (None, lambda: index):
         assert [fact.id for fact in inject(reading, message, NOW, limits, way).facts] == expected
 
@@ -105,10 +105,10 @@ def test_an_index_that_grew_is_one_that_was_made(
 ) -> None:
     """Facts that were added later are found as if they had been there from the beginning."""
     every = made(facts + more).ranked
-    grown = Index(every[: len(facts)])
+    grown = FactIndex(every[: len(facts)])
     grown.best(words_of(message), 3)
     grown.extend(every[len(facts) :])
-    assert grown.best(words_of(message), 10) == Index(every).best(words_of(message), 10)
+    assert grown.best(words_of(message), 10) == FactIndex(every).best(words_of(message), 10)
 
 
 @given(st.text(max_size=60))

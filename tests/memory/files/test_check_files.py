@@ -12,7 +12,7 @@ from bench.workspaces import Size, workspace_files
 from memory.document import Document
 from memory.errors import RefusedError
 from memory.files.check import check_files, worst
-from memory.files.snapshot import Snapshot, Source
+from memory.files.snapshot import Snapshot, SnapshotSource
 from memory.files.tasks.check import _read
 from tests.fixture_files import sample, sample_names, variants
 from tests.growth import assert_in_proportion
@@ -156,7 +156,7 @@ def test_a_file_that_cannot_be_read_is_its_own_error(name: str) -> None:
 class _Refusing:
     """A source in which one file is none that can be read."""
 
-    def __init__(self, source: Source, name: str) -> None:
+    def __init__(self, source: SnapshotSource, name: str) -> None:
         self.source = source
         self.name = name
 

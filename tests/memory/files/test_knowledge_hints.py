@@ -17,7 +17,7 @@ from memory.files.knowledge.hints import (
     QUICK,
     STALE_DAYS,
     KnowledgeHints,
-    Stale,
+    StaleHint,
     hints_of,
     near_twins,
     stale_items,
@@ -55,7 +55,7 @@ def test_a_date_that_is_too_old_makes_stale() -> None:
     items = knowledge("2023-07-19: a", "2023-07-18: b", "2023-02-30: c", "2024-05-01: d", "e")
     found = stale_items(items, None, TODAY, 180, UTC)
     assert [item.text for item in items if item.ref in found] == ["b"]
-    assert found[items.items[1].ref] == Stale(date(2023, 7, 18), 181, "date")
+    assert found[items.items[1].ref] == StaleHint(date(2023, 7, 18), 181, "date")
     assert stale_items(items, None, TODAY, 0, UTC) == {}
 
 
@@ -65,7 +65,7 @@ def test_the_file_speaks_for_what_has_no_date() -> None:
     assert not hints("updated: 2024-01-14T10:00:00Z\n", body).stale
     old = hints("updated: 2023-01-01\n", body)
     assert old.stale is not None
-    assert list(old.stale.values()) == [Stale(date(2023, 1, 1), 379, "file")]
+    assert list(old.stale.values()) == [StaleHint(date(2023, 1, 1), 379, "file")]
     assert not hints("", body).stale
     assert not hints("updated: long ago\n", body).stale
 

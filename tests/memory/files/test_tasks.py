@@ -14,7 +14,7 @@ from memory.document.rescan import updated
 from memory.files.snapshot import Views
 from memory.files.task_names import task_identity
 from memory.files.tasks import edits
-from memory.files.tasks.model import Due, Task, read_due, read_tasks, split_priority
+from memory.files.tasks.model import DueValue, Task, read_due, read_tasks, split_priority
 from memory.files.tasks.values import created_of, quick_identity, text_or_none
 from tests.fixture_files import sample, with_newlines
 from tests.memory_files import NOW, after, snapshot_of
@@ -141,21 +141,21 @@ def test_a_priority_stands_in_brackets_before_the_title(heading: str, priority: 
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("2024-01-15", Due("2024-01-15")),
-        ("2024-01-15 09:00 (recurring: 0 9 * * MON)", Due("2024-01-15 09:00", "0 9 * * MON")),
-        ("2024-01-15 (recurring: @daily) (stand-up)", Due("2024-01-15", "@daily", "stand-up")),
-        ("2024-01-15 (stand-up) (recurring: @daily)", Due("2024-01-15", "@daily", "stand-up")),
-        ("recurring: */5 * * * *", Due(None, "*/5 * * * *")),
-        ("recurring: */5 * * * * (every 5 min)", Due(None, "*/5 * * * *", "every 5 min")),
-        ("null (whenever there is time)", Due(None, None, "whenever there is time")),
-        ("none", Due()),
-        ("-", Due()),
-        ("", Due()),
-        ("2024-02-30", Due("2024-02-30")),
-        ("soon", Due("soon")),
+        ("2024-01-15", DueValue("2024-01-15")),
+        ("2024-01-15 09:00 (recurring: 0 9 * * MON)", DueValue("2024-01-15 09:00", "0 9 * * MON")),
+        ("2024-01-15 (recurring: @daily) (stand-up)", DueValue("2024-01-15", "@daily", "stand-up")),
+        ("2024-01-15 (stand-up) (recurring: @daily)", DueValue("2024-01-15", "@daily", "stand-up")),
+        ("recurring: */5 * * * *", DueValue(None, "*/5 * * * *")),
+        ("recurring: */5 * * * * (every 5 min)", DueValue(None, "*/5 * * * *", "every 5 min")),
+        ("null (whenever there is time)", DueValue(None, None, "whenever there is time")),
+        ("none", DueValue()),
+        ("-", DueValue()),
+        ("", DueValue()),
+        ("2024-02-30", DueValue("2024-02-30")),
+        ("soon", DueValue("soon")),
     ],
 )
-def test_due_is_a_date_a_recurrence_and_a_remark(value: str, expected: Due) -> None:
+def test_due_is_a_date_a_recurrence_and_a_remark(value: str, expected: DueValue) -> None:
     """All forms of the value are taken apart, and written they read the same."""
     assert expected == read_due(value)
     assert expected == read_due(str(expected))

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from memory.fleet import EmbeddedFleet
 from memory.fleet.catalogue.central import CentralFleet
-from memory.fleet.jobs.agent import Agent, Settings
-from memory.fleet.local import Local
+from memory.fleet.jobs.agent import AgentSettings, HostAgent
+from memory.fleet.local import LocalWorkspaces
 from memory.fleet.model import Fleet
 from memory.workspace import Workspace
 from tests.patience import join, until
@@ -63,9 +63,9 @@ class RunningAgent:
         """Start it."""
         self.told: list[str] = []
         self.failed: list[BaseException] = []
-        self.agent = Agent(
-            Local(state_home, host=host, config_home=state_home / "config"),
-            Settings(url, wanted, maintain, each_seconds=0.05),
+        self.agent = HostAgent(
+            LocalWorkspaces(state_home, host=host, config_home=state_home / "config"),
+            AgentSettings(url, wanted, maintain, each_seconds=0.05),
             clock,
             self.told.append,
         )

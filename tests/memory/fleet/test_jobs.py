@@ -17,18 +17,18 @@ from memory.fleet.catalogue.migrate import initialise
 from memory.fleet.jobs.agent import schedule
 from memory.fleet.jobs.clear import clear
 from memory.fleet.jobs.engine import defer
-from memory.fleet.jobs.verbs import Check, Maintain, Revert, Search, Work, arguments_of, read_work
+from memory.fleet.jobs.verbs import Check, Maintain, Revert, Search, WorkspaceJob, arguments_of, read_work
 from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.memory.fleet.fleets import NOW, RunningAgent, make_workspace
 from tests.patience import until
 
 GOOD = (
-    Work(1, Maintain()),
-    Work(1, Maintain(NOW, True, "agent:x")),
-    Work(2, Check()),
-    Work(3, Search('redis "to staging"', 20, ("tasks",))),
-    Work(4, Revert("0123abc", 7)),
+    WorkspaceJob(1, Maintain()),
+    WorkspaceJob(1, Maintain(NOW, True, "agent:x")),
+    WorkspaceJob(2, Check()),
+    WorkspaceJob(3, Search('redis "to staging"', 20, ("tasks",))),
+    WorkspaceJob(4, Revert("0123abc", 7)),
 )
 BAD: tuple[dict[str, Any], ...] = (
     {},
@@ -55,7 +55,7 @@ BAD: tuple[dict[str, Any], ...] = (
 
 
 @pytest.mark.parametrize("work", GOOD)
-def test_what_may_be_asked_is_read_back(work: Work) -> None:
+def test_what_may_be_asked_is_read_back(work: WorkspaceJob) -> None:
     """A job comes out as it was put in."""
     assert read_work(arguments_of(work)) == work
 
@@ -115,7 +115,7 @@ def test_an_agent_refuses_what_is_not_on_the_list(host: tuple[str, Path, Running
             return [one for (one,) in found.fetchall()]
 
         until(lambda: set(states()) == {"failed"}, states)
-        (good,) = defer(database, [("here", Work(1, Check()))])
+        (good,) = defer(database, [("here", WorkspaceJob(1, Check()))])
         assert {one["level"] for one in _outcomes(database, [good])[0]["problems"]} == {"note"}
     assert not mark.exists()
     assert {one: one.read_bytes() for one in path.rglob("*.md")} == before
@@ -145,7 +145,7 @@ def test_what_finished_long_ago_is_cleared(host: tuple[str, Path, RunningAgent])
     with connect(url) as database:
         old = schedule(database, "here", NOW)
         _outcomes(database, old)
-        young = defer(database, [("here", Work(1, Check()))])
+        young = defer(database, [("here", WorkspaceJob(1, Check()))])
         _outcomes(database, young)
         until(lambda: _finished(database, [*old, *young]))
         agent.end()
@@ -171,11 +171,11 @@ def _finished(database: psycopg.Connection[tuple[Any, ...]], jobs: list[int]) ->
 def test_a_run_that_was_broken_off_is_not_made_twice(host: tuple[str, Path, RunningAgent], tmp_path: Path) -> None:
     """A due time whose change is in the history already changes nothing, and tells that change."""
     url, path, _ = host
-    from memory.fleet.local import Local
+    from memory.fleet.local import LocalWorkspaces
 
     # What an agent does that dies behind its change and before it notes it.
-    Local(tmp_path / "state", host="here").one(
-        path, lambda one: Local(tmp_path / "state", host="here").maintain(one, NOW, actor="maintain")
+    LocalWorkspaces(tmp_path / "state", host="here").one(
+        path, lambda one: LocalWorkspaces(tmp_path / "state", host="here").maintain(one, NOW, actor="maintain")
     )
     before = {one: one.read_bytes() for one in path.rglob("*.md")}
     with connect(url) as database:
@@ -191,13 +191,16 @@ async def test_periodic_maintenance_runs_once_for_each_due_time(
     """The engine's periodic task maintains at each due time once, also where clocks go back and agents begin anew."""
     import procrastinate.periodic
 
-    from memory.fleet.jobs.agent import Agent, Settings
+    from memory.fleet.jobs.agent import AgentSettings, HostAgent
     from memory.fleet.jobs.engine import engine
-    from memory.fleet.local import Local
+    from memory.fleet.local import LocalWorkspaces
 
     url, path, agent = host
-    other = Agent(
-        Local(tmp_path / "state", host="here"), Settings(url, dict, "0 3 * * *"), lambda: NOW, lambda words: None
+    other = HostAgent(
+        LocalWorkspaces(tmp_path / "state", host="here"),
+        AgentSettings(url, dict, "0 3 * * *"),
+        lambda: NOW,
+        lambda words: None,
     )
     app = engine(url)
     other.add_tasks(app)

@@ -15,7 +15,7 @@ from memory.fleet.catalogue.connect import OPTIONS, connect
 from memory.fleet.catalogue.migrate import initialise
 from memory.fleet.jobs.clear import clear
 from memory.fleet.jobs.engine import defer
-from memory.fleet.jobs.verbs import Check, Work
+from memory.fleet.jobs.verbs import Check, WorkspaceJob
 from tests.memory.fleet.fleets import NOW, RunningAgent, make_workspace
 from tests.patience import until
 from tests.postgres import Cluster
@@ -132,7 +132,10 @@ def test_an_agent_writes_only_its_own_rows(hosts: Hosts) -> None:
     with connect(hosts.olga) as operator:
         defer(
             operator,
-            [("east", Work(hosts.number("east")[1], Check())), ("west", Work(hosts.number("west")[1], Check()))],
+            [
+                ("east", WorkspaceJob(hosts.number("east")[1], Check())),
+                ("west", WorkspaceJob(hosts.number("west")[1], Check())),
+            ],
         )
     (east, mine), (west, theirs) = hosts.number("east"), hosts.number("west")
     names = {"east": east, "west": west, "my_workspace": mine, "their_workspace": theirs}
@@ -240,7 +243,7 @@ def test_a_revert_needs_an_approval(hosts: Hosts, tmp_path: Path) -> None:
     from memory.fleet.jobs.verbs import Revert
 
     with connect(hosts.olga) as database:
-        (job,) = defer(database, [("east", Work(hosts.number("east")[1], Revert(change, number)))])
+        (job,) = defer(database, [("east", WorkspaceJob(hosts.number("east")[1], Revert(change, number)))])
         outcome = until(lambda: database.execute("SELECT outcome FROM result WHERE job = %s", (job,)).fetchone())
     assert outcome[0]["error"]["code"] == "fleet.not_approved"
     approver = CentralFleet(hosts.anna)

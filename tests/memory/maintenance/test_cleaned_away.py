@@ -11,8 +11,8 @@ import pytest
 from memory.errors import MemdeckError
 from memory.maintenance import maintain
 from memory.storage import fsio
-from memory.storage.transaction.file_step import Step
-from memory.storage.transaction.intent_log import Journal
+from memory.storage.transaction.file_step import FileStep
+from memory.storage.transaction.intent_log import IntentLog
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
@@ -51,11 +51,11 @@ def test_recovery_without_the_stage_folder_takes_no_archive_back(
         (memory / "archive").mkdir(exist_ok=True)
         (memory / "archive/tasks-2024-01.md").write_bytes(archive)
 
-    def ends(_self: Journal, *, durable: bool) -> None:
+    def ends(_self: IntentLog, *, durable: bool) -> None:
         raise Crash(durable)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Journal, "end", ends)
+        patch.setattr(IntentLog, "end", ends)
         with pytest.raises(Crash):
             maintain(_open(place), NOW)
     assert _copies(place) == 1
@@ -71,14 +71,14 @@ def test_recovery_without_the_stage_folder_takes_no_archive_back(
 
 def test_what_cannot_be_put_back_keeps_its_entries_in_the_archive(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the file that lost entries cannot be put back, the archive that got them is not put back either."""
-    right = Step.verify
+    right = FileStep.verify
 
-    def verify(step: Step) -> None:
+    def verify(step: FileStep) -> None:
         if step.shown.endswith("/tasks.md"):
             fsio.empty_folder(step._stage, set())  # another program cleans up
         right(step)
 
-    monkeypatch.setattr(Step, "verify", verify)
+    monkeypatch.setattr(FileStep, "verify", verify)
     with pytest.raises(MemdeckError, match=r"change\.incomplete"):
         maintain(_open(place), NOW)
     monkeypatch.undo()

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from memory.document import Document, Entry, parse
-from memory.maintenance.archive import Day, add_completed, add_days, archive_name, new_archive
+from memory.maintenance.archive import LeavingDay, add_completed, add_days, archive_name, new_archive
 from tests.memory.maintenance.maintenance_files import NOW, TASKS, day, document, task, titles
 
 HEADER = "---\ntype: task-archive\nupdated: 2024-01-15T12:00:00Z\n---\n\n## Completed\n\n"
@@ -32,10 +32,11 @@ def arrivals(*sources: str) -> list[tuple[date, Entry]]:
     return found
 
 
-def leaving(text: str) -> list[Day]:
+def leaving(text: str) -> list[LeavingDay]:
     """Return all entries of a journal, as they leave it."""
     return [
-        Day(date.fromisoformat(section.title[:10]), section, range(len(section))) for section in document(text).sections
+        LeavingDay(date.fromisoformat(section.title[:10]), section, range(len(section)))
+        for section in document(text).sections
     ]
 
 
@@ -198,5 +199,5 @@ def test_a_day_goes_behind_an_end_without_a_line_end() -> None:
 def test_some_entries_of_a_day() -> None:
     """When only some entries of a section leave, a section of the same heading takes them; text does not come along."""
     text = document("## 2024-01-02 (Tuesday)\n\nwords\n\n### a\n- 1\n\n### b\n- 2\n\n### c\n- 3\n")
-    result = add_days(document(JOURNAL_HEADER), [Day(date(2024, 1, 2), text.sections[0], [0, 2])])
+    result = add_days(document(JOURNAL_HEADER), [LeavingDay(date(2024, 1, 2), text.sections[0], [0, 2])])
     assert result.dump().decode() == JOURNAL_HEADER + "## 2024-01-02 (Tuesday)\n\n### a\n- 1\n\n### c\n- 3\n"

@@ -8,7 +8,15 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from memory.document import parse
-from memory.maintenance.rules import Choice, Today, choose_old_journal, choose_plans, choose_surplus, choose_tasks, days
+from memory.maintenance.rules import (
+    RuleResult,
+    Today,
+    choose_old_journal,
+    choose_plans,
+    choose_surplus,
+    choose_tasks,
+    days,
+)
 from tests.memory.maintenance.maintenance_files import JOURNAL, NOW, TASKS, day, document, task
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -21,7 +29,7 @@ def never(month: date) -> str | None:
     return None if month else "no month"
 
 
-def chosen(choice: Choice) -> list[tuple[int, int]]:
+def chosen(choice: RuleResult) -> list[tuple[int, int]]:
     """Return the places of what leaves."""
     return [(pick.section, number) for pick in choice.picks for number in pick.entries]
 
@@ -262,7 +270,7 @@ def test_ages_beyond_the_calendar_move_nothing() -> None:
 def test_empty_files_have_nothing_to_choose() -> None:
     """A file without a word has no entries."""
     empty = parse(b"")
-    assert choose_tasks(empty, TODAY, days(7), never) == Choice(0)
-    assert choose_old_journal(empty, TODAY, days(7), never) == Choice(0)
-    assert choose_surplus(empty, TODAY, 0, (), never) == Choice(0)
-    assert choose_plans(empty, TODAY, never) == Choice(0)
+    assert choose_tasks(empty, TODAY, days(7), never) == RuleResult(0)
+    assert choose_old_journal(empty, TODAY, days(7), never) == RuleResult(0)
+    assert choose_surplus(empty, TODAY, 0, (), never) == RuleResult(0)
+    assert choose_plans(empty, TODAY, never) == RuleResult(0)

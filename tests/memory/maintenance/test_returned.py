@@ -12,7 +12,7 @@ from memory.errors import MemdeckError
 from memory.maintenance import conserve, maintain, render
 from memory.maintenance.report import Report
 from memory.storage import fsio
-from memory.storage.transaction.file_step import Step
+from memory.storage.transaction.file_step import FileStep
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
@@ -239,17 +239,17 @@ def test_an_archive_that_goes_in_that_very_moment_takes_nothing_with_it(
     archive.parent.mkdir(exist_ok=True)
     archive.write_text("## Completed\n\n" + OLD)
     (memory / "tasks.md").write_text(TASKS + OLD)
-    right = getattr(Step, moment)
-    came: list[Step] = []
+    right = getattr(FileStep, moment)
+    came: list[FileStep] = []
 
-    def at_this_moment(step: Step) -> object:
+    def at_this_moment(step: FileStep) -> object:
         found: object = right(step)
         if not came and step.shown.endswith("/tasks.md"):
             came.append(step)
             archive.unlink() if goes else archive.write_text("## Completed\n")
         return found
 
-    monkeypatch.setattr(Step, moment, at_this_moment)
+    monkeypatch.setattr(FileStep, moment, at_this_moment)
     _run(place)
     assert came
     files = [path.read_bytes().count(b"### [NORMAL] Old one\n") for path in memory.rglob("*.md")]

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from memory.monitoring.alerts.channels import Addresses
 from memory.monitoring.alerts.notify import Sent
-from memory.monitoring.run.ledger import Ledger
+from memory.monitoring.run.ledger import MonitorLedger
 from memory.monitoring.run.report import Watch
-from memory.monitoring.run.run import Ways, keep_watch
+from memory.monitoring.run.run import WatchServices, keep_watch
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 from tests.patience import join
@@ -86,7 +86,7 @@ class Place:
         )
         self.post = Post()
         environ = {"MEMDECK_CHANNEL_CHANNEL_ABC123": "one://", "MEMDECK_CHANNEL_CHANNEL_DEF456": "two://"}
-        self.ways = Ways(
+        self.ways = WatchServices(
             {"PATH": os.environ["PATH"], "HOME": str(folder)},
             addresses=Addresses(None, environ),
             send=self.post,
@@ -128,10 +128,10 @@ class Place:
         """Return a memory file."""
         return (self.root / ".aiter/memory" / name).read_text()
 
-    def ledger(self) -> Ledger:
+    def ledger(self) -> MonitorLedger:
         """Return the record."""
         assert self.workspace.state is not None
-        return Ledger(self.workspace.state.folder)
+        return MonitorLedger(self.workspace.state.folder)
 
 
 def command(name: str, text: str, *fields: str, interval: str = "*/5 * * * *") -> str:

@@ -11,7 +11,7 @@ from memory.monitoring.checks.result import Result
 from memory.monitoring.history.charts import notice, pictures
 from memory.monitoring.history.results import record_results
 from memory.monitoring.run.ahead import LONGEST, look_ahead
-from memory.monitoring.run.ledger import Ledger
+from memory.monitoring.run.ledger import MonitorLedger
 from memory.monitoring.run.maintenance_schedule import maintain_if_due
 from memory.monitoring.thresholds.meaning import meaning
 from memory.monitoring.thresholds.threshold import parse_threshold
@@ -40,10 +40,10 @@ def trust_in(workspace: Workspace) -> Trust:
     return Trust(workspace.state.folder.home, workspace.root)
 
 
-def ledger_of(workspace: Workspace) -> Ledger:
+def ledger_of(workspace: Workspace) -> MonitorLedger:
     """Return the record of a workspace."""
     assert workspace.state is not None
-    return Ledger(workspace.state.folder)
+    return MonitorLedger(workspace.state.folder)
 
 
 def test_what_nobody_approved_is_not_due(tmp_path: Path) -> None:

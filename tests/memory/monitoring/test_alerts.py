@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.monitoring.alerts.state import AlertState, Settings, advance, held, told
+from memory.monitoring.alerts.state import AlertSettings, AlertState, advance, held, told
 
 NOW = datetime(2026, 1, 15, 11, 30, tzinfo=UTC)
 WORDS = {"h": "healthy", "f": "failing", "e": "error", "b": "blocked", "s": "skipped"}
 
 
 def play(
-    outcomes: str, settings: Settings | None = None, *, sends: bool = True, silent: str = ""
+    outcomes: str, settings: AlertSettings | None = None, *, sends: bool = True, silent: str = ""
 ) -> tuple[AlertState, list[str]]:
     """Run outcomes five minutes apart; say what happened at each: the kind, `!` first, `~` silenced.
 
@@ -26,7 +26,7 @@ def play(
     for number, outcome in enumerate(outcomes):
         now = NOW + timedelta(minutes=5 * number)
         quiet = "muted" if silent[number : number + 1] == "x" else ""
-        state, happenings = advance(state, WORDS[outcome], now, settings or Settings(), silenced=quiet)
+        state, happenings = advance(state, WORDS[outcome], now, settings or AlertSettings(), silenced=quiet)
         words = []
         for one in happenings:
             words.append(one.kind + "!" * one.first + "~" * bool(one.silenced))
@@ -39,21 +39,21 @@ def play(
 @pytest.mark.parametrize(
     ("outcomes", "settings", "said"),
     [
-        ("hhh", Settings(), ["", "", ""]),
-        ("hffh", Settings(), ["", "alert!", "", "recovered!"]),
-        ("f", Settings(), ["alert!"]),
-        ("eh", Settings(), ["alert!", "recovered!"]),
-        ("ffff", Settings(failures_before=3), ["", "", "alert!", ""]),
-        ("ffhff", Settings(failures_before=3), ["", "", "", "", ""]),
-        ("fhhh", Settings(successes_before=2), ["alert!", "", "recovered!", ""]),
-        ("fhfhh", Settings(successes_before=2), ["alert!", "", "", "", "recovered!"]),
-        ("ffff", Settings(remind=timedelta(minutes=10)), ["alert!", "", "reminder", ""]),
-        ("fffff", Settings(remind=timedelta(minutes=10)), ["alert!", "", "reminder", "", "reminder"]),
-        ("fbbf", Settings(), ["alert!", "", "", ""]),
-        ("bbss", Settings(), ["", "", "", ""]),
+        ("hhh", AlertSettings(), ["", "", ""]),
+        ("hffh", AlertSettings(), ["", "alert!", "", "recovered!"]),
+        ("f", AlertSettings(), ["alert!"]),
+        ("eh", AlertSettings(), ["alert!", "recovered!"]),
+        ("ffff", AlertSettings(failures_before=3), ["", "", "alert!", ""]),
+        ("ffhff", AlertSettings(failures_before=3), ["", "", "", "", ""]),
+        ("fhhh", AlertSettings(successes_before=2), ["alert!", "", "recovered!", ""]),
+        ("fhfhh", AlertSettings(successes_before=2), ["alert!", "", "", "", "recovered!"]),
+        ("ffff", AlertSettings(remind=timedelta(minutes=10)), ["alert!", "", "reminder", ""]),
+        ("fffff", AlertSettings(remind=timedelta(minutes=10)), ["alert!", "", "reminder", "", "reminder"]),
+        ("fbbf", AlertSettings(), ["alert!", "", "", ""]),
+        ("bbss", AlertSettings(), ["", "", "", ""]),
         (
             "fhfhfhhhhhhhhhhhh",
-            Settings(),
+            AlertSettings(),
             [
                 "alert!",
                 "recovered!",
@@ -67,7 +67,7 @@ def play(
         ),
     ],
 )
-def test_what_is_told(outcomes: str, settings: Settings, said: list[str]) -> None:
+def test_what_is_told(outcomes: str, settings: AlertSettings, said: list[str]) -> None:
     """Each sequence of outcomes says what stands beside it."""
     assert play(outcomes, settings)[1] == said
 
@@ -94,11 +94,11 @@ def test_silence_waits() -> None:
 
 def test_a_held_alert_is_not_said_again() -> None:
     """A message that waits for the morning waits once."""
-    state, _ = advance(AlertState(), "failing", NOW, Settings())
+    state, _ = advance(AlertState(), "failing", NOW, AlertSettings())
     state = held(state, "alert")
-    state, happenings = advance(state, "failing", NOW + timedelta(minutes=5), Settings())
+    state, happenings = advance(state, "failing", NOW + timedelta(minutes=5), AlertSettings())
     assert (happenings, state.told) == ((), "held")
-    _, happenings = advance(state, "healthy", NOW + timedelta(minutes=10), Settings())
+    _, happenings = advance(state, "healthy", NOW + timedelta(minutes=10), AlertSettings())
     assert [one.kind for one in happenings] == ["recovered"]
 
 
@@ -106,16 +106,16 @@ def test_counts_and_spans() -> None:
     """A recovery knows how many failures there were and how long they lasted."""
     state = AlertState()
     for number in range(3):
-        state, happenings = advance(state, "failing", NOW + timedelta(minutes=5 * number), Settings())
+        state, happenings = advance(state, "failing", NOW + timedelta(minutes=5 * number), AlertSettings())
         state = told(state, "alert", NOW)
-    _, happenings = advance(state, "healthy", NOW + timedelta(minutes=15), Settings())
+    _, happenings = advance(state, "healthy", NOW + timedelta(minutes=15), AlertSettings())
     assert (happenings[0].occurrences, happenings[0].lasted) == (3, timedelta(minutes=15))
 
 
 @given(st.text(alphabet="hfebs", max_size=40), st.integers(1, 3), st.integers(1, 3))
 def test_a_state_comes_back_as_it_was(outcomes: str, failures: int, successes: int) -> None:
     """What is kept between runs is the whole state."""
-    state, _ = play(outcomes, Settings(failures, successes))
+    state, _ = play(outcomes, AlertSettings(failures, successes))
     assert AlertState.read(state.json()) == state
 
 

@@ -13,7 +13,7 @@ from memory.base.schedule import latest_run, next_runs
 from memory.document import parse
 from memory.files.monitors import Monitor, read_monitors
 from memory.monitoring.run.due import due_instant, due_monitors, next_due
-from memory.monitoring.run.ledger import KEPT_CLAIMS, Ledger
+from memory.monitoring.run.ledger import KEPT_CLAIMS, MonitorLedger
 from memory.storage.private.places import StateFolder
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo")
@@ -33,9 +33,9 @@ def monitor(name: str = "One", interval: str = "*/5 * * * *") -> Monitor:
     return read_monitors("monitors.md", parse(text.encode())).monitors[0]
 
 
-def ledger_in(folder: Path) -> Ledger:
+def ledger_in(folder: Path) -> MonitorLedger:
     """Return the record of one workspace below a folder."""
-    return Ledger(StateFolder(folder / "state", folder / "shop"))
+    return MonitorLedger(StateFolder(folder / "state", folder / "shop"))
 
 
 @pytest.mark.parametrize("name", ZONES)

@@ -14,7 +14,7 @@ from memory.errors import BusyError
 from memory.monitoring.history.overview import standings
 from memory.monitoring.run.due import due_monitors
 from memory.monitoring.run.leader import Leader
-from memory.monitoring.run.ledger import Ledger
+from memory.monitoring.run.ledger import MonitorLedger
 from memory.monitoring.run.run import keep_watch
 from memory.storage.private.places import StateFolder
 from tests.memory.monitoring.keeping import NOW, Place, command, web
@@ -198,12 +198,12 @@ def test_two_runners_at_once(tmp_path: Path) -> None:
     code = (
         "import sys; from datetime import timedelta; from pathlib import Path\n"
         "from memory.workspace import Workspace; from memory.trust.consent import Trust\n"
-        "from memory.monitoring.run.run import Ways, keep_watch\n"
+        "from memory.monitoring.run.run import WatchServices, keep_watch\n"
         "from tests.memory.monitoring.keeping import NOW\n"
         "root, state = Path(sys.argv[1]), Path(sys.argv[2])\n"
         "w = Workspace.open(root, state_home=state); t = Trust(state, root)\n"
         "for minute in range(0, 21):\n"
-        "    keep_watch(w, t, NOW + timedelta(minutes=minute), Ways({}), wait=20)\n"
+        "    keep_watch(w, t, NOW + timedelta(minutes=minute), WatchServices({}), wait=20)\n"
     )
     runners = [
         subprocess.Popen(
@@ -240,10 +240,10 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
         "from memory.workspace import Workspace; from memory.trust.consent import Trust\n"
-        "from memory.monitoring.run.run import Ways, keep_watch\n"
+        "from memory.monitoring.run.run import WatchServices, keep_watch\n"
         "from tests.memory.monitoring.keeping import NOW\n"
         "root, state = Path(sys.argv[1]), Path(sys.argv[2])\n"
-        "keep_watch(Workspace.open(root, state_home=state), Trust(state, root), NOW, Ways({}))\n"
+        "keep_watch(Workspace.open(root, state_home=state), Trust(state, root), NOW, WatchServices({}))\n"
     )
     runner = subprocess.Popen(
         [sys.executable, "-c", code, str(place.root), str(place.state_home)],
@@ -369,7 +369,7 @@ def test_the_record_can_be_lost(tmp_path: Path) -> None:
     watch = place.watch(5)
     assert [one.result.state for one in watch.monitors] == ["healthy"]
     assert "was damaged" in watch.warnings[0]
-    assert isinstance(place.ledger(), Ledger)
+    assert isinstance(place.ledger(), MonitorLedger)
 
 
 def test_a_workspace_without_monitors_leaves_nothing_behind(tmp_path: Path) -> None:

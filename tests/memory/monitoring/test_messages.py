@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring.alerts.channels import Addresses, Channel, Route, read_route
+from memory.monitoring.alerts.channels import Addresses, AlertChannel, AlertRoute, read_route
 from memory.monitoring.alerts.deliver import LIMIT, Message, Messenger
 from memory.monitoring.alerts.notify import send
 from memory.monitoring.alerts.windows import parse_windows
-from memory.monitoring.run.ledger import Ledger
+from memory.monitoring.run.ledger import MonitorLedger
 from tests.memory.monitoring.keeping import CONFIG, CONTACTS, NOW, Place, Post, command, mail, web
 
-FIRST = Channel("channel-abc123", "Dev Team Bot", ("one://",))
-SECOND = Channel("channel-def456", "Slack Alerts", ("two://",))
+FIRST = AlertChannel("channel-abc123", "Dev Team Bot", ("one://",))
+SECOND = AlertChannel("channel-def456", "Slack Alerts", ("two://",))
 
 
 def message(monitor: str = "One", kind: str = "alert", priority: str = "normal", title: str = "") -> Message:
@@ -27,10 +27,10 @@ def message(monitor: str = "One", kind: str = "alert", priority: str = "normal",
     return Message(monitor, kind, priority, title or f"{monitor} is failing", "details")
 
 
-def messenger(post: Post, ledger: Ledger | None = None, now: datetime = NOW, **route: object) -> Messenger:
+def messenger(post: Post, ledger: MonitorLedger | None = None, now: datetime = NOW, **route: object) -> Messenger:
     """Return a messenger with both channels and a record in memory."""
-    whole = replace(Route((FIRST, SECOND)), **route)  # type: ignore[arg-type]
-    return Messenger(ledger or Ledger(None), whole, now, UTC, post)
+    whole = replace(AlertRoute((FIRST, SECOND)), **route)  # type: ignore[arg-type]
+    return Messenger(ledger or MonitorLedger(None), whole, now, UTC, post)
 
 
 def secrets(folder: Path, text: str, mode: int = 0o600) -> Addresses:
@@ -134,7 +134,7 @@ def test_the_next_channel_is_tried() -> None:
 
 def test_quiet_hours_end_with_a_digest() -> None:
     """What happens at night is held and comes as one message in the morning; high priority comes at once."""
-    post, ledger, quiet = Post(), Ledger(None), parse_windows("11:00-12:00")
+    post, ledger, quiet = Post(), MonitorLedger(None), parse_windows("11:00-12:00")
     night = messenger(post, ledger, quiet=quiet)
     told = night.deliver([message("One"), message("Two", priority="high"), message("Three", "recovered", "low")])
     assert [one.told for one in told] == ["held", "yes", "held"]
@@ -180,7 +180,7 @@ def test_an_alert_that_could_not_be_sent_is_sent_later(tmp_path: Path) -> None:
 
 def test_the_same_is_said_once() -> None:
     """After a crash between sending and recording the same message does not go out again; news in between do."""
-    post, ledger = Post(), Ledger(None)
+    post, ledger = Post(), MonitorLedger(None)
     messenger(post, ledger).deliver([message()])
     [again] = messenger(post, ledger, NOW + timedelta(minutes=5)).deliver([message()])
     assert (again.told, again.detail, len(post.sent)) == ("yes", "sent before", 1)
@@ -191,7 +191,7 @@ def test_the_same_is_said_once() -> None:
 
 def test_a_full_channel_waits() -> None:
     """More than ten messages in ten minutes are held and come together."""
-    post, ledger = Post(), Ledger(None)
+    post, ledger = Post(), MonitorLedger(None)
     for number in range(LIMIT + 3):
         now = NOW + timedelta(seconds=10 * number)
         [told] = messenger(post, ledger, now).deliver([message(f"Monitor {number}")])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import ConfigError, NotFoundError, RefusedError, UsageError
-from memory.prompts import Choices, Prompt, brief, change_choices, choice_of, for_message, read_choices
+from memory.prompts import AgentPrompt, PromptChoices, brief, change_choices, choice_of, for_message, read_choices
 from memory.systems import searcher_of
 from memory.workspace import Workspace
 
@@ -59,7 +59,7 @@ def choose(shop: Workspace, kind: str, title: str, agent: str = "") -> None:
     change_choices(shop.state, lambda old: old.having(choice), actor="human", now=NOW)
 
 
-def titles(found: Prompt) -> list[str]:
+def titles(found: AgentPrompt) -> list[str]:
     """Return what is sent, in order."""
     return [one.title for one in found.blocks if one.included]
 
@@ -142,9 +142,9 @@ def test_choices_are_no_part_of_the_workspace(shop: Workspace, tmp_path: Path) -
 def test_an_agent_cannot_choose(shop: Workspace) -> None:
     """It is refused, and nothing is written."""
     with pytest.raises(RefusedError) as caught:
-        change_choices(shop.state, lambda _: Choices(), actor="agent:builder", now=NOW)
+        change_choices(shop.state, lambda _: PromptChoices(), actor="agent:builder", now=NOW)
     assert caught.value.code == "prompt.person_only"
-    assert read_choices(shop.state) == Choices()
+    assert read_choices(shop.state) == PromptChoices()
 
 
 @pytest.mark.parametrize(

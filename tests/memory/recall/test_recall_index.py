@@ -17,7 +17,7 @@ from bench.workspaces import size_of, workspace_files
 from memory.files.edit import Edit
 from memory.files.journal.edits import add_entry
 from memory.files.snapshot import MEMORY_FILES
-from memory.search import Answer, Record
+from memory.search import Record, SearchAnswer
 from memory.search.searcher import Searcher
 from memory.systems import PlainSystem, searcher_of
 from memory.workspace import Workspace
@@ -62,7 +62,7 @@ def workspace(tmp_path: Path) -> Workspace:
     )[0]
 
 
-def finds(answer: Answer | None) -> set[tuple[object, ...]]:
+def finds(answer: SearchAnswer | None) -> set[tuple[object, ...]]:
     """Return what was found, each with its place."""
     assert answer is not None
     return {(hit.entry.file, hit.entry.line, hit.entry.ref, hit.entry.title, hit.entry.text) for hit in answer.hits}

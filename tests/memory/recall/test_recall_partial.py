@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.recall_part import LIMIT, make_workspace, questions
-from memory.search import Answer, read_query, scan
+from memory.search import SearchAnswer, read_query, scan
 from memory.search.index.candidates import WEIGHED
 from memory.search.query.names import camel_parts, name_parts
 from memory.search.query.needs import needs_of
 from memory.search.query.ranking import MOST
 from memory.search.query.stems import content_runs, short_forms, stem
 from memory.search.query.typos import near_words
-from memory.search.query.vocabulary import Held
+from memory.search.query.vocabulary import HeldVocabulary
 from memory.search.searcher import Searcher
 from memory.systems import searcher_of
 from memory.workspace import Workspace
@@ -75,7 +75,7 @@ def searcher(tmp_path: Path) -> Iterator[Searcher]:
     made.close()
 
 
-def answers(searcher: Searcher, text: str, limit: int = 20) -> tuple[Answer, Answer]:
+def answers(searcher: Searcher, text: str, limit: int = 20) -> tuple[SearchAnswer, SearchAnswer]:
     """Return what the index answers, and what reading everything does."""
     indexed = searcher.ask(ask(text), limit)
     assert indexed is not None
@@ -216,7 +216,7 @@ def test_hostile_queries(searcher: Searcher, query: str) -> None:
 def test_a_long_word_is_not_taken_apart() -> None:
     """A word of thousands of letters asks no more of the vocabulary than one that is too long to be two words."""
 
-    class Counting(Held):
+    class Counting(HeldVocabulary):
         asked = 0
 
         def count(self, word: str) -> int:
@@ -346,7 +346,7 @@ def test_parts_of_names() -> None:
 
 def test_near_words() -> None:
     """The longer a word the more typos are forgiven, one end of it is right, and the fewest typos win."""
-    words = Held([record(1, "kubernetes authentication deploy depot cat backup")])
+    words = HeldVocabulary([record(1, "kubernetes authentication deploy depot cat backup")])
     assert [word for word, _ in near_words("kuberntes", words)] == ["kubernetes"]
     assert [word for word, _ in near_words("authetnicatoin", words)] == ["authentication"]
     assert [word for word, _ in near_words("dpeloy", words)] == ["deploy"]
@@ -356,14 +356,14 @@ def test_near_words() -> None:
 
 def test_a_typo_is_forgiven_beside_a_shorter_word() -> None:
     """That a word begins with another one does not mean that it holds no typo."""
-    words = Held([record(1, "pass the salt"), record(2, "password of the guests")])
+    words = HeldVocabulary([record(1, "pass the salt"), record(2, "password of the guests")])
     (need,) = needs_of(ask("passwrod"), words)
     assert ("password",) in [form.words for form in need.forms]
 
 
 def test_needs_are_bounded() -> None:
     """However long a query is, a few words of it are looked at, each once."""
-    words = Held([record(1, " ".join(f"word{number}" for number in range(100)))])
+    words = HeldVocabulary([record(1, " ".join(f"word{number}" for number in range(100)))])
     needs = needs_of(ask(" ".join(f"word{number}" for number in range(100)) + " word1 word1"), words)
     assert len(needs) == 24
     assert len({need.text for need in needs}) == 24

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.search import read_day, read_query
-from memory.search.hits import Entry, hit_of, marks_in
+from memory.search.hits import FoundEntry, hit_of, marks_in
 from memory.search.index.row_diff import edits
 from memory.search.match import Matcher
 from memory.search.query.typos import meant
-from memory.search.query.vocabulary import Held
+from memory.search.query.vocabulary import HeldVocabulary
 from memory.search.query.words import fold, fold_with_places, tokens, wanted
 
 from .test_recall_scan import TODAY, ask, record
@@ -42,7 +42,7 @@ def test_words(text: str, words: list[str]) -> None:
 
 def test_unspaced_writing_is_found_anywhere() -> None:
     """One character, two or many; also beside other writing."""
-    text = Entry("tasks", "tasks.md", "東京都庁のサーバ", "東京都庁のサーバ\n- redis緩存を更新", "", None, 0)
+    text = FoundEntry("tasks", "tasks.md", "東京都庁のサーバ", "東京都庁のサーバ\n- redis緩存を更新", "", None, 0)
     for query in ("京", "都庁", "東京都庁", "サーバ", "redis緩存", "存を更", '"緩存"', "ｻｰﾊﾞ"):
         assert Matcher(ask(query)).words(text), query
         assert hit_of(text, ask(query), 1).marks or hit_of(text, ask(query), 1).title_marks, query
@@ -89,7 +89,7 @@ def test_what_is_odd_is_said(text: str, note: str) -> None:
 def test_any_text_is_a_query(text: str) -> None:
     """Nothing raises: reading it, matching by it, marking by it."""
     query = ask(text)
-    entry = Entry("tasks", "tasks.md", text, f"{text}\nmore {text}", "2024-01-01", None, 0, (text,))
+    entry = FoundEntry("tasks", "tasks.md", text, f"{text}\nmore {text}", "2024-01-01", None, 0, (text,))
     Matcher(query).words(entry)
     hit = hit_of(entry, query, 0.5)
     assert all(0 <= start < end <= len(hit.snippet) for start, end in hit.marks)
@@ -101,7 +101,7 @@ def test_any_text_is_a_query(text: str) -> None:
 def test_a_text_is_found_by_itself(text: str) -> None:
     """What stands in an entry is found by typing it, and marked."""
     words, _ = wanted(text, whole=True)
-    entry = Entry("tasks", "tasks.md", "t", f"t\nbefore {text} behind", "", None, 0)
+    entry = FoundEntry("tasks", "tasks.md", "t", f"t\nbefore {text} behind", "", None, 0)
     query = read_query('"' + text.replace('"', " ") + '"', lambda _: None)
     if words and query.terms:
         assert Matcher(query).words(entry) is not None
@@ -146,9 +146,9 @@ def test_marks_do_not_overlap() -> None:
     assert [line[start:end] for start, end in marks] == ["Deploy", "ÉTÉ", "deployment", "deploy", "Straße"]
 
 
-def held(*texts: str) -> Held:
+def held(*texts: str) -> HeldVocabulary:
     """Return the words of entries with these titles."""
-    return Held([record(number, text) for number, text in enumerate(texts)])
+    return HeldVocabulary([record(number, text) for number, text in enumerate(texts)])
 
 
 def test_words_that_are_meant() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.entries import Desk
+from memory.entries import EntryAccess
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.files.tasks import edits
 from memory.files.tasks.model import find_task
@@ -64,7 +64,7 @@ def test_what_is_rejected_changes_nothing_and_says_why(workspace: Workspace) -> 
     number = _remove(workspace)
     Inbox(workspace).reject(number, reviewer="cli", now=NOW, note="still needed")
     assert contents(workspace.root) == before
-    (told,) = Desk(workspace, lambda: NOW).review(number, actor=AGENT)["proposals"]
+    (told,) = EntryAccess(workspace, lambda: NOW).review(number, actor=AGENT)["proposals"]
     assert (told["state"], told["note"]) == ("rejected", "still needed")
     with pytest.raises(ConflictError) as caught:
         Inbox(workspace).accept(number, reviewer="cli", now=NOW)
@@ -84,7 +84,7 @@ def test_an_agent_decides_nothing_and_sees_its_own_only(workspace: Workspace) ->
         with pytest.raises(RefusedError) as caught:
             decide()
         assert caught.value.code == "review.person_only"
-    desk = Desk(workspace, lambda: NOW)
+    desk = EntryAccess(workspace, lambda: NOW)
     assert len(desk.review(actor=AGENT)["proposals"]) == 1
     assert desk.review(actor="agent:other")["proposals"] == []
     with pytest.raises(NotFoundError):

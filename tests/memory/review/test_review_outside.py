@@ -10,7 +10,7 @@ import pytest
 from memory.curated.stores import person_store
 from memory.errors import BlockedError, ConflictError, RefusedError
 from memory.review import Inbox, row
-from memory.review.model import Waiting
+from memory.review.model import WaitingProposal
 from memory.storage import Store
 from memory.typed.stores import store_of
 from memory.workspace import Workspace
@@ -84,7 +84,7 @@ def test_it_is_listed_with_its_store_and_accepted(workspace: Workspace, home: Pa
     assert (found.id, inbox.count()) == (proposed, 1)
     assert inbox.stamp() is not None
     assert row(found)["store"] == str(store.root)
-    assert Waiting.of(found, home).files == (f"{place}/{path}",)
+    assert WaitingProposal.of(found, home).files == (f"{place}/{path}",)
     assert (inbox.standing(found, NOW).state, len(inbox.views(found))) == ("ready", 1)
     assert (store.root / path).read_bytes() == before
     change = inbox.accept(proposed[:12], reviewer=PERSON, now=NOW)
@@ -112,7 +112,7 @@ def test_it_is_rejected_and_the_agent_hears_why(workspace: Workspace, home: Path
     assert inbox.reject(proposed, reviewer=PERSON, now=NOW, note="still true").state == "rejected"
     assert (store.root / path).read_bytes() == before
     (told,) = inbox.list((), actor=AGENT)
-    assert (told.id, told.note, place in Waiting.of(told, home).files[0]) == (proposed, "still true", True)
+    assert (told.id, told.note, place in WaitingProposal.of(told, home).files[0]) == (proposed, "still true", True)
     with pytest.raises(ConflictError, match="was rejected"):
         inbox.accept(proposed, reviewer=PERSON, now=NOW)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.entries import Desk
+from memory.entries import EntryAccess
 from memory.errors import BlockedError, ConfigError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
@@ -130,8 +130,8 @@ def _person_edits(workspace: Workspace) -> str:
     return made.change.id
 
 
-def _desk(workspace: Workspace) -> Desk:
-    return Desk(workspace, lambda: NOW)
+def _desk(workspace: Workspace) -> EntryAccess:
+    return EntryAccess(workspace, lambda: NOW)
 
 
 def _read(workspace: Workspace, kind: str, title: str | None, filters: dict[str, str] | None = None) -> tuple[str, str]:

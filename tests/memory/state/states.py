@@ -12,7 +12,7 @@ from memory.state import operations
 from memory.state.analysis import analyse
 from memory.state.files.canonical import line_bytes
 from memory.state.files.model import CONFIG, EVENTS, SIGNALS, STATE, stamp
-from memory.state.files.reading import Memory
+from memory.state.files.reading import StateFiles
 from memory.state.files.store import StateStore
 from memory.state.recall.recall import Recalled, apply, preview, scope_of_recall
 from memory.systems.state import ProjectState
@@ -51,7 +51,7 @@ class Repository:
         return self.system.store
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> StateFiles:
         """One look at it as it is now."""
         return self.store.memory()
 
@@ -70,7 +70,7 @@ class Repository:
         self.at += timedelta(**(span or {"minutes": 1}))
         return self.at
 
-    def update(self) -> operations.Written:
+    def update(self) -> operations.StateChange:
         """Renew the state."""
         return operations.update(self.store, self.analysed, actor=ACTOR, now=self.later())
 

@@ -10,7 +10,7 @@ import pytest
 from memory.errors import UsageError
 from memory.state import operations
 from memory.state.files.model import ARCHIVE
-from memory.state.query import MODES, NOT_ENOUGH, Hit, Item, ask, items_of, mode_of, rank, words_of
+from memory.state.query import MODES, NOT_ENOUGH, QueryHit, QueryItem, ask, items_of, mode_of, rank, words_of
 from memory.state.retention import prune
 
 from .states import ACTOR, NOW, Repository
@@ -122,27 +122,27 @@ def test_scores_are_those_of_the_specification() -> None:
     """Four a word, two more in the summary, the weight of the source, recency, checkpoint, category and tag."""
     recent = NOW.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
-    def score(item: Item, mode: str, now: object = NOW) -> int:
+    def score(item: QueryItem, mode: str, now: object = NOW) -> int:
         return rank([item], ("cache", "lock"), mode, now)[0].score  # type: ignore[arg-type]
 
-    gotcha = Item("gotcha-1", "bundle", "gotcha", "p", "f", "Cache lock", "text", recent, ("traps",))
+    gotcha = QueryItem("gotcha-1", "bundle", "gotcha", "p", "f", "Cache lock", "text", recent, ("traps",))
     assert score(gotcha, "answer") == 2 * 4 + 2 * 2 + 40 + 18
     assert score(gotcha, "traps") == 2 * 4 + 2 * 2 + 28 + 18 + 24 + 12
     assert score(gotcha, "answer", NOW + timedelta(days=5)) == 2 * 4 + 2 * 2 + 40 + 12
     assert score(gotcha, "answer", NOW + timedelta(days=20)) == 2 * 4 + 2 * 2 + 40 + 6
     assert score(gotcha, "answer", NOW + timedelta(days=31)) == 2 * 4 + 2 * 2 + 40
-    checkpoint = Item("chk-1", "checkpoint", "checkpoint", "p", "f", "s", "the cache", recent, ("changes",))
+    checkpoint = QueryItem("chk-1", "checkpoint", "checkpoint", "p", "f", "s", "the cache", recent, ("changes",))
     assert score(checkpoint, "changes") == 4 + 44 + 18 + 8 + 20 + 12
-    event = Item("evt-1", "event", "event", "p", "f", "s", "the cache", recent, ("changes",))
+    event = QueryItem("evt-1", "event", "event", "p", "f", "s", "the cache", recent, ("changes",))
     assert score(event, "changes") == 4 + 36 + 18 + 14 + 12
     assert score(event, "next") == 4 + 22 + 18 - 6
-    hinting = Item("evt-1", "event", "event", "p", "f", "s", "the cache", recent, ("changes", "next"))
+    hinting = QueryItem("evt-1", "event", "event", "p", "f", "s", "the cache", recent, ("changes", "next"))
     assert score(hinting, "next") == 4 + 22 + 18 + 14 + 12
 
 
 def test_only_whole_words_count() -> None:
     """A word that another one begins with, or its plural, is another word."""
-    item = Item("gotcha-1", "bundle", "gotcha", "p", "f", "The caches", "locking", None, ("traps",))
+    item = QueryItem("gotcha-1", "bundle", "gotcha", "p", "f", "The caches", "locking", None, ("traps",))
     (hit,) = rank([item], ("the", "cache", "caches", "lock"), "answer", NOW)
     assert hit.words == ("the", "caches")
     assert hit.score == 2 * 4 + 2 * 2 + 40
@@ -162,7 +162,7 @@ def test_the_best_item_says_whether_there_is_enough(repository: Repository) -> N
     assert "the best item" in found.why
 
 
-def rank_all(repository: Repository, question: str) -> list[Hit]:
+def rank_all(repository: Repository, question: str) -> list[QueryHit]:
     """Return every item with its score."""
     every = items_of(repository.memory, "all")
     return [hit for item in every for hit in rank([item], words_of(question), "answer", repository.at)]

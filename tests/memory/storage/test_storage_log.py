@@ -17,12 +17,12 @@ import pytest
 
 from memory.document.compare import Region, apply
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
-from memory.storage import Change, FileChange, State, Store
+from memory.storage import Change, FileChange, PrivateState, Store
 from memory.storage.log import log as log_module
 from memory.storage.log.database import DAMAGED, NAME
 from memory.storage.log.history import History
 from memory.storage.log.log import ChangeLog
-from memory.storage.transaction.intent_log import Journal
+from memory.storage.transaction.intent_log import IntentLog
 from tests.patience import PATIENCE, join, reap
 from tests.reviewing import let_agents
 
@@ -33,7 +33,7 @@ SHOWN = f".aiter/{TASKS}"
 @pytest.fixture
 def reopened(workspace: Path, tmp_path: Path) -> Callable[[], Store]:
     """Return a function that opens the workspace as another process would."""
-    return lambda: Store(workspace / ".aiter", state=State(tmp_path / "state", workspace))
+    return lambda: Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace))
 
 
 def write(store: Store, now: datetime, data: bytes | None, path: str = TASKS, actor: str = "human") -> Change:
@@ -287,7 +287,7 @@ def test_a_log_that_came_with_a_clone_has_no_effect(
     reopened, workspace: Path, tasks: Path, tmp_path: Path, now: datetime
 ) -> None:
     """A database inside of the repository is neither read nor changed, wherever it lies."""
-    elsewhere = Store(workspace / ".aiter", state=State(tmp_path / "other", workspace))
+    elsewhere = Store(workspace / ".aiter", state=PrivateState(tmp_path / "other", workspace))
     write(elsewhere, now, b"planted")
     elsewhere.history.close()
     planted = log_path(elsewhere).read_bytes()
@@ -596,8 +596,8 @@ def test_what_is_told_of_a_change_counts_for_these_very_bytes(store: Store, task
 def test_the_intent_knows_files_by_the_sums_of_the_log(store: Store, tasks: Path, now: datetime, monkeypatch) -> None:
     """Small and large files, changed and new: whoever worked it out, the intent holds the SHA-256 of both sides."""
     intents = []
-    begin = Journal.begin
-    monkeypatch.setattr(Journal, "begin", lambda self, one, **how: (intents.append(one), begin(self, one, **how)))
+    begin = IntentLog.begin
+    monkeypatch.setattr(IntentLog, "begin", lambda self, one, **how: (intents.append(one), begin(self, one, **how)))
     large = "memory/large.md"
     states = [b"", b"x" * 400_000, b"y" * 500_000, b"z" * 300_000]
     for before, after in itertools.pairwise(states):

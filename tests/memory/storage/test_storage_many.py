@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.storage import State, Store
+from memory.storage import PrivateState, Store
 from memory.storage.files.identity import Mark
-from memory.storage.log.shared import Together
+from memory.storage.log.shared import SharedLog
 from memory.storage.transaction.displaced import sweep
 from memory.storage.transaction.intent_log import Displaced
 from tests.crash.calls import Calls, in_force, without_leases
@@ -80,8 +80,8 @@ def test_the_folder_itself_may_be_gone_or_a_file(pruned: Store, tasks: Path) -> 
 def test_stores_are_looked_for_once_in_a_folder(workspace: Path, tmp_path: Path, now: datetime) -> None:
     """To take back a change of many files asks once for each folder what else there may be, and anew the next time."""
     asked: list[str] = []
-    state = State(tmp_path / "state", workspace)
-    together = Together(state, asked.append)
+    state = PrivateState(tmp_path / "state", workspace)
+    together = SharedLog(state, asked.append)
     store = Store(workspace, state=state, workspace=workspace, together=together, settle=0)
     together.add(store)
     with store.transaction("fill", actor="human", now=now) as transaction:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import RefusedError
-from memory.storage import Recorded, State, Store
+from memory.storage import PrivateState, RecordedTimes, Store
 from memory.storage.private.record import PrivateRecord
 
 FAULTS = ("link", "file", "owner", "writable")
@@ -83,24 +83,24 @@ def test_state_is_kept_apart_and_private(store: Store, workspace: Path, tmp_path
     modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
     assert {"state.json", "changes.sqlite"} <= modes.keys()
     assert set(modes.values()) == {0o600}
-    assert State(tmp_path / "state", workspace).read() == Recorded(None, now)
+    assert PrivateState(tmp_path / "state", workspace).read() == RecordedTimes(None, now)
 
 
 def test_both_times_are_kept(tmp_path: Path, workspace: Path, now: datetime) -> None:
     """Noting one time leaves the other; the later one is what a clock is measured against."""
-    state = State(tmp_path / "state", workspace)
-    assert state.read() == Recorded()
+    state = PrivateState(tmp_path / "state", workspace)
+    assert state.read() == RecordedTimes()
     assert state.read().latest is None
     state.record(last_maintenance=now)
     state.record(last_change=now - timedelta(days=1))
-    assert state.read() == Recorded(now, now - timedelta(days=1))
+    assert state.read() == RecordedTimes(now, now - timedelta(days=1))
     assert state.read().latest == now
 
 
 def test_a_link_to_the_workspace_shares_its_state(tmp_path: Path, workspace: Path) -> None:
     """The state belongs to the real path, however the workspace was named; another one has its own."""
     (tmp_path / "alias").symlink_to(workspace)
-    paths = [State(tmp_path, folder).folder.path for folder in (workspace, tmp_path / "alias", tmp_path)]
+    paths = [PrivateState(tmp_path, folder).folder.path for folder in (workspace, tmp_path / "alias", tmp_path)]
     assert paths[0] == paths[1] != paths[2]
 
 
@@ -114,9 +114,9 @@ def test_a_damaged_state_counts_as_none(store: Store, now: datetime, text: bytes
     change(store, now)
     assert store.state is not None
     (store.state.folder.path / "state.json").write_bytes(text)
-    assert store.state.read() == Recorded()
+    assert store.state.read() == RecordedTimes()
     change(store, now)
-    assert store.state.read() == Recorded(None, now)
+    assert store.state.read() == RecordedTimes(None, now)
 
 
 @pytest.mark.parametrize("via_link", [False, True])
@@ -127,7 +127,7 @@ def test_refuses_a_state_inside_the_workspace(workspace: Path, tmp_path: Path, n
         home.mkdir()
         home = tmp_path / "linked"
         home.symlink_to(workspace / "state")
-    store = Store(workspace / ".aiter", state=State(home, workspace))
+    store = Store(workspace / ".aiter", state=PrivateState(home, workspace))
     with pytest.raises(RefusedError) as caught:
         change(store, now)
     assert caught.value.code == "state.inside_workspace"
@@ -141,7 +141,7 @@ def test_a_workspace_around_the_home_folder_may_hold_the_state(
 ) -> None:
     """What the person's environment names counts there: it is the person's as much as the home folder is."""
     (workspace / person).mkdir(parents=True, exist_ok=True)
-    state = State(workspace / where, workspace, workspace / person)
+    state = PrivateState(workspace / where, workspace, workspace / person)
     change(Store(workspace / ".aiter", state=state), now)
     assert state.read().last_change == now
     assert state.folder.path.is_relative_to(workspace / where)
@@ -156,7 +156,7 @@ def test_a_memory_folder_holds_no_state(workspace: Path, now: datetime, where: s
     (workspace / "agent").mkdir()
     (workspace / "agent/Aidefile").touch()
     (workspace / "link").symlink_to(".aiter/memory")
-    state = State(workspace / where, workspace, workspace)
+    state = PrivateState(workspace / where, workspace, workspace)
     with pytest.raises(RefusedError) as caught:
         change(Store(workspace / ".aiter", state=state), now)
     assert caught.value.code == "state.inside_workspace"
@@ -170,7 +170,7 @@ PRIVATE = [("own", "open"), *((level, kind) for level in ("memdeck", "own") for 
 @pytest.mark.parametrize(("level", "kind"), PRIVATE)
 def test_a_state_in_the_home_folder_is_private(workspace: Path, now: datetime, level: str, kind: str) -> None:
     """Where the workspace holds it, only a folder as memdeck makes it counts: git makes others."""
-    state = State(workspace / "s", workspace, workspace)
+    state = PrivateState(workspace / "s", workspace, workspace)
     store = Store(workspace / ".aiter", state=state)
     change(store, now)
     folder = state.folder.path if level == "own" else state.folder.path.parent
@@ -197,10 +197,10 @@ def test_a_state_in_the_home_folder_is_private(workspace: Path, now: datetime, l
 
 def test_a_clone_is_no_home_folder(workspace: Path, tmp_path: Path, now: datetime) -> None:
     """Records inside of a workspace that does not hold the person's home folder are refused as ever."""
-    change(Store(workspace / ".aiter", state=State(workspace / "s", workspace, workspace)), now)
+    change(Store(workspace / ".aiter", state=PrivateState(workspace / "s", workspace, workspace)), now)
     for person in (tmp_path / "me", tmp_path, workspace.with_name(workspace.name + "-too"), None):
         with pytest.raises(RefusedError, match=r"state\.inside_workspace"):
-            State(workspace / "s", workspace, person).read()
+            PrivateState(workspace / "s", workspace, person).read()
 
 
 @pytest.mark.parametrize("level", ["memdeck", "own"])
@@ -234,7 +234,7 @@ def test_refuses_a_state_home_that_is_no_folder(workspace: Path, tmp_path: Path,
     else:
         home.symlink_to("nosuch")
     with pytest.raises(RefusedError, match=str(home)) as caught:
-        change(Store(workspace / ".aiter", state=State(home, workspace)), now)
+        change(Store(workspace / ".aiter", state=PrivateState(home, workspace)), now)
     assert caught.value.code == "file.not_folder"
 
 
@@ -287,7 +287,7 @@ def test_the_times_are_written_over_themselves(store: Store, now: datetime) -> N
     later = now + timedelta(hours=1)
     store.state.record(last_change=later)
     assert (path.stat().st_ino, path.stat().st_size) == (before.st_ino, before.st_size)
-    assert store.state.read() == Recorded(None, later)
+    assert store.state.read() == RecordedTimes(None, later)
 
 
 @pytest.mark.parametrize("kind", ["second name", "longer", "read only"])
@@ -317,13 +317,15 @@ def test_what_a_crash_left_of_a_record_goes_at_the_next_start(tmp_path: Path, no
     """A record that was being rewritten leaves its temporary file to nobody, unless a process is writing it now."""
     workspace, state_home = tmp_path / "shop", tmp_path / "state"
     (workspace / ".aiter/memory").mkdir(parents=True)
-    state = State(state_home, workspace)
+    state = PrivateState(state_home, workspace)
     record = PrivateRecord(state.folder, "state", "imports.json")
     record.update(lambda _: b"{}\n", command="test", now=now)
     left = record.path.with_name(".imports.json.tmp")
 
     def start() -> None:
-        with Store(workspace / ".aiter", state=State(state_home, workspace)).transaction("t", actor="a", now=now):
+        with Store(workspace / ".aiter", state=PrivateState(state_home, workspace)).transaction(
+            "t", actor="a", now=now
+        ):
             pass
 
     left.write_bytes(b"{")

@@ -14,7 +14,7 @@ import pytest
 
 import memory
 from memory.errors import BusyError, RefusedError
-from memory.storage import ABSENT, MISSING, Store, Stored, Version, fsio
+from memory.storage import ABSENT, MISSING, FileVersion, Store, Stored, fsio
 from memory.storage.files.safe_open import read_open
 from tests.patience import PATIENCE, join
 
@@ -31,7 +31,7 @@ def refused(path: str, beneath: Path) -> str:
 
 def test_reads_bytes_and_version(workspace: Path, tasks: Path) -> None:
     """The bytes come with the version that stat tells of the same file."""
-    assert fsio.read(PATH, workspace) == Stored(tasks.read_bytes(), Version.of(tasks.stat()))
+    assert fsio.read(PATH, workspace) == Stored(tasks.read_bytes(), FileVersion.of(tasks.stat()))
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"\xff\r\n" * 3, b"x" * 3_000_000])
@@ -62,7 +62,7 @@ def test_follows_a_link_that_stays_inside(workspace: Path, tasks: Path, absolute
     target.parent.mkdir()
     tasks.rename(target)
     tasks.symlink_to(target if absolute else "../../docs/tasks.md")
-    assert fsio.read(PATH, workspace).version == Version.of(target.stat())
+    assert fsio.read(PATH, workspace).version == FileVersion.of(target.stat())
 
 
 def test_follows_a_folder_link_that_stays_inside(workspace: Path) -> None:
@@ -233,7 +233,7 @@ def test_a_file_that_changes_is_read_whole_or_not_at_all(workspace: Path, tasks:
 @pytest.mark.parametrize(("age_ms", "settled"), [(-50, False), (0, False), (10, False), (30, True), (9e9, True)])
 def test_a_young_version_is_not_settled(age_ms: float, settled: bool) -> None:
     """Within the tick of a file system's clock, equal versions do not prove equal bytes."""
-    version = Version(1, 2, 3, 10**20, 10**18)
+    version = FileVersion(1, 2, 3, 10**20, 10**18)
     assert version.settled(10**18 + int(age_ms * 1e6)) is settled
 
 

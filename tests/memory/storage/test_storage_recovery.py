@@ -11,8 +11,8 @@ import pytest
 from memory.errors import RefusedError
 from memory.files.tasks import edits as task_edits
 from memory.storage.files.identity import Mark
-from memory.storage.transaction.intent_log import Displaced, Intent, Role
-from memory.storage.transaction.recovery import Outcome
+from memory.storage.transaction.intent_log import Displaced, IntendedFile, Intent
+from memory.storage.transaction.recovery import RecoveryOutcome
 from memory.workspace import Workspace
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import KILLED, killed_at
@@ -46,7 +46,11 @@ def test_opening_a_workspace_recovers(place: Place) -> None:
     workspace = Workspace.open(place.shop, state_home=place.state, machine_zone=UTC)
     assert sum(place.memory()[name] != data for name, data in before.items()) == 2
     [recovery] = workspace.store.recovered
-    assert (recovery.outcome, recovery.intent.operation, recovery.intent.actor) == (Outcome.FINISHED, "start", "cli")
+    assert (recovery.outcome, recovery.intent.operation, recovery.intent.actor) == (
+        RecoveryOutcome.FINISHED,
+        "start",
+        "cli",
+    )
 
 
 def test_opening_a_workspace_writes_nothing_when_all_is_well(place: Place) -> None:
@@ -84,7 +88,7 @@ def test_no_path_of_a_record_is_believed(place: Place, path: str) -> None:
     record = store.state.folder.path / "intent-.aiter"
     intent = Intent.decode(record.read_bytes())
     assert intent is not None
-    role = Role(path, intent.roles[0].label, None, Mark(1, 1, 1))
+    role = IntendedFile(path, intent.roles[0].label, None, Mark(1, 1, 1))
     record.write_bytes(Intent("x", intent.time, "cli", "x", "", (role,)).encode())
     with pytest.raises(RefusedError) as caught:
         place.recover()
@@ -95,7 +99,7 @@ def test_no_path_of_a_record_is_believed(place: Place, path: str) -> None:
 @pytest.mark.parametrize("label", ["../x", "01HM8VDA8042RVZ0WXA3DA4TGM.0/../../x", "lock", ""])
 def test_no_staged_name_of_a_record_is_believed(label: str) -> None:
     """A record whose staged names are not of the form that changes give them counts as none."""
-    intent = Intent("x", "2024-01-15", "cli", "x", "", (Role("a", label, None, None),))
+    intent = Intent("x", "2024-01-15", "cli", "x", "", (IntendedFile("a", label, None, None),))
     assert Intent.decode(intent.encode()) is None
 
 
@@ -104,7 +108,7 @@ def test_a_torn_record_counts_as_none(cut: int) -> None:
     """A record that is not whole promised nothing yet."""
     mark = Mark(1, 2, 3, 4, "5")
     label = "01HM8VDA8042RVZ0WXA3DA4TGM.0"
-    intent = Intent("x", "2024-01-15T10:00:00+00:00", "cli", "x", "", (Role("a", label, None, mark),))
+    intent = Intent("x", "2024-01-15T10:00:00+00:00", "cli", "x", "", (IntendedFile("a", label, None, mark),))
     data = intent.encode()
     assert Intent.decode(data) == intent
     assert Intent.decode(data[:cut]) is None

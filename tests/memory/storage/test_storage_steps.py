@@ -14,7 +14,7 @@ from memory.errors import BusyError, ConflictError
 from memory.storage import FileChange, fsio
 from memory.storage.files import leases
 from memory.storage.transaction.displaced import sweep
-from memory.storage.transaction.file_step import Step
+from memory.storage.transaction.file_step import FileStep
 from tests.patience import join, until
 
 NAME = "memory/tasks.md"
@@ -50,7 +50,7 @@ def test_a_foreign_change_after_the_check(
     if not exchange:
         monkeypatch.setattr(fsio, "_renameat2", no_such_call)
     stage = os.open(tmp_path, os.O_RDONLY)
-    step = Step(FileChange(NAME, tasks.read_bytes(), after), workspace, f".aiter/{NAME}", stage, "x")
+    step = FileStep(FileChange(NAME, tasks.read_bytes(), after), workspace, f".aiter/{NAME}", stage, "x")
     assert step.check()
     step.stage()
     foreign(tasks)
@@ -76,7 +76,7 @@ def opened(path: Path) -> threading.Thread:
     return thread
 
 
-def broken(step: Step) -> None:
+def broken(step: FileStep) -> None:
     """Wait until another program asks for the file."""
     until(lambda: not leases.unbroken(step._source))
 
@@ -84,7 +84,7 @@ def broken(step: Step) -> None:
 def test_a_writer_that_comes_before_the_exchange(workspace: Path, tasks: Path, tmp_path: Path) -> None:
     """A program that opens the file for writing while we prepare goes first, on the file that it opened."""
     stage = os.open(tmp_path, os.O_RDONLY)
-    step = Step(FileChange(NAME, tasks.read_bytes(), b"ours"), workspace, f".aiter/{NAME}", stage, "x")
+    step = FileStep(FileChange(NAME, tasks.read_bytes(), b"ours"), workspace, f".aiter/{NAME}", stage, "x")
     assert step.check()
     step.stage()
     inode, writer = tasks.stat().st_ino, opened(tasks)
@@ -101,7 +101,7 @@ def test_a_writer_that_comes_before_the_exchange(workspace: Path, tasks: Path, t
 def test_a_writer_that_comes_with_the_exchange(workspace: Path, tasks: Path, tmp_path: Path) -> None:
     """A program that asks for the displaced file is noticed after the exchange, and gets its file back."""
     stage = os.open(tmp_path, os.O_RDONLY)
-    step = Step(FileChange(NAME, tasks.read_bytes(), b"ours"), workspace, f".aiter/{NAME}", stage, "x")
+    step = FileStep(FileChange(NAME, tasks.read_bytes(), b"ours"), workspace, f".aiter/{NAME}", stage, "x")
     assert step.check()
     step.stage()
     step.apply([])
@@ -120,7 +120,7 @@ def test_a_writer_that_comes_with_the_exchange(workspace: Path, tasks: Path, tmp
 def test_a_writer_that_keeps_the_file_open(workspace: Path, tasks: Path, tmp_path: Path) -> None:
     """While another program has the file open for writing nothing happens to it, and the error says so."""
     stage = os.open(tmp_path, os.O_RDONLY)
-    step = Step(FileChange(NAME, TASKS, b"ours"), workspace, f".aiter/{NAME}", stage, "x", patience=0)
+    step = FileStep(FileChange(NAME, TASKS, b"ours"), workspace, f".aiter/{NAME}", stage, "x", patience=0)
     with tasks.open("ab"), pytest.raises(BusyError) as caught:
         step.check()
     assert caught.value.code == "file.in_use"
@@ -132,7 +132,7 @@ def test_a_writer_that_keeps_the_file_open(workspace: Path, tasks: Path, tmp_pat
 def test_late_bytes_are_kept(workspace: Path, tasks: Path, tmp_path: Path) -> None:
     """What a program writes to the displaced file after all that is kept, once the program is done with it."""
     stage = os.open(tmp_path, os.O_RDONLY)
-    step = Step(FileChange(NAME, TASKS, b"ours"), workspace, f".aiter/{NAME}", stage, "x")
+    step = FileStep(FileChange(NAME, TASKS, b"ours"), workspace, f".aiter/{NAME}", stage, "x")
     assert step.check()
     step.stage()
     step.apply([])
@@ -152,7 +152,7 @@ def test_a_removed_file_is_put_back(workspace: Path, tasks: Path, tmp_path: Path
     """A removal that is part of a failing change brings the very same file back."""
     stage = os.open(tmp_path, os.O_RDONLY)
     before, inode = tasks.read_bytes(), tasks.stat().st_ino
-    step = Step(FileChange(NAME, before, None), workspace, f".aiter/{NAME}", stage, "x")
+    step = FileStep(FileChange(NAME, before, None), workspace, f".aiter/{NAME}", stage, "x")
     assert step.check()
     step.stage()
     step.apply([])
@@ -167,7 +167,7 @@ def test_what_cannot_be_put_back_is_kept(workspace: Path, tasks: Path, tmp_path:
     """Where somebody already wrote a newer file, that one stays, and ours before it is kept in the stage."""
     stage = os.open(tmp_path, os.O_RDONLY)
     before = tasks.read_bytes()
-    step = Step(FileChange(NAME, before, b"ours"), workspace, f".aiter/{NAME}", stage, "x")
+    step = FileStep(FileChange(NAME, before, b"ours"), workspace, f".aiter/{NAME}", stage, "x")
     assert step.check()
     step.stage()
     step.apply([])
@@ -182,7 +182,7 @@ def test_what_cannot_be_put_back_is_kept(workspace: Path, tasks: Path, tmp_path:
 def test_a_new_file_never_covers_another(workspace: Path, tmp_path: Path) -> None:
     """A file that appeared since the check is not replaced by ours."""
     stage = os.open(tmp_path, os.O_RDONLY)
-    step = Step(FileChange("memory/a.md", None, b"ours"), workspace, ".aiter/memory/a.md", stage, "x")
+    step = FileStep(FileChange("memory/a.md", None, b"ours"), workspace, ".aiter/memory/a.md", stage, "x")
     assert step.check()
     step.stage()
     (workspace / ".aiter/memory/a.md").write_bytes(b"theirs")

@@ -13,9 +13,9 @@ import pytest
 
 import memory
 from memory.errors import ConflictError
-from memory.storage import State, Store
+from memory.storage import PrivateState, Store
 from memory.storage.log.schema import VERSION
-from memory.storage.log.shared import Together
+from memory.storage.log.shared import SharedLog
 from tests.patience import PATIENCE
 from tests.reviewing import let_agents
 
@@ -26,8 +26,8 @@ LINES = "memory/notes.jsonl"
 @pytest.fixture
 def pair(workspace: Path, tmp_path: Path) -> tuple[Store, Store]:
     """Make two stores that share a change log, with files of the same name."""
-    state = State(tmp_path / "state", workspace)
-    together = Together(state)
+    state = PrivateState(tmp_path / "state", workspace)
+    together = SharedLog(state)
     stores = tuple(
         Store(workspace / name, state=state, workspace=workspace, together=together, settle=0)
         for name in (".aiter", ".other")

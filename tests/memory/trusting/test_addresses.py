@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory.trust.addresses import closed_reason
-from memory.trust.consent import Settings, Trust, is_open_address, read_settings
+from memory.trust.consent import Trust, TrustSettings, is_open_address, read_settings
 
 OPEN = [
     "https://api.example.com/health",
@@ -191,10 +191,10 @@ def test_settings_come_from_the_person_only(tmp_path: Path) -> None:
     root.mkdir()
     file = home / "memdeck" / "config.toml"
     file.parent.mkdir(parents=True)
-    assert read_settings(home, root) == Settings()
+    assert read_settings(home, root) == TrustSettings()
     file.write_text('[trust]\nprivate_hosts = ["localhost", "10.1.2.3", "[::1]"]\n')
     settings = read_settings(home, root)
-    assert settings == Settings(frozenset({"localhost", "10.1.2.3", "::1"}))
+    assert settings == TrustSettings(frozenset({"localhost", "10.1.2.3", "::1"}))
     trust = Trust(tmp_path / "state", root, settings)
     assert trust.closed_url_reason("http://localhost:8080/health") == ""
     assert trust.closed_url_reason("http://[::1]/") == ""

@@ -10,7 +10,7 @@ import pytest
 
 from memory.monitoring.process.command import clean_environment, run_command
 from memory.trust.asks import Ask
-from memory.trust.decision import Decision
+from memory.trust.decision import ConsentDecision
 from memory.trust.view import view_of
 
 
@@ -71,7 +71,9 @@ def test_what_is_left_of_a_variable(tmp_path: Path, name: str, value: str, left:
 def test_the_question_warns_of_them(tmp_path: Path) -> None:
     """Beside the names of all variables stands which of them may have more run."""
     ask = Ask("check", "command", "echo 1", "One", "monitors.md", 3, environment=("PGHOST", "BASH_ENV", "LD_PRELOAD"))
-    warnings = view_of(ask, Decision(False, "pending", "0" * 64, None, ""), tmp_path).warnings
+    warnings = view_of(ask, ConsentDecision(False, "pending", "0" * 64, None, ""), tmp_path).warnings
     assert "BASH_ENV, LD_PRELOAD may have programs load and run more than stands here" in warnings
-    other = view_of(replace(ask, environment=("PGHOST",)), Decision(False, "pending", "0" * 64, None, ""), tmp_path)
+    other = view_of(
+        replace(ask, environment=("PGHOST",)), ConsentDecision(False, "pending", "0" * 64, None, ""), tmp_path
+    )
     assert not any("may have programs load" in one for one in other.warnings)

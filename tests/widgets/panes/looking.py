@@ -14,7 +14,7 @@ from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from widgets.pane.base import Pane
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.text.styled_text import line_text
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -99,7 +99,7 @@ async def walked(pane: Pane, files: Mapping[str, str | bytes], pilot: Pilot[None
     """Show files and put the cursor on each of their items; nothing unsafe reaches the screen."""
     pane.show(look(files), NOW)
     await settled(pilot, app)
-    items = sum(isinstance(row, Row) for row in pane.line_list.rows)
+    items = sum(isinstance(row, RowKey) for row in pane.line_list.rows)
     assert items
     for _ in range(items):
         assert_safe(screen_text(app))

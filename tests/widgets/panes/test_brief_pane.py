@@ -10,7 +10,7 @@ from memory.base.problems import Problem
 from tests.widgets.panes.looking import DEMO, NOW, ONE_LINE, Files, settled, showing, shown, walked
 from widgets.list.rows import Heading
 from widgets.pane.base import Pane
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.panes.brief.pane import BriefPane
 from widgets.panes.brief.row import BriefRow
 
@@ -43,7 +43,7 @@ FILES: dict[str, str | bytes] = {
 
 def rows(pane: BriefPane, group: str) -> list[BriefRow]:
     """The rows of a group."""
-    return [row.item for row in pane.line_list.rows if isinstance(row, Row) and row.item.group == group]
+    return [row.item for row in pane.line_list.rows if isinstance(row, RowKey) and row.item.group == group]
 
 
 def headings(pane: BriefPane) -> list[tuple[str, str]]:

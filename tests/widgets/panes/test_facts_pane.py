@@ -9,7 +9,7 @@ import pytest
 
 from memory.facts.inject import inject
 from memory.facts.reading import read_facts
-from memory.facts.settings import Settings
+from memory.facts.settings import FactLimits
 from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
@@ -151,7 +151,7 @@ async def test_another_programs_fact_appears(place: Workspace) -> None:
         file = place.root / ".aegis/memory/memories.jsonl"
         with open(file, "ab") as other:
             other.write(fact_line("m-9", "From outside", "2024-01-15T10:00:00Z"))
-        app.looking.files_changed(frozenset({".aegis/memory/memories.jsonl"}))
+        app.refresher.files_changed(frozenset({".aegis/memory/memories.jsonl"}))
         await settle(pilot)
         pane = app.navigation.pane
         assert ids(pane)[0] == "m-9"
@@ -195,7 +195,7 @@ async def test_hostile_facts_are_safe(tmp_path: Path, size: tuple[int, int]) -> 
 def test_the_picture_of_an_injection() -> None:
     """The bar is as long as the budget is used; what fell off is listed with why it was near."""
     data = b"".join(fact_line(f"m-{number}", "port " + "x" * 95) for number in range(1, 5))
-    found = inject(read_facts(data), "port", NOW, Settings(max_inject_chars=200))
+    found = inject(read_facts(data), "port", NOW, FactLimits(max_inject_chars=200))
     drawn = [line_text(line) for line in injection_lines(found)]
     assert drawn[2] == "characters " + "█" * 30 + "  200 of 200"
     assert drawn[3] == "facts      " + "█" * 6 + "░" * 24 + "  2 of 10"
@@ -207,7 +207,7 @@ def test_the_picture_of_an_injection() -> None:
 def test_without_a_match_the_picture_shows_the_smaller_limit() -> None:
     """At most five stand in where nothing matches: the bar and what fell off say so, and no column is empty."""
     data = b"".join(fact_line(f"m-{number}", f"port {number}") for number in range(1, 9))
-    drawn = [line_text(line) for line in injection_lines(inject(read_facts(data), "nothing", NOW, Settings()))]
+    drawn = [line_text(line) for line in injection_lines(inject(read_facts(data), "nothing", NOW, FactLimits()))]
     assert drawn[0] == "Nothing matches, so at most the 5 newest facts stand in."
     assert drawn[3] == "facts      " + "█" * 30 + "  5 of 5"
     assert drawn[4].strip() == "without a match; with one up to 10"

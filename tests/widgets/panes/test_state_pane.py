@@ -14,10 +14,10 @@ from tests.memory.state.states import Repository
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from tests.widgets.panes.looking import detail_words, settled
 from widgets.list.rows import Heading
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.panes.state.diff import recall_lines, recall_summary
 from widgets.panes.state.pane import StatePane
-from widgets.panes.state.rows import CheckpointRow, EntryRow, EventRow, EvidenceRow, SectionRow, SourceRow, Standing
+from widgets.panes.state.rows import CheckpointRow, EntryRow, EventRow, EvidenceRow, SectionRow, SourceRow, StatusRow
 from widgets.text.glyphs import ASCII, UNICODE
 from widgets.text.styled_text import line_text
 
@@ -33,7 +33,7 @@ def kinds(pane: StatePane) -> list[str]:
 
 def titles(pane: StatePane, kind: type) -> list[str]:
     """The titles of the rows of one kind."""
-    return [row.item.title for row in pane.line_list.rows if isinstance(row, Row) and isinstance(row.item, kind)]
+    return [row.item.title for row in pane.line_list.rows if isinstance(row, RowKey) and isinstance(row.item, kind)]
 
 
 class Shown:
@@ -110,7 +110,7 @@ async def test_the_first_row_says_the_one_thing_to_do(tmp_path: Path) -> None:
     shop = project(tmp_path)
     async with Shown(shop) as shown:
         assert "The last sync of codex failed  I imports again" in screen_text(shown.app)
-        words = await shown.at(Standing.ref)
+        words = await shown.at(StatusRow.ref)
         assert "events 10, 3 not yet recalled" in words
         assert "drift none" in words
     calm = Repository(tmp_path / "calm")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 
 from widgets.list.rows import Heading
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 
 SHOWN = {"waiting": 3, "news": 8, "week": 4, "run": 4, "journal": 5, "progress": 5}
 """Rows of one group that are shown, else `USUAL`; a last one says how many more there are, and leads to them."""
@@ -54,7 +54,7 @@ def cut(keys: Sequence[Hashable], opened: Collection[str]) -> list[Hashable]:
     for key in keys:
         if isinstance(key, Heading):
             count = 0
-        elif isinstance(key, Row):
+        elif isinstance(key, RowKey):
             group = key.item.group
             if group == MORE:
                 if key.item.target in opened and not key.item.thing:

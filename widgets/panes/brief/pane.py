@@ -15,7 +15,7 @@ from memory.base.safe_text import cell_width, visible
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Contents, Pane
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.panes.time_words import until
 from widgets.text.styled_text import Line
 
@@ -114,7 +114,7 @@ class BriefPane(Pane):
 
     def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
         """The rows that a filter leaves, all that there are of a group."""
-        return super().kept([key for key in keys if not isinstance(key, Row) or key.item.group != MORE], needles)
+        return super().kept([key for key in keys if not isinstance(key, RowKey) or key.item.group != MORE], needles)
 
     def counts(self, item: BriefRow) -> bool:
         """What says how many more there are is none of them."""
@@ -327,7 +327,7 @@ class BriefPane(Pane):
     def on_click(self, event: events.Click) -> None:
         """One click is enough where a row leads to all of its group."""
         row = self.line_list.cursor
-        if event.widget is not self.line_list or not isinstance(row, Row):
+        if event.widget is not self.line_list or not isinstance(row, RowKey):
             return
         below = event.get_content_offset_capture(self.line_list).y + round(self.line_list.scroll_y)
         leads = row.item.group == MORE and row.item.target in DOORS

@@ -18,7 +18,7 @@ from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, T
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Contents, Pane
 from widgets.pane.filter import Needles, strange_words
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.panes.journal.pane import day_title
 from widgets.text.styled_text import Line, Piece, line_text
 
@@ -47,7 +47,7 @@ OWN = ("human", "cli")
 """Who a person is."""
 
 
-class Source(Protocol):
+class ChangeSource(Protocol):
     """Where changes come from; called in threads."""
 
     def page(self, limit: int, before: int | None) -> Sequence[LoggedChange]:
@@ -90,7 +90,7 @@ class ChangesPane(Pane):
         ref: str
         views: Sequence[ChangeView]
 
-    def __init__(self, source: Source | None = None) -> None:
+    def __init__(self, source: ChangeSource | None = None) -> None:
         """`source` gives the changes; without one there are none."""
         super().__init__()
         self.source = source
@@ -138,7 +138,7 @@ class ChangesPane(Pane):
             needles = Needles.read(text, self.filter_fields) if text else None
             while len(listed.changes) < self._wanted and not listed.complete and text == self.filter:
                 page = self.source.page(PAGE, listed.last)
-                kept = page if needles is None else [one for one in page if needles.fit(Row(one, None), self)]
+                kept = page if needles is None else [one for one in page if needles.fit(RowKey(one, None), self)]
                 listed = _Listed(
                     text,
                     stamp,
@@ -233,7 +233,7 @@ class ChangesPane(Pane):
     def detail(self, item: LoggedChange) -> Sequence[DetailLine]:
         """Who and when, what became of it since, then what became of each entry."""
         row = self.line_list.cursor
-        if isinstance(row, Row) and row.item is item:
+        if isinstance(row, RowKey) and row.item is item:
             # They stand in the change itself; nobody has to wait for them.
             self.linking.known(row, self.links(item))
         parts: list[DetailLine] = [
@@ -345,7 +345,7 @@ class ChangesPane(Pane):
 
     def say_title(self) -> None:
         """How many are listed, of how many that were looked at; a `+` says that there are more."""
-        rows = [row for row in self.line_list.rows if isinstance(row, Row)]
+        rows = [row for row in self.line_list.rows if isinstance(row, RowKey)]
         # What only took another one back, or brought it again, stands in that one's row.
         turns = sum(len(row.item.turns) for row in rows)
         more = "" if self._listed.complete else "+"

@@ -9,7 +9,7 @@ from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, 
 from widgets.panes.time_words import dated
 from widgets.text.styled_text import Line, Piece, line
 
-from .lines import OPS, Seen
+from .lines import OPS, LineContext
 from .rows import DecisionRow, DreamRow, GateRow, HealthRow, InboxRow, InvalidRow, Json, MemoryRow, ShadowRow
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ TERMS = (("unicode", "words"), ("trigram", "letters"), ("recency", "age"), ("sig
 """The terms of a score, with the words for them."""
 
 
-def detail_lines(item: Any, seen: Seen, decisions: Sequence[Json], hint: str) -> Iterator[DetailLine]:
+def detail_lines(item: Any, seen: LineContext, decisions: Sequence[Json], hint: str) -> Iterator[DetailLine]:
     """Everything of a row; `decisions` are the newest ones, `hint` says what can be done."""
     match item:
         case HealthRow():
@@ -57,7 +57,7 @@ def detail_lines(item: Any, seen: Seen, decisions: Sequence[Json], hint: str) ->
             yield from (Labelled(key.replace("_", " "), str(value)) for key, value in item.record.items() if value)
 
 
-def _health(item: HealthRow, seen: Seen) -> Iterator[DetailLine]:
+def _health(item: HealthRow, seen: LineContext) -> Iterator[DetailLine]:
     found = item.overview
     yield Title(item.title)
     if found.error is not None:
@@ -77,7 +77,7 @@ def _health(item: HealthRow, seen: Seen) -> Iterator[DetailLine]:
     yield Labelled("person", health["global_dir"] or "no home folder")
 
 
-def _memory(memory: Memory, recalls: Json, seen: Seen) -> Iterator[DetailLine]:
+def _memory(memory: Memory, recalls: Json, seen: LineContext) -> Iterator[DetailLine]:
     header, source = memory.header, memory.header.provenance
     yield Title(header.name)
     yield Prose(header.description, tone="muted")
@@ -102,7 +102,7 @@ def _memory(memory: Memory, recalls: Json, seen: Seen) -> Iterator[DetailLine]:
     yield from (Spacer(), Prose(memory.body, markdown=True))
 
 
-def _history(memory: Memory, decisions: Sequence[Json], seen: Seen) -> Iterator[DetailLine]:
+def _history(memory: Memory, decisions: Sequence[Json], seen: LineContext) -> Iterator[DetailLine]:
     mine = [one for one in decisions if memory.filename in (one["target_filename"], *one["targets"])]
     mine = [one for one in mine if one["scope"] == memory.root.scope and one["agent_name"] == memory.root.agent]
     if mine:
@@ -110,20 +110,20 @@ def _history(memory: Memory, decisions: Sequence[Json], seen: Seen) -> Iterator[
         yield Lines(tuple(_decided(one, seen) for one in mine[:NEWEST]), 17)
 
 
-def _decided(one: Json, seen: Seen) -> Line:
+def _decided(one: Json, seen: LineContext) -> Line:
     rule = one["rule_trace"][-1]["name"].removeprefix("controller.") if one["rule_trace"] else ""
     when = seen.when(one["decided_at"])
     return line(Piece(f"{when.text:<9}", "muted"), Piece(f"{one['op']:<8}", OPS.get(one["op"], "plain")), rule)
 
 
-def _hidden(item: ShadowRow, seen: Seen) -> Iterator[DetailLine]:
+def _hidden(item: ShadowRow, seen: LineContext) -> Iterator[DetailLine]:
     for_whom = f" for {item.reader}" if item.reader else ""
     words = f"Hidden{for_whom} by {item.winner.root.label}/{item.winner.filename}: the same type and name, deeper."
     yield from _memory(item.memory, {}, seen)
     yield from (Spacer(), Prose(words, tone="warn"))
 
 
-def _decision(item: DecisionRow, seen: Seen, hint: str) -> Iterator[DetailLine]:
+def _decision(item: DecisionRow, seen: LineContext, hint: str) -> Iterator[DetailLine]:
     made = item.decision
     yield Title(f"{made['op']} {made['target_filename'] or ''}".strip())
     yield Prose(made["reason"])
@@ -163,7 +163,7 @@ def _gates(item: GateRow, hint: str) -> Iterator[DetailLine]:
     yield from (Spacer(), Prose(hint, tone="muted"))
 
 
-def _dream(item: DreamRow, seen: Seen) -> Iterator[DetailLine]:
+def _dream(item: DreamRow, seen: LineContext) -> Iterator[DetailLine]:
     run = item.run
     yield Title(f"Dream of {run['scope']}")
     if run["error"]:
@@ -176,7 +176,7 @@ def _dream(item: DreamRow, seen: Seen) -> Iterator[DetailLine]:
             yield Labelled(label, str(run[key]))
 
 
-def search_lines(found: Sequence[Scored], hidden: int, seen: Seen, width: int) -> list[Line]:
+def search_lines(found: Sequence[Scored], hidden: int, seen: LineContext, width: int) -> list[Line]:
     """What a search found, each with the terms of its score as bars; `width` are the cells of a line."""
     lines: list[Line] = []
     bar = max(4, min(BAR, (width - 24) // 2))
@@ -196,7 +196,7 @@ def search_lines(found: Sequence[Scored], hidden: int, seen: Seen, width: int) -
     return lines or [line(Piece("Nothing is near that. Other words may find it.", "muted"))]
 
 
-def _bar(value: float, seen: Seen, words: str, cells: int = BAR // 2, tone: Any = "good") -> Line:
+def _bar(value: float, seen: LineContext, words: str, cells: int = BAR // 2, tone: Any = "good") -> Line:
     full = min(cells, round(cells * min(max(value, 0.0), 1.0)))
     full = max(full, int(value > 0))
     glyphs = seen.glyphs

@@ -37,7 +37,7 @@ OPS: dict[str, Tone] = {"add": "good", "update": "accent", "delete": "warn", "re
 STATES: dict[str, Tone] = {"promoted": "good", "failed": "alert", "running": "accent"}
 
 
-class Seen(NamedTuple):
+class LineContext(NamedTuple):
     """When, where and with which signs something is drawn."""
 
     now: datetime
@@ -57,7 +57,7 @@ class Seen(NamedTuple):
         return Piece(f"{day.day} {day:%b}" if day.year == today.year else f"{day:%b %Y}", "muted")
 
 
-def row_line(item: Any, seen: Seen, width: int) -> Line:
+def row_line(item: Any, seen: LineContext, width: int) -> Line:
     """The line of a row, in so many cells."""
     match item:
         case HealthRow():
@@ -74,7 +74,7 @@ def row_line(item: Any, seen: Seen, width: int) -> Line:
             return OTHER.line(width, _other(item, seen))
 
 
-def _health(item: HealthRow, seen: Seen) -> Line:
+def _health(item: HealthRow, seen: LineContext) -> Line:
     found, glyphs = item.overview, seen.glyphs
     if found.error is not None:
         return line(Piece(f"{glyphs.alert} {found.error.message}", "alert"))
@@ -91,7 +91,7 @@ def _health(item: HealthRow, seen: Seen) -> Line:
     return line(Piece(f"{glyphs.alert} ", "alert"), Piece(wrong, "alert"), Piece(f"  {words}", "muted"))
 
 
-def _memory(item: MemoryRow, seen: Seen, width: int) -> Line:
+def _memory(item: MemoryRow, seen: LineContext, width: int) -> Line:
     header = item.memory.header
     old = header.provenance.superseded_by is not None
     count = item.recalls.get("recall_count") or 0
@@ -110,7 +110,7 @@ def _memory(item: MemoryRow, seen: Seen, width: int) -> Line:
     )
 
 
-def _shadow(item: ShadowRow, seen: Seen, width: int) -> Line:
+def _shadow(item: ShadowRow, seen: LineContext, width: int) -> Line:
     memory = item.memory
     reader = f" for {item.reader}" if item.reader else ""
     words = line(
@@ -120,7 +120,7 @@ def _shadow(item: ShadowRow, seen: Seen, width: int) -> Line:
     return clip_line(line(Piece("   "), words), width)
 
 
-def _decision(item: DecisionRow, seen: Seen, width: int) -> Line:
+def _decision(item: DecisionRow, seen: LineContext, width: int) -> Line:
     made = item.decision
     tone = OPS.get(made["op"], "plain")
     signs = {"reject": seen.glyphs.cross, "noop": seen.glyphs.circle}
@@ -137,7 +137,7 @@ def _decision(item: DecisionRow, seen: Seen, width: int) -> Line:
     )
 
 
-def _gate(item: GateRow, seen: Seen) -> Line:
+def _gate(item: GateRow, seen: LineContext) -> Line:
     is_open = item.gates["open"]
     return line(
         Piece(f"{seen.glyphs.check if is_open else seen.glyphs.circle} ", "good" if is_open else "muted"),
@@ -147,7 +147,7 @@ def _gate(item: GateRow, seen: Seen) -> Line:
     )
 
 
-def _other(item: Any, seen: Seen) -> dict[str, str | Piece | Line]:
+def _other(item: Any, seen: LineContext) -> dict[str, str | Piece | Line]:
     glyphs = seen.glyphs
     match item:
         case InvalidRow():

@@ -13,7 +13,7 @@ from widgets.pane.base import Badge, FormPlan, Removal
 from widgets.text.styled_text import Line
 
 from .detail import detail_lines
-from .lines import Seen, row_line
+from .lines import LineContext, row_line
 from .rows import DecisionRow, DreamRow, GateRow, HealthRow, InboxRow, InvalidRow, MemoryRow, ShadowRow, rows_of
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ class CuratedPane(OutlinePane):
     """What was searched for last."""
 
     @property
-    def seen(self) -> Seen:
+    def seen(self) -> LineContext:
         """When, where and with which signs things are drawn."""
-        return Seen(self.now, self.zone, self.glyphs)
+        return LineContext(self.now, self.zone, self.glyphs)
 
     # What is shown
 

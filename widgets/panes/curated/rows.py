@@ -10,7 +10,7 @@ from widgets.list.rows import Heading, Note
 
 if TYPE_CHECKING:
     from memory.curated.model import Invalid, Memory
-    from memory.systems.curated_overview import Overview
+    from memory.systems.curated_overview import CuratedOverview
 
 Json: TypeAlias = "dict[str, Any]"
 
@@ -19,7 +19,7 @@ Json: TypeAlias = "dict[str, Any]"
 class HealthRow:
     """How memory stands."""
 
-    overview: Overview
+    overview: CuratedOverview
 
     ref = "curated#health"
     title = "How it stands"
@@ -181,7 +181,7 @@ class DecisionRow:
         return self.decision["op"] in ("add", "update", "delete") and self.decision["applied_at"] is not None
 
 
-def rows_of(found: Overview) -> Iterator[Any]:
+def rows_of(found: CuratedOverview) -> Iterator[Any]:
     """Yield all rows; none where there is nothing yet."""
     if found.error is None and not (found.memories or found.invalid or found.decisions):
         return
@@ -204,7 +204,7 @@ def rows_of(found: Overview) -> Iterator[Any]:
         yield from (DecisionRow(one) for one in found.decisions)
 
 
-def _memories(found: Overview) -> Iterator[Any]:
+def _memories(found: CuratedOverview) -> Iterator[Any]:
     from memory.curated.model import TYPES
     from memory.systems.curated_overview import key_of
 

@@ -11,7 +11,7 @@ from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, line
 
 if TYPE_CHECKING:
-    from memory.files.knowledge.hints import KnowledgeHints, Stale
+    from memory.files.knowledge.hints import KnowledgeHints, StaleHint
     from memory.files.knowledge.model import KnowledgeItem
 
 ROOMY = 44
@@ -41,7 +41,7 @@ def row_mark(item: KnowledgeItem, hints: KnowledgeHints, width: int, glyphs: Gly
     return line(Piece(f" {' '.join(marks)}", "muted")) if marks else ()
 
 
-def stale_words(stale: Stale, limit: int) -> str:
+def stale_words(stale: StaleHint, limit: int) -> str:
     """Why something is stale, and what says so."""
     day = day_words(stale.since)
     if stale.by == "date":

@@ -15,7 +15,7 @@ from widgets.list.line_list import LineList
 from widgets.list.outline import INDENT, Branch, OutlinePane
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.text.styled_text import Line, Piece, line, line_width
 from widgets.text.task_words import progress_line
 
@@ -38,7 +38,7 @@ PLAN = Columns(Column("title", minimum=12), Column("state", 13, "right", importa
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlanRow:
     """One task of a plan, as a row of its tree."""
 
     plan: Plan
@@ -134,15 +134,15 @@ class PlansPane(OutlinePane):
         """Plan, phase, task."""
         if isinstance(item, Branch):
             return 1
-        return 2 if isinstance(item, Step) else 0
+        return 2 if isinstance(item, PlanRow) else 0
 
     def folds(self, item: Any) -> bool:
         """Plans and phases hold tasks."""
-        return bool(item.count) if isinstance(item, Branch) else not isinstance(item, Step) and bool(item.tasks)
+        return bool(item.count) if isinstance(item, Branch) else not isinstance(item, PlanRow) and bool(item.tasks)
 
     def mark(self, item: Any) -> Hashable:
         """A task is what its plan's source says of it."""
-        if isinstance(item, Step):
+        if isinstance(item, PlanRow):
             return item.ref, repr(item.task)
         return super().mark(item)
 
@@ -154,14 +154,14 @@ class PlansPane(OutlinePane):
         """A task is found by everything in its row and by its plan's title."""
         if isinstance(item, Branch):
             return item.title
-        if isinstance(item, Step):
+        if isinstance(item, PlanRow):
             task = item.task
             return f"{task.id} {task.title} {task.project} {task.status} {item.plan.title} {item.plan.plan_id}"
         return f"{item.title} {item.plan_id} {item.status} {' '.join(item.projects)}"
 
     def field_text(self, item: Any, name: str) -> str:
         """The fields of tasks and plans."""
-        if isinstance(item, Step):
+        if isinstance(item, PlanRow):
             return str(getattr(item.task, name, None) or "")
         if name == "id" and not isinstance(item, Branch):
             return item.plan_id or ""
@@ -171,7 +171,7 @@ class PlansPane(OutlinePane):
 
     def draw_row(self, item: Any, width: int) -> Line:
         """A plan with its bar, a phase with what is done of it, a task with its state."""
-        if isinstance(item, Step):
+        if isinstance(item, PlanRow):
             return self._step_row(item.task, width)
         indent = self.indent(item)
         left = line_width(line(indent))
@@ -206,13 +206,13 @@ class PlansPane(OutlinePane):
 
     def place(self, item: Any) -> str:
         """A task is called by its plan."""
-        return super().place(item.plan) if isinstance(item, Step) else super().place(item)
+        return super().place(item.plan) if isinstance(item, PlanRow) else super().place(item)
 
     def detail(self, item: Any) -> Sequence[DetailLine]:
         """A plan in full, a phase's tasks, or one task."""
         if isinstance(item, Branch):
             return [Title(item.title), Spacer(), Labelled("done", item.note)]
-        if not isinstance(item, Step):
+        if not isinstance(item, PlanRow):
             return plan_detail(item, self.now, self.zone, self.glyphs, self._progress.get(item.ref))
         task = item.task
         status = (task.status or "").casefold()
@@ -249,7 +249,7 @@ class PlansPane(OutlinePane):
         """The links of a plan; those of a phase or task lead to its plan's. Looks back at a plan as well."""
         if isinstance(item, Branch):
             return ()
-        if isinstance(item, Step):
+        if isinstance(item, PlanRow):
             return super().links(item.plan)
         self._look_back(item)
         return super().links(item)
@@ -276,16 +276,16 @@ class PlansPane(OutlinePane):
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         """Enter folds a plan; where its detail has little room it goes there, for that is longer, and scrolls."""
-        item = event.key.item if isinstance(event.key, Row) else None
+        item = event.key.item if isinstance(event.key, RowKey) else None
         little = self.has_class("-single") or self.has_class("-stacked")
-        if little and item is not None and not isinstance(item, Branch | Step):
+        if little and item is not None and not isinstance(item, Branch | PlanRow):
             event.stop()
             event.prevent_default()
             self.open_detail()
 
     def source_text(self, item: Any) -> str | None:
         """The source of the plan."""
-        return super().source_text(item.plan if isinstance(item, Step) else item)
+        return super().source_text(item.plan if isinstance(item, PlanRow) else item)
 
 
 def _tree(plan: Plan) -> list[Any]:
@@ -295,6 +295,6 @@ def _tree(plan: Plan) -> list[Any]:
         name, note = phase_name(phase.name), phase_words(phase.tasks)
         rows.append(Branch(f"{plan.ref}/{place}", name, 1, len(phase.tasks), note, "phase", plan.title))
         for task in phase.tasks:
-            rows.append(Step(plan, task, number))
+            rows.append(PlanRow(plan, task, number))
             number += 1
     return rows

@@ -9,8 +9,8 @@ from widgets.text.styled_text import Line, Piece, line
 from .diff import counted
 
 if TYPE_CHECKING:
-    from memory.state.query import Answer
-    from memory.state.repair_plan import Plan
+    from memory.state.query import QueryAnswer
+    from memory.state.repair_plan import RepairPlan
 
 SHOWN = 200
 """The most steps of a repair that are shown."""
@@ -18,7 +18,7 @@ LEFT = 20
 """The most findings that no repair mends that are shown."""
 
 
-def answer_lines(found: Answer) -> list[Line]:
+def answer_lines(found: QueryAnswer) -> list[Line]:
     """The answer, then where it comes from: id, place, and the projection that shows it."""
     lines: list[Line] = [line(text) for text in found.answer.split("\n")]
     if found.hits:
@@ -29,12 +29,12 @@ def answer_lines(found: Answer) -> list[Line]:
     return lines
 
 
-def answer_summary(found: Answer) -> str:
+def answer_summary(found: QueryAnswer) -> str:
     """Why it is this answer."""
     return f"{found.why[:1].upper()}{found.why[1:]}."
 
 
-def repair_lines(plan: Plan) -> list[Line]:
+def repair_lines(plan: RepairPlan) -> list[Line]:
     """What is done to each file and why, then what no repair mends."""
     lines: list[Line] = []
     for step in plan.steps[:SHOWN]:
@@ -51,7 +51,7 @@ def repair_lines(plan: Plan) -> list[Line]:
     return lines or [line(Piece("Nothing to repair.", "muted"))]
 
 
-def repair_summary(plan: Plan) -> str:
+def repair_summary(plan: RepairPlan) -> str:
     """What is kept of what was damaged."""
     if not plan.steps:
         return ""

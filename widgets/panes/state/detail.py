@@ -11,7 +11,7 @@ from widgets.panes.time_words import dated
 from widgets.text.styled_text import Line, Piece, Tone, line
 
 from .diff import SIGNAL_WORDS, counted, diff_lines, signal_words
-from .rows import LISTS, TITLES, EntryRow, EventRow, EvidenceRow, SectionRow, SourceRow, Standing
+from .rows import LISTS, TITLES, EntryRow, EventRow, EvidenceRow, SectionRow, SourceRow, StatusRow
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
@@ -34,7 +34,7 @@ MOST = 200
 """The most entries of one list that a detail shows."""
 
 
-class Seen(NamedTuple):
+class DetailContext(NamedTuple):
     """What every detail needs: the time, its zone and the signs."""
 
     now: datetime
@@ -66,7 +66,7 @@ class Findings(NamedTuple):
 
 
 def standing_detail(
-    item: Standing, seen: Seen, following: Line, findings: Findings | None, mend: str
+    item: StatusRow, seen: DetailContext, following: Line, findings: Findings | None, mend: str
 ) -> Iterator[DetailLine]:
     """Yield the one next thing to do, what a validation found, then how everything stands."""
     yield Title(item.title)
@@ -89,7 +89,7 @@ def _problem(problem: MemdeckError) -> Iterator[DetailLine]:
         yield Prose(problem.hint, tone="muted")
 
 
-def _findings(findings: Findings, seen: Seen, mend: str) -> Iterator[DetailLine]:
+def _findings(findings: Findings, seen: DetailContext, mend: str) -> Iterator[DetailLine]:
     yield Spacer()
     yield Caption(f"VALIDATED  {findings.text()}")
     at = findings.at.astimezone(seen.zone)
@@ -113,7 +113,7 @@ def _findings(findings: Findings, seen: Seen, mend: str) -> Iterator[DetailLine]
         yield Prose(mend, tone="muted")
 
 
-def _status(status: Status, seen: Seen) -> Iterator[DetailLine]:
+def _status(status: Status, seen: DetailContext) -> Iterator[DetailLine]:
     state, config = status.state, status.retention_enabled
     yield Spacer()
     yield Labelled("bundle", f"{state['bundleHash'][:12]}, {seen.when(state['generatedAt'])}")
@@ -139,7 +139,7 @@ def _status(status: Status, seen: Seen) -> Iterator[DetailLine]:
 # -- the bundle -------------------------------------------------------------------------------------------------
 
 
-def section_detail(item: SectionRow, seen: Seen, hint: str) -> Iterator[DetailLine]:
+def section_detail(item: SectionRow, seen: DetailContext, hint: str) -> Iterator[DetailLine]:
     """Yield a section in full."""
     yield Title(item.title)
     value = item.value
@@ -206,7 +206,7 @@ def _map(value: Any, glyphs: Glyphs) -> Iterator[DetailLine]:
     yield from _list("READ FIRST", value["firstFilesToRead"], glyphs, "code")
 
 
-def _focus(value: Any, seen: Seen) -> Iterator[DetailLine]:
+def _focus(value: Any, seen: DetailContext) -> Iterator[DetailLine]:
     yield Prose(value["summary"])
     yield from _list("STATE", value["currentState"], seen.glyphs)
     yield from _list("KNOWN RISKS", value["knownRisks"], seen.glyphs)
@@ -216,7 +216,7 @@ def _focus(value: Any, seen: Seen) -> Iterator[DetailLine]:
     yield from _run(value["validationSnapshot"], seen)
 
 
-def _commands(value: Any, run: Any, seen: Seen, hint: str) -> Iterator[DetailLine]:
+def _commands(value: Any, run: Any, seen: DetailContext, hint: str) -> Iterator[DetailLine]:
     import shlex
 
     if not value:
@@ -233,7 +233,7 @@ def _commands(value: Any, run: Any, seen: Seen, hint: str) -> Iterator[DetailLin
         yield Prose(hint, tone="muted")
 
 
-def _run(run: Any, seen: Seen) -> Iterator[DetailLine]:
+def _run(run: Any, seen: DetailContext) -> Iterator[DetailLine]:
     yield Labelled("status", run["status"], RUN_TONES.get(run["status"], "plain"))
     yield Labelled("when", seen.when(run["validatedAt"]))
     yield Labelled("summary", run["summary"])
@@ -261,7 +261,7 @@ def _caption(heading: str, lines: Sequence[Line], count: int) -> Iterator[Detail
 # -- events, sources, checkpoints -------------------------------------------------------------------------------
 
 
-def event_detail(item: EventRow, seen: Seen) -> Iterator[DetailLine]:
+def event_detail(item: EventRow, seen: DetailContext) -> Iterator[DetailLine]:
     """Yield an event: what it says, then where it comes from."""
     event = item.event
     yield Title(item.title)
@@ -276,7 +276,7 @@ def event_detail(item: EventRow, seen: Seen) -> Iterator[DetailLine]:
     yield Labelled("hash", event["contentHash"][:12], "muted")
 
 
-def evidence_detail(item: EvidenceRow, seen: Seen) -> Iterator[DetailLine]:
+def evidence_detail(item: EvidenceRow, seen: DetailContext) -> Iterator[DetailLine]:
     """Yield a group of events: what it is about, and all that they say."""
     group = item.evidence
     yield Title(item.title)
@@ -301,7 +301,7 @@ def _signals(signals: Any, glyphs: Glyphs) -> Iterator[DetailLine]:
         yield from _list(words[1].upper(), texts, glyphs, "code" if kind == "keyPaths" else "plain")
 
 
-def source_detail(item: SourceRow, seen: Seen, hint: str) -> Iterator[DetailLine]:
+def source_detail(item: SourceRow, seen: DetailContext, hint: str) -> Iterator[DetailLine]:
     """Yield a source: where it is, and how its last sync ended."""
     record = item.record
     tones: dict[str, Tone] = {"passed": "good", "failed": "alert"}

@@ -10,9 +10,9 @@ from widgets.text.styled_text import Line, Piece, line
 from .rows import TITLES
 
 if TYPE_CHECKING:
-    from memory.state.diff import Edited, SectionDiff
-    from memory.state.recall.grouping import Group
-    from memory.state.recall.recall import Preview
+    from memory.state.diff import EditedField, SectionDiff
+    from memory.state.recall.grouping import EventGroup
+    from memory.state.recall.recall import RecallPreview
     from widgets.text.glyphs import Glyphs
 
 SHOWN = 60
@@ -65,7 +65,7 @@ def _came(entries: Sequence[tuple[str, str]], sign: str, tone: Any) -> Iterator[
         yield line(Piece(f"  and {len(entries) - SHOWN:,} more", "muted"))
 
 
-def _edited(edited: Sequence[Edited], glyphs: Glyphs) -> Iterator[Line]:
+def _edited(edited: Sequence[EditedField], glyphs: Glyphs) -> Iterator[Line]:
     last = ""
     for one in edited[:SHOWN]:
         if one.entry and one.entry != last:
@@ -94,7 +94,7 @@ def _word(place: str) -> str:
     return "".join(f" {one.lower()}" if one.isupper() else one for one in place).replace(".", ", ")
 
 
-def evidence_lines(groups: Sequence[Group], most: int) -> Iterator[Line]:
+def evidence_lines(groups: Sequence[EventGroup], most: int) -> Iterator[Line]:
     """At most so many groups of events: their source, how many, what they say."""
     for group in groups[:most]:
         yield line(group.summary)
@@ -105,7 +105,7 @@ def evidence_lines(groups: Sequence[Group], most: int) -> Iterator[Line]:
         yield line(Piece(f"and {len(groups) - most:,} more groups", "muted"))
 
 
-def recall_lines(shown: Preview, glyphs: Glyphs, *, diff: bool) -> list[Line]:
+def recall_lines(shown: RecallPreview, glyphs: Glyphs, *, diff: bool) -> list[Line]:
     """What a recall would do: its scope and evidence, the sections that change, and what comes, goes and merges."""
     from memory.state.recall.recall import SHOWN_GROUPS, SHOWN_LINES
 
@@ -154,7 +154,7 @@ def raw_lines(texts: Sequence[str], most: int) -> Iterator[Line]:
         yield line(Piece(f"and {len(texts) - most:,} more lines", "muted"))
 
 
-def recall_summary(shown: Preview) -> str:
+def recall_summary(shown: RecallPreview) -> str:
     """What stands below a preview."""
     if not shown.events:
         return f"No event of {_scope(shown.scope.source)} waits."

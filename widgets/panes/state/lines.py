@@ -8,7 +8,7 @@ from widgets.list.columns import Column, Columns
 from widgets.panes.time_words import since
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
 
-from .detail import RUN_TONES, Seen
+from .detail import RUN_TONES, DetailContext
 from .diff import counted
 from .rows import CheckpointRow, EntryRow, EventRow, EvidenceRow, SectionRow, SourceRow
 
@@ -33,7 +33,7 @@ POINT = Columns(
 )
 
 
-def _when(text: str | None, seen: Seen) -> Piece:
+def _when(text: str | None, seen: DetailContext) -> Piece:
     """A time in ten cells: in words on its day, then as that day."""
     from memory.state.files.model import moment
 
@@ -47,7 +47,7 @@ def _when(text: str | None, seen: Seen) -> Piece:
     return Piece(f"{day.day} {day:%b}" if this_year else f"{day:%Y-%m-%d}", "muted")
 
 
-def row_cells(item: Any, seen: Seen, width: int) -> Line:
+def row_cells(item: Any, seen: DetailContext, width: int) -> Line:
     """The line of a row behind its indent, in so many cells."""
     match item:
         case SectionRow():
@@ -80,7 +80,7 @@ def row_cells(item: Any, seen: Seen, width: int) -> Line:
             return _point(item, seen, width)
 
 
-def _source(item: SourceRow, seen: Seen, width: int) -> Line:
+def _source(item: SourceRow, seen: DetailContext, width: int) -> Line:
     record, glyphs = item.record, seen.glyphs
     status = record["lastSyncStatus"]
     signs = {"passed": Piece(glyphs.check, "good"), "failed": Piece(glyphs.cross, "alert")}
@@ -99,7 +99,7 @@ def _source(item: SourceRow, seen: Seen, width: int) -> Line:
     )
 
 
-def _point(item: CheckpointRow, seen: Seen, width: int) -> Line:
+def _point(item: CheckpointRow, seen: DetailContext, width: int) -> Line:
     point, glyphs = item.point, seen.glyphs
     sign = Piece(glyphs.alert, "alert") if point.why else Piece(glyphs.diamond if item.latest else " ", "accent")
     return POINT.line(

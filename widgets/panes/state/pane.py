@@ -19,7 +19,7 @@ from widgets.text.styled_text import Line, Piece, clip_line, line, line_width
 from . import detail as details
 from .diff import counted
 from .lines import row_cells
-from .rows import LISTS, CheckpointRow, EntryRow, EventRow, EvidenceRow, SectionRow, SourceRow, Standing, rows_of
+from .rows import LISTS, CheckpointRow, EntryRow, EventRow, EvidenceRow, SectionRow, SourceRow, StatusRow, rows_of
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -84,13 +84,13 @@ class StatePane(OutlinePane):
         return None if known is None or known[0] is not self.state() else known[1]
 
     @property
-    def _seen(self) -> details.Seen:
-        return details.Seen(self.now, self.zone, self.glyphs)
+    def _seen(self) -> details.DetailContext:
+        return details.DetailContext(self.now, self.zone, self.glyphs)
 
     def say_findings(self, findings: details.Findings) -> None:
         """Show what a validation found, in the detail of how it stands."""
         self._found = (self.state(), findings)
-        self.go_to(Standing.ref)
+        self.go_to(StatusRow.ref)
         self.line_list.redraw()
         if self.has_class("-single"):
             self.open_detail()
@@ -141,7 +141,7 @@ class StatePane(OutlinePane):
     def mark(self, item: Any) -> Hashable:
         """What is read of it: an event that was recalled looks different."""
         match item:
-            case Standing():
+            case StatusRow():
                 return (item.ref, "" if item.problem is None else item.problem.message)
             case EventRow():
                 return (item.event["id"], item.event["contentHash"], item.waits)
@@ -156,7 +156,7 @@ class StatePane(OutlinePane):
 
     def counts(self, item: Any) -> bool:
         """Everything but how it stands."""
-        return not isinstance(item, Standing)
+        return not isinstance(item, StatusRow)
 
     def go_to(self, ref: str) -> bool:
         """Put the cursor on an entry; search calls gotchas and next steps by their numbers."""
@@ -206,12 +206,12 @@ class StatePane(OutlinePane):
 
     def draw_row(self, item: Any, width: int) -> Line:
         """One line for each kind of row."""
-        if isinstance(item, Standing):
+        if isinstance(item, StatusRow):
             return clip_line(self._standing(item), width)
         lead = line(self.indent(item))
         return line(lead, row_cells(item, self._seen, max(0, width - line_width(lead))))
 
-    def _standing(self, item: Standing) -> Line:
+    def _standing(self, item: StatusRow) -> Line:
         glyphs = self.glyphs
         if item.problem is not None:
             return line(Piece(f"{glyphs.alert} ", "alert"), Piece(item.problem.message, "alert"))
@@ -227,7 +227,7 @@ class StatePane(OutlinePane):
             self._following(item),
         )
 
-    def _following(self, item: Standing) -> Line:
+    def _following(self, item: StatusRow) -> Line:
         """What to press for the one thing to do; empty where there is nothing."""
         command = None if item.status is None else item.status.next.command
         if command is None:
@@ -241,7 +241,7 @@ class StatePane(OutlinePane):
         """Everything in full."""
         seen = self._seen
         match item:
-            case Standing():
+            case StatusRow():
                 mend = with_keys("{state.repair|*} shows what can be mended.", self.app)
                 return list(details.standing_detail(item, seen, self._following(item), self.findings, mend))
             case SectionRow():
@@ -259,7 +259,7 @@ class StatePane(OutlinePane):
             case _:
                 return self._point_detail(item, seen)
 
-    def _point_detail(self, item: CheckpointRow, seen: details.Seen) -> list[DetailLine]:
+    def _point_detail(self, item: CheckpointRow, seen: details.DetailContext) -> list[DetailLine]:
         point = item.point
         lines: list[DetailLine] = [Title(item.title)]
         if point.why:

@@ -11,7 +11,7 @@ from widgets.list.rows import Heading, Note
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.state.look import CheckpointLine, StateLook
-    from memory.state.recall.grouping import Group
+    from memory.state.recall.grouping import EventGroup
     from memory.state.status import Status
 
 Json: TypeAlias = "dict[str, Any]"
@@ -31,7 +31,7 @@ LISTS = {"gotchas": "gotcha", "next-steps": "next step"}
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StatusRow:
     """How the state stands: a status, or (None) why there is none."""
 
     status: Status | None
@@ -88,7 +88,7 @@ class EntryRow:
 class EvidenceRow:
     """Several events that wait and are about the same."""
 
-    evidence: Group
+    evidence: EventGroup
 
     part = "backlog"
 
@@ -188,7 +188,7 @@ def rows_of(look: StateLook, status: Status | None) -> Iterator[Any]:
         and not (look.events or look.sources or look.checkpoints)
     ):
         return
-    yield Standing(status, problem)
+    yield StatusRow(status, problem)
     bundle = look.bundle
     if bundle is not None and look.state is not None:
         yield from _bundle(bundle, look.state["bundleHash"])

@@ -19,7 +19,7 @@ from widgets.chrome.covered import Covered
 from widgets.pane.base import Pane
 from widgets.pane.filter import Fits
 from widgets.pane.parts import PaneList
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.text.styled_text import Line, Piece, line
 
 from .days import DayRow, MonthDays, occasion_line
@@ -91,7 +91,7 @@ class Calendar(Covered, Horizontal):
         self.month = Month()
         self.day: date | None = None
         self._agenda: Agenda | None = None
-        self._rows: Mapping[int, Row] = {}
+        self._rows: Mapping[int, RowKey] = {}
         self._fits: Fits | None = None
         self._days: MonthDays | None = None
         self._new = False
@@ -106,7 +106,7 @@ class Calendar(Covered, Horizontal):
     def put(
         self,
         agenda: Agenda,
-        rows: Mapping[int, Row],
+        rows: Mapping[int, RowKey],
         fits: Fits | None,
         *,
         redraw: bool,
@@ -152,7 +152,7 @@ class Calendar(Covered, Horizontal):
 
         self.call_after_refresh(show)
 
-    def find(self, row: Row) -> bool:
+    def find(self, row: RowKey) -> bool:
         """Put the cursor on a task, on the day that it is due; False: it has none, or one that is filtered out."""
         assert self._agenda is not None
         for key in self.list.rows:

@@ -12,7 +12,7 @@ from widgets.calendar.month import Load
 from widgets.list.columns import Column, Columns
 from widgets.list.rows import Heading, Note
 from widgets.pane.filter import Fits
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.panes.journal.pane import day_title
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece
@@ -52,11 +52,11 @@ OFTEN_ROW, NARROW_OFTEN_ROW = (
 )
 """What recurs often: a sign, title, how often."""
 
-Place = tuple[Occasion, Row]
+Place = tuple[Occasion, RowKey]
 """A task on a day, and its row in the list."""
 
 
-class DayRow(Row):
+class DayRow(RowKey):
     """A task on one of its days; it stays the same object while the task stands there."""
 
     __slots__ = ("occasion", "often")
@@ -98,7 +98,7 @@ def occasion_line(occasion: Occasion, width: int, glyphs: Glyphs, *, often: bool
 class MonthDays:
     """What stands in one month, worked out once; a filter then only chooses from it."""
 
-    def __init__(self, agenda: Agenda, day: date, rows: Mapping[int, Row], before: MonthDays | None) -> None:
+    def __init__(self, agenda: Agenda, day: date, rows: Mapping[int, RowKey], before: MonthDays | None) -> None:
         """`rows` by the id of their task; `before` has the rows of days as they were, which are used again."""
         self.first, self.last = month_bounds(day)
         self._today = agenda.today

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
-from memory.files.tasks.quick import Part, QuickTask, read_quick
+from memory.files.tasks.quick import QuickPart, QuickTask, read_quick
 from widgets.input.date_fields import next_run_words
 
 _LABELS = {
@@ -53,7 +53,7 @@ def _runs(words: str) -> list[str]:
     return [f"{'next' if not number else '':<{_WIDTH}} {row}" for number, row in enumerate(rows)]
 
 
-def _line(name: str, parts: Sequence[Part]) -> str:
+def _line(name: str, parts: Sequence[QuickPart]) -> str:
     if not parts:
         return ""
     # Of several only the last one counts, but for tags.

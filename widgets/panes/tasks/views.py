@@ -12,7 +12,7 @@ from widgets.list.line_list import GUTTER, MARGIN, LineList
 from widgets.list.rows import Continuation, Heading, Note
 from widgets.pane.base import Contents, Pane
 from widgets.pane.parts import PaneList
-from widgets.pane.rows import Row
+from widgets.pane.rows import RowKey
 from widgets.pane.visible_rows import REVERSED
 from widgets.text.styled_text import Line, Piece, clip_line, line
 from widgets.text.task_words import CARD_LINES
@@ -53,7 +53,7 @@ class CardList(PaneList):
         """The lines of a card."""
         number = key.number if isinstance(key, Continuation) else 0
         owner = key.owner if isinstance(key, Continuation) else key
-        assert isinstance(owner, Row)
+        assert isinstance(owner, RowKey)
         board = self._views.board
         if board is not None and board.is_dense:
             return self._views.draw_row(owner.item, width)
@@ -119,8 +119,8 @@ class TaskViews(Pane):
         self._board: Board | None = None
         self._calendar: Calendar | None = None
         self._agenda: tuple[Snapshot, Agenda] | None = None
-        self._by_task: tuple[Any, Mapping[int, Row]] = (None, {})
-        self._passed: tuple[Row, Hashable | None, date | None] | None = None
+        self._by_task: tuple[Any, Mapping[int, RowKey]] = (None, {})
+        self._passed: tuple[RowKey, Hashable | None, date | None] | None = None
         """A task that the calendar does not have and one came from, and where the calendar stood then."""
         self.wants_agenda = False
         """Whether the next look reads all dates: the calendar is about to be shown."""
@@ -251,7 +251,7 @@ class TaskViews(Pane):
 
         self.app.call_next(draw)
 
-    def _row_to_keep(self) -> Row | None:
+    def _row_to_keep(self) -> RowKey | None:
         """The row that another view begins at: the one under the cursor.
 
         A calendar that one only looked into stands at a task of its own; what counts is the task one came from.
@@ -346,21 +346,21 @@ class TaskViews(Pane):
             if self._board is not None:
                 self._board.styles.height = 1 if apart else None
 
-    def _lanes(self, keys: Sequence[Hashable]) -> Mapping[str, Sequence[Row]]:
+    def _lanes(self, keys: Sequence[Hashable]) -> Mapping[str, Sequence[RowKey]]:
         """The rows by the section of their tasks; where rows are grouped by it, no row is looked at."""
         groups = self.arrangement.groups_of(keys) if self.group == GROUPS[0] else None
-        lanes: dict[str, list[Row]] = {lane: [] for lane, _ in LANES}
+        lanes: dict[str, list[RowKey]] = {lane: [] for lane, _ in LANES}
         if groups is not None:
             for rows in groups:
                 if rows:
                     lanes.setdefault(rows[0].item.section, []).extend(rows)
             return lanes
         for key in keys:
-            if isinstance(key, Row):
+            if isinstance(key, RowKey):
                 lanes.setdefault(key.item.section, []).append(key)
         return lanes
 
-    def _place_cursor(self, row: Row) -> bool:
+    def _place_cursor(self, row: RowKey) -> bool:
         """Put the cursor on a task, wherever the view has it."""
         if self.board is not None:
             return self.board.find(row)

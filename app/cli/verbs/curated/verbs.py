@@ -67,14 +67,14 @@ def opened(session: Session) -> Curated:
 
 
 def _run(session: Session, operation: Operation, values: dict[str, Any]) -> None:
-    from memory.curated.operations.memories import Call
+    from memory.curated.operations.memories import OperationCall
 
     given: dict[str, Any] = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
     given = {key: value for key, value in given.items() if value not in (None, [], False)}
     for key, schema in operation.input["properties"].items():
         if schema.get("x-content") and key in given and not session.served:
             given[key] = _content(given[key])
-    done = operation.call(opened(session), given, Call(session.now, session.actor, "cli"))
+    done = operation.call(opened(session), given, OperationCall(session.now, session.actor, "cli"))
     if done.get("applied"):
         session.made = f"{done['decision']['op']} {done['decision']['target_filename']}"
     rows = operation.output.get("x-rows")

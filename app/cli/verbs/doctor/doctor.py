@@ -9,7 +9,7 @@ from app.cli.declared import option, verb
 from app.cli.session import Session
 from memory.errors import UsageError
 
-from .environment import Finding, crontab, machine, of_keys, of_workspace, scheduled
+from .environment import DoctorFinding, crontab, machine, of_keys, of_workspace, scheduled
 
 NEEDS_PERSON = 4
 
@@ -37,7 +37,7 @@ def doctor(session: Session, schedule: bool) -> int:
     return NEEDS_PERSON if person else 0
 
 
-def _look(session: Session) -> Iterator[Finding]:
+def _look(session: Session) -> Iterator[DoctorFinding]:
     yield from machine()
     root = session.root
     yield from of_keys(root)
@@ -46,11 +46,11 @@ def _look(session: Session) -> Iterator[Finding]:
     except UsageError as error:
         if root is not None:
             raise
-        yield Finding("workspace", "note", error.message, error.hint)
+        yield DoctorFinding("workspace", "note", error.message, error.hint)
     yield scheduled(root, lambda: crontab(root))
 
 
-def _lines(session: Session, found: list[Finding]) -> Iterator[str]:
+def _lines(session: Session, found: list[DoctorFinding]) -> Iterator[str]:
     alerts = {index: 0 for index, finding in enumerate(found) if finding.level == "person"}
     rows = []
     for finding in found:

@@ -24,7 +24,7 @@ FREE = "free"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorFinding:
     """What one look found: `person` needs one and makes doctor exit with 4, `warning` works with less."""
 
     name: str
@@ -37,21 +37,21 @@ class Finding:
         return {"name": self.name, "level": self.level, "message": self.message, "hint": self.hint}
 
 
-def machine() -> Iterator[Finding]:
+def machine() -> Iterator[DoctorFinding]:
     """Look at what has nothing to do with a workspace."""
     from app.version import __version__
 
     from .timetable import executable
 
-    yield Finding("memdeck", "ok", f"{__version__}, {' '.join(executable())}")
-    yield Finding("python", "ok", f"{sys.version.split()[0]}, {sys.executable}")
+    yield DoctorFinding("memdeck", "ok", f"{__version__}, {' '.join(executable())}")
+    yield DoctorFinding("python", "ok", f"{sys.version.split()[0]}, {sys.executable}")
     yield _libraries()
     yield _terminal()
     yield _encoding()
     yield _watcher()
 
 
-def _libraries() -> Finding:
+def _libraries() -> DoctorFinding:
     from importlib.metadata import PackageNotFoundError, version
 
     found, missing = [], []
@@ -61,50 +61,54 @@ def _libraries() -> Finding:
         except PackageNotFoundError:
             missing.append(name)
     if missing:
-        return Finding("libraries", "person", f"missing: {', '.join(missing)}", "install memdeck again")
-    return Finding("libraries", "ok", ", ".join(found))
+        return DoctorFinding("libraries", "person", f"missing: {', '.join(missing)}", "install memdeck again")
+    return DoctorFinding("libraries", "ok", ", ".join(found))
 
 
-def _terminal() -> Finding:
+def _terminal() -> DoctorFinding:
     term = os.environ.get("TERM", "")
     streams = [stream for stream in (sys.stdin, sys.stdout) if stream is not None and stream.isatty()]
     if len(streams) < 2:
-        return Finding("terminal", "note", "this is no terminal", "the verbs and --maintain need none")
+        return DoctorFinding("terminal", "note", "this is no terminal", "the verbs and --maintain need none")
     if term in ("", "dumb"):
-        return Finding("terminal", "warning", f"TERM is {term!r}", "the application needs one such as xterm-256color")
+        return DoctorFinding(
+            "terminal", "warning", f"TERM is {term!r}", "the application needs one such as xterm-256color"
+        )
     size = os.get_terminal_size(sys.stdout.fileno())
     if size.columns < 40 or size.lines < 10:
-        return Finding("terminal", "warning", f"{term}, {size.columns}x{size.lines}", "40x10 is the least to work in")
-    return Finding("terminal", "ok", f"{term}, {size.columns}x{size.lines}")
+        return DoctorFinding(
+            "terminal", "warning", f"{term}, {size.columns}x{size.lines}", "40x10 is the least to work in"
+        )
+    return DoctorFinding("terminal", "ok", f"{term}, {size.columns}x{size.lines}")
 
 
-def _encoding() -> Finding:
+def _encoding() -> DoctorFinding:
     encoding = (sys.stdout.encoding if sys.stdout is not None else "") or "unknown"
     if encoding.lower().replace("-", "") != "utf8":
-        return Finding(
+        return DoctorFinding(
             "encoding",
             "warning",
             f"output is {encoding}",
             "other characters are shown as escapes; set LANG to a UTF-8 locale",
         )
-    return Finding("encoding", "ok", encoding)
+    return DoctorFinding("encoding", "ok", encoding)
 
 
-def _watcher() -> Finding:
+def _watcher() -> DoctorFinding:
     from importlib.util import find_spec
 
     if find_spec("watchdog") is None:
-        return Finding("watcher", "note", "polling only", "changes appear within two seconds all the same")
+        return DoctorFinding("watcher", "note", "polling only", "changes appear within two seconds all the same")
     try:
         limit = int(Path("/proc/sys/fs/inotify/max_user_watches").read_text("ascii"))
     except (OSError, ValueError):
-        return Finding("watcher", "ok", "notifications of the system, and polling")
+        return DoctorFinding("watcher", "ok", "notifications of the system, and polling")
     if limit < _FEW_WATCHES:
-        return Finding("watcher", "warning", f"only {limit} watches a user", "polling still notices every change")
-    return Finding("watcher", "ok", f"inotify with {limit} watches, and polling")
+        return DoctorFinding("watcher", "warning", f"only {limit} watches a user", "polling still notices every change")
+    return DoctorFinding("watcher", "ok", f"inotify with {limit} watches, and polling")
 
 
-def of_keys(root: Path | None) -> Iterator[Finding]:
+def of_keys(root: Path | None) -> Iterator[DoctorFinding]:
     """Look at the keys that the person chose, and at those that something around this terminal takes."""
     from app.places import config_home
     from app.tui.keys.conflicts import all_problems, running
@@ -115,15 +119,15 @@ def of_keys(root: Path | None) -> Iterator[Finding]:
     looks = keymap.path or running(os.environ)
     problems = all_problems(keymap, os.environ) if looks else ()
     for problem in problems:
-        yield Finding("keys", "warning", str(problem), "docs/keys.md tells what can be written there")
+        yield DoctorFinding("keys", "warning", str(problem), "docs/keys.md tells what can be written there")
     if not problems:
         changed = f"{len(keymap.rebound)} changed in {keymap.path}" if keymap.path else "memdeck's own"
-        yield Finding("keys", "ok", changed)
+        yield DoctorFinding("keys", "ok", changed)
 
 
-def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
+def of_workspace(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
     """Look at a workspace: what can be read and written, who holds the lock, what its files say."""
-    yield Finding("workspace", "ok", str(workspace.root))
+    yield DoctorFinding("workspace", "ok", str(workspace.root))
     own = "files" in workspace.system_names()
     stores = workspace.stores()
     yield _writable([*([workspace.memory] if own else []), *(store.root for store in stores)])
@@ -143,19 +147,21 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     yield _guarded("check", lambda: _problems(workspace))
 
 
-def _review(workspace: Workspace) -> Finding:
+def _review(workspace: Workspace) -> DoctorFinding:
     from memory.review import Inbox
 
     inbox = Inbox(workspace)
     rules = len(inbox.policy().rules)
     count = inbox.count()
     if inbox.warnings:
-        return Finding("review", "person", inbox.warnings[-1], "agents cannot propose anything until it can be used")
+        return DoctorFinding(
+            "review", "person", inbox.warnings[-1], "agents cannot propose anything until it can be used"
+        )
     said = f"waiting proposals of agents: {count:,}; rules of your own: {rules:,}"
-    return Finding("review", "note" if count else "ok", said, "`memdeck review list` shows them" if count else "")
+    return DoctorFinding("review", "note" if count else "ok", said, "`memdeck review list` shows them" if count else "")
 
 
-def _taken_back(workspace: Workspace, now: datetime) -> Iterator[Finding]:
+def _taken_back(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
     """Tell of changes that another program's save took back and that nobody decided about."""
     if workspace.state is None:
         return
@@ -171,7 +177,7 @@ def _taken_back(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     for one in found:
         if one.is_file:
             continue  # That has its own finding.
-        yield Finding(
+        yield DoctorFinding(
             "taken back",
             "person",
             f"another program's save took back {one.told}",
@@ -179,50 +185,54 @@ def _taken_back(workspace: Workspace, now: datetime) -> Iterator[Finding]:
         )
 
 
-def _systems(workspace: Workspace, now: datetime) -> Iterator[Finding]:
+def _systems(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
     """Tell what the memory systems want a person to look at."""
     from memory.attached import FAILED
     from memory.systems import failures_of, load_problems, systems_of
 
     for name, failure in failures_of(workspace, now):
-        yield Finding(name, "person", failure.message, failure.hint)
+        yield DoctorFinding(name, "person", failure.message, failure.hint)
     for system in systems_of(workspace):
         try:
             for message, hint in system.doctor_lines():
-                yield Finding(system.name, "warning", message, hint)
+                yield DoctorFinding(system.name, "warning", message, hint)
         except MemdeckError as error:
             if error.code != FAILED:
-                yield Finding(system.name, "person", error.message, error.hint)
+                yield DoctorFinding(system.name, "person", error.message, error.hint)
     for problem in load_problems():
-        yield Finding("systems", "warning", f"{problem.file}: {problem.message}", "remove the package or update it")
+        yield DoctorFinding(
+            "systems", "warning", f"{problem.file}: {problem.message}", "remove the package or update it"
+        )
 
 
-def _hooks(workspace: Workspace) -> Iterator[Finding]:
+def _hooks(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Tell why hooks of agents' clients said nothing."""
     from app.hooks.sessions import failures
 
     for name, time, why in failures(workspace):
-        yield Finding("hook", "warning", f"{name.strip()} said nothing at {time}: {why}", "call it by hand to see more")
+        yield DoctorFinding(
+            "hook", "warning", f"{name.strip()} said nothing at {time}: {why}", "call it by hand to see more"
+        )
 
 
-def _guarded(name: str, look: Callable[[], Finding]) -> Finding:
+def _guarded(name: str, look: Callable[[], DoctorFinding]) -> DoctorFinding:
     """Return what a look finds; a file that cannot be read is a finding, not the end of the others."""
     try:
         return look()
     except MemdeckError as error:
-        return Finding(name, "person", error.message, error.hint)
+        return DoctorFinding(name, "person", error.message, error.hint)
 
 
-def _writable(folders: Iterable[Path]) -> Finding:
+def _writable(folders: Iterable[Path]) -> DoctorFinding:
     for folder in folders:
         if not os.access(folder, os.W_OK | os.X_OK):
-            return Finding(
+            return DoctorFinding(
                 "folder", "person", f"{folder} cannot be written", "memdeck only reads; check its permissions"
             )
-    return Finding("folder", "ok", "can be written")
+    return DoctorFinding("folder", "ok", "can be written")
 
 
-def _files(workspace: Workspace) -> Iterator[Finding]:
+def _files(workspace: Workspace) -> Iterator[DoctorFinding]:
     from memory.files.snapshot import MEMORY_FILES
     from memory.history.lost_files import lost_files
 
@@ -234,75 +244,79 @@ def _files(workspace: Workspace) -> Iterator[Finding]:
             continue
         if not os.path.isfile(path) or not os.access(path, os.R_OK | os.W_OK):
             wrong = True
-            yield Finding("files", "person", f"{name} cannot be read and written", "check its permissions")
+            yield DoctorFinding("files", "person", f"{name} cannot be read and written", "check its permissions")
         elif os.stat(path).st_mode & 0o002:
             wrong = True
-            yield Finding("files", "warning", f"everybody on this machine can write {name}", f"chmod o-w {path}")
+            yield DoctorFinding("files", "warning", f"everybody on this machine can write {name}", f"chmod o-w {path}")
         elif os.stat(path).st_nlink > 1:
             wrong = True
-            yield Finding(
+            yield DoctorFinding(
                 "files", "person", f"{name} is a hard link", "memdeck does not write it; replace it by a copy"
             )
     for lost in lost_files(workspace):
         wrong = True
         missing = [name for name in missing if name != lost.name]
         back = f"`memdeck changes revert {lost.change[:16]}`" if lost.change else "`memdeck changes list` has what"
-        yield Finding("files", "person", lost.sentence(), f"{back} brings it back")
+        yield DoctorFinding("files", "person", lost.sentence(), f"{back} brings it back")
     if missing:
-        yield Finding("files", "note", f"not there: {', '.join(missing)}", "`memdeck init` creates them")
+        yield DoctorFinding("files", "note", f"not there: {', '.join(missing)}", "`memdeck init` creates them")
     elif not wrong:
-        yield Finding("files", "ok", f"all {len(MEMORY_FILES)} are there, readable and writable")
+        yield DoctorFinding("files", "ok", f"all {len(MEMORY_FILES)} are there, readable and writable")
 
 
-def _locks(stores: Sequence[ChangingStore]) -> Iterator[Finding]:
+def _locks(stores: Sequence[ChangingStore]) -> Iterator[DoctorFinding]:
     """Look at the locks of all systems; what is wrong with one names its folder where there are several."""
     found = [(store, _lock(store)) for store in stores]
     well = [finding for _, finding in found if finding.level == "ok"]
     if well and len(well) == len(found):
         taken = [finding for finding in well if finding.message == FREE]
         words = (taken or well)[0].message
-        yield Finding("lock", "ok", words if len(found) == 1 else f"{words}, in all {len(found)} memory systems")
+        yield DoctorFinding("lock", "ok", words if len(found) == 1 else f"{words}, in all {len(found)} memory systems")
         return
     for store, finding in found:
         said = finding.message if len(found) == 1 else f"{finding.message}: {store.root}"
-        yield Finding(finding.name, finding.level, said, finding.hint)
+        yield DoctorFinding(finding.name, finding.level, said, finding.hint)
 
 
-def _lock(store: ChangingStore) -> Finding:
+def _lock(store: ChangingStore) -> DoctorFinding:
     import fcntl
 
     path = store.folder / "lock"
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
-        return Finding("lock", "ok", "never taken yet")
+        return DoctorFinding("lock", "ok", "never taken yet")
     except OSError as error:
-        return Finding("lock", "person", f"{path} cannot be opened ({error.strerror})", "check its permissions")
+        return DoctorFinding("lock", "person", f"{path} cannot be opened ({error.strerror})", "check its permissions")
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         holder = " ".join(os.pread(fd, 512, 0).decode("utf-8", "replace").split())
-        return Finding("lock", "warning", f"held by {holder or 'another process'}", "changes wait for it up to 5 s")
+        return DoctorFinding(
+            "lock", "warning", f"held by {holder or 'another process'}", "changes wait for it up to 5 s"
+        )
     except OSError as error:
-        return Finding("lock", "person", f"locks do not work here ({error.strerror})", "move it to a local file system")
+        return DoctorFinding(
+            "lock", "person", f"locks do not work here ({error.strerror})", "move it to a local file system"
+        )
     finally:
         os.close(fd)
-    return Finding("lock", "ok", FREE)
+    return DoctorFinding("lock", "ok", FREE)
 
 
-def _state(workspace: Workspace, now: datetime) -> Iterator[Finding]:
+def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
     state = workspace.state
     if state is None:
         return
     try:
         recorded = state.read()
     except MemdeckError as error:
-        yield Finding("state", "person", error.message, error.hint)
+        yield DoctorFinding("state", "person", error.message, error.hint)
         return
-    yield Finding("state", "ok", str(state.folder.path))
+    yield DoctorFinding("state", "ok", str(state.folder.path))
     latest = recorded.latest
     if latest is not None and latest - now > timedelta(days=1):
-        yield Finding(
+        yield DoctorFinding(
             "clock",
             "person",
             f"the clock is behind the last change, which was at {latest:%Y-%m-%d %H:%M} UTC",
@@ -311,15 +325,15 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     last = recorded.last_maintenance
     hint = "`memdeck doctor --schedule` shows how to have it run"
     if last is None:
-        yield Finding("maintenance", "note", "never ran", hint)
+        yield DoctorFinding("maintenance", "note", "never ran", hint)
     else:
         old = now - last > timedelta(days=14)
-        yield Finding(
+        yield DoctorFinding(
             "maintenance", "note" if old else "ok", f"last ran {last:%Y-%m-%d %H:%M} UTC", hint if old else ""
         )
 
 
-def _trust(workspace: Workspace) -> Iterator[Finding]:
+def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Look at what was approved: a record that does not count needs a person."""
     from app.places import config_home
     from memory.systems import asks_of_all
@@ -330,33 +344,35 @@ def _trust(workspace: Workspace) -> Iterator[Finding]:
         return
     problems = kept.problems()
     for problem in problems:
-        yield Finding("trust", "person", problem, "`memdeck trust list` shows what counts now")
+        yield DoctorFinding("trust", "person", problem, "`memdeck trust list` shows what counts now")
     if problems:
         return
     try:
         asks = asks_of_all(workspace)
     except MemdeckError as error:
-        yield Finding("trust", "person", error.message, error.hint)
+        yield DoctorFinding("trust", "person", error.message, error.hint)
         return
     decided = [kept.decide(ask) for ask in asks if ask.role != "folders"]
     waiting = sum(not decision.allowed for decision in decided)
     text = f"{len(decided)} commands and addresses in the files, {waiting} of them not approved"
-    yield Finding("trust", "ok", text)
+    yield DoctorFinding("trust", "ok", text)
     for ask in asks:
         if ask.role == "folders" and not (decision := kept.decide(ask)).allowed:
             text = f"the folders of {ask.name[:60]} are not pruned: {decision.why}"
-            yield Finding("trust", "note", text, "`memdeck trust list` shows them")
+            yield DoctorFinding("trust", "note", text, "`memdeck trust list` shows them")
 
 
-def _protection(workspace: Workspace) -> Iterator[Finding]:
+def _protection(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Tell what protects changes here from crashes and other programs; it is tried out where changes can be made."""
     if workspace.state is None or not os.access(workspace.store.root, os.W_OK | os.X_OK):
         return
     found = workspace.store.protection()
     if found.full:
-        yield Finding("protection", "ok", "files swap in one step, writers are noticed, crashes are recovered from")
+        yield DoctorFinding(
+            "protection", "ok", "files swap in one step, writers are noticed, crashes are recovered from"
+        )
     for reason in found.reasons:
-        yield Finding("protection", "warning", f"reduced protection: {reason}", "changes work all the same")
+        yield DoctorFinding("protection", "warning", f"reduced protection: {reason}", "changes work all the same")
     for store in workspace.stores():
         try:
             late = store.kept()
@@ -364,7 +380,7 @@ def _protection(workspace: Workspace) -> Iterator[Finding]:
             continue  # The state folder itself is wrong, which has its own finding.
         for kept in late:
             where = store.folder / "stage" / kept.name
-            yield Finding(
+            yield DoctorFinding(
                 "protection",
                 "person",
                 f"another program wrote to {kept.path} in the moment of a change; its bytes are in {where}",
@@ -372,7 +388,7 @@ def _protection(workspace: Workspace) -> Iterator[Finding]:
             )
 
 
-def _history(workspace: Workspace) -> Iterator[Finding]:
+def _history(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Tell whether the change log can be read and written."""
     if workspace.state is None:
         return
@@ -386,22 +402,22 @@ def _history(workspace: Workspace) -> Iterator[Finding]:
         return  # The state folder itself is wrong, which has its own finding.
     hint = "changes are made all the same, and listed later as ones from outside"
     for warning in history.warnings:
-        yield Finding("history", "warning", warning, hint)
+        yield DoctorFinding("history", "warning", warning, hint)
     damaged = damaged_files(workspace.state.folder.path, DAMAGED)
     if damaged and not history.warnings:
         where = ", ".join(map(str, damaged))
-        yield Finding("history", "note", f"an older history was damaged; it is {where}", "history began anew")
+        yield DoctorFinding("history", "note", f"an older history was damaged; it is {where}", "history began anew")
     elif (full := workspace.state.folder.full()) is not None:
         advice = "make room there: changes of one file are made and not listed, those of several are refused"
-        yield Finding("history", "warning", f"nothing can be recorded: {full.message}", advice)
+        yield DoctorFinding("history", "warning", f"nothing can be recorded: {full.message}", advice)
     elif not history.warnings:
-        yield Finding("history", "ok", "can be read and written")
+        yield DoctorFinding("history", "ok", "can be read and written")
 
 
-def _settings(workspace: Workspace) -> Finding:
+def _settings(workspace: Workspace) -> DoctorFinding:
     snapshot = workspace.snapshot()
     settings = snapshot.config.maintenance()
-    return Finding(
+    return DoctorFinding(
         "config",
         "ok",
         f"archive after {settings.archive_days} days, prune after {settings.prune_days}, "
@@ -409,7 +425,7 @@ def _settings(workspace: Workspace) -> Finding:
     )
 
 
-def _problems(workspace: Workspace) -> Finding:
+def _problems(workspace: Workspace) -> DoctorFinding:
     from memory.monitoring.words import plural
     from memory.systems import check_all
 
@@ -418,18 +434,18 @@ def _problems(workspace: Workspace) -> Finding:
     warnings = sum(problem.level == "warning" for problem in problems)
     text = f"{plural(errors, 'error')}, {plural(warnings, 'warning')}"
     if errors:
-        return Finding("check", "person", text, "`memdeck check` names file and line")
-    return Finding(
+        return DoctorFinding("check", "person", text, "`memdeck check` names file and line")
+    return DoctorFinding(
         "check", "note" if warnings else "ok", text, "`memdeck check` names file and line" if warnings else ""
     )
 
 
-def scheduled(root: Path | None, list_cron: Callable[[], str]) -> Finding:
+def scheduled(root: Path | None, list_cron: Callable[[], str]) -> DoctorFinding:
     """Look for an entry that runs maintenance, in the user's crontab (`list_cron`) and in systemd's folders."""
     wanted = "" if root is None else str(root)
     lines = [line for line in list_cron().splitlines() if not line.lstrip().startswith("#")]
     if any("memdeck" in line and "--maintain" in line and wanted in line for line in lines):
-        return Finding("cron", "ok", "an entry in the crontab runs it")
+        return DoctorFinding("cron", "ok", "an entry in the crontab runs it")
     for folder in (Path("~/.config/systemd/user").expanduser(), Path("/etc/systemd/system"), Path("/etc/systemd/user")):
         for unit in sorted(folder.glob("memdeck*.service")):
             try:
@@ -437,8 +453,8 @@ def scheduled(root: Path | None, list_cron: Callable[[], str]) -> Finding:
             except OSError:
                 continue
             if "--maintain" in text and wanted in text:
-                return Finding("cron", "ok", f"{unit} runs it")
-    return Finding("cron", "note", "nothing runs --maintain regularly", "`memdeck doctor --schedule` shows how")
+                return DoctorFinding("cron", "ok", f"{unit} runs it")
+    return DoctorFinding("cron", "note", "nothing runs --maintain regularly", "`memdeck doctor --schedule` shows how")
 
 
 def crontab(root: Path | None = None) -> str:

@@ -14,7 +14,7 @@ from app.cli.session import Session
 if TYPE_CHECKING:
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
-    from memory.files.tasks.model import Due, Task
+    from memory.files.tasks.model import DueValue, Task
 
 SECTIONS = ("pending", "in-progress", "completed", "archived")
 _HEADINGS = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed", "archived": "Archived"}
@@ -169,7 +169,7 @@ def _is_over(session: Session) -> Callable[[str], bool]:
     return over
 
 
-def _due(due: Due, late: bool) -> str:
+def _due(due: DueValue, late: bool) -> str:
     text = due.date or ""
     if due.recurring:
         from memory.base.schedule import describe

@@ -93,8 +93,8 @@ def agent(session: Session, database: str | None, maintain: str, jobs: int, keep
 
     from app.places import config_home, home, state_home
     from memory.fleet.catalogue.connect import arguments_of
-    from memory.fleet.jobs.agent import Agent, Settings
-    from memory.fleet.local import Local
+    from memory.fleet.jobs.agent import AgentSettings, HostAgent
+    from memory.fleet.local import LocalWorkspaces
 
     url = needed_database(database)
     arguments_of(url)
@@ -102,7 +102,7 @@ def agent(session: Session, database: str | None, maintain: str, jobs: int, keep
     # Words of the engine and of the connections; what they mean for the agent it says itself.
     for name in ("procrastinate", "psycopg"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    local = Local(
+    local = LocalWorkspaces(
         state_home(os.environ),
         host=host_name(),
         home=home(os.environ),
@@ -110,9 +110,9 @@ def agent(session: Session, database: str | None, maintain: str, jobs: int, keep
         environ=os.environ,
     )
     listing = embedded()
-    runs = Agent(
+    runs = HostAgent(
         local,
-        Settings(url, listing.published, maintain, jobs, keep_days),
+        AgentSettings(url, listing.published, maintain, jobs, keep_days),
         lambda: datetime.now(UTC),
         lambda words: tell(f"memdeck: {words}"),
     )

@@ -14,7 +14,7 @@ from app.cli.session import Session
 from .group import FAILED, FOUND, embedded, fleet, fleet_of, on_database, progress_of
 
 if TYPE_CHECKING:
-    from memory.fleet import FleetHit, Kept, Listed, Overview
+    from memory.fleet import FleetHit, FleetWorkspace, WorkResult, WorkspaceOverview
 
 __all__ = ["fleet"]
 
@@ -150,7 +150,7 @@ def _told(session: Session, paths: Iterable[Path], done: str, nothing: str) -> N
     session.listing("workspaces", lambda: rows, lines)
 
 
-def _listed_lines(session: Session, rows: Iterable[Listed]) -> Iterator[str]:
+def _listed_lines(session: Session, rows: Iterable[FleetWorkspace]) -> Iterator[str]:
     shown = list(rows)
     hosts = {row.host for row in shown}
     yield from (session.paint.line(_named(row.host, row.path, hosts)) for row in shown)
@@ -177,7 +177,7 @@ def _hit_lines(session: Session, hits: Iterable[FleetHit]) -> Iterator[str]:
     )
 
 
-def _status_lines(session: Session, rows: Iterable[Overview]) -> Iterator[str]:
+def _status_lines(session: Session, rows: Iterable[WorkspaceOverview]) -> Iterator[str]:
     shown = list(rows)
     if not shown:
         yield "no workspace is listed; see memdeck fleet scan"
@@ -201,7 +201,7 @@ def _status_lines(session: Session, rows: Iterable[Overview]) -> Iterator[str]:
             )
 
 
-def _counts(row: Overview) -> tuple[str, ...]:
+def _counts(row: WorkspaceOverview) -> tuple[str, ...]:
     from memory.base.clock import format_utc
 
     return (
@@ -214,7 +214,7 @@ def _counts(row: Overview) -> tuple[str, ...]:
     )
 
 
-def _heard(row: Overview) -> str:
+def _heard(row: WorkspaceOverview) -> str:
     from memory.base.clock import say_span
 
     if row.age is None:
@@ -222,7 +222,7 @@ def _heard(row: Overview) -> str:
     return f"stale, {say_span(row.age)}" if row.stale else f"{say_span(row.age)} ago"
 
 
-def _tell_failures(failed: Iterable[Kept]) -> int:
+def _tell_failures(failed: Iterable[WorkResult]) -> int:
     """Say on stderr which workspaces could not be worked on, and return the exit code."""
     code = 0
     for one in failed:

@@ -9,20 +9,20 @@ from app.cli.session import Session
 
 if TYPE_CHECKING:
     from memory.monitoring.run.report import Watch
-    from memory.monitoring.run.run import Ways
+    from memory.monitoring.run.run import WatchServices
     from memory.workspace import Workspace
 
 WAIT = 10.0
 """Seconds that a check asked for by name waits while another process runs the monitors."""
 
 
-def ways(workspace: Workspace) -> Ways:
+def ways(workspace: Workspace) -> WatchServices:
     """Return what a watch over a workspace reaches: the environment and the person's channels."""
     from app.places import config_home
     from memory.monitoring.alerts.channels import Addresses
-    from memory.monitoring.run.run import Ways
+    from memory.monitoring.run.run import WatchServices
 
-    return Ways(os.environ, Addresses(config_home(os.environ), os.environ, workspace=workspace.root))
+    return WatchServices(os.environ, Addresses(config_home(os.environ), os.environ, workspace=workspace.root))
 
 
 def watch(

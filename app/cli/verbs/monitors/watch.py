@@ -15,12 +15,12 @@ from .one_watch import watch
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from memory.monitoring.history.overview import Standing
-    from memory.monitoring.run.ledger import Ledger
+    from memory.monitoring.history.overview import MonitorStanding
+    from memory.monitoring.run.ledger import MonitorLedger
     from memory.monitoring.run.report import Watch
 
 
-def standings_of(session: Session) -> tuple[Standing, ...]:
+def standings_of(session: Session) -> tuple[MonitorStanding, ...]:
     """Return how the monitors of the workspace stand, and which of them may not run."""
     from app.places import config_home
     from memory.monitoring.history.overview import standings
@@ -155,14 +155,14 @@ def _span(text: str) -> timedelta:
     return found
 
 
-def _ledger(session: Session) -> Ledger:
-    from memory.monitoring.run.ledger import Ledger
+def _ledger(session: Session) -> MonitorLedger:
+    from memory.monitoring.run.ledger import MonitorLedger
 
     state = session.workspace.state
-    return session.opened(Ledger(None if state is None else state.folder))
+    return session.opened(MonitorLedger(None if state is None else state.folder))
 
 
-def _check_kept(ledger: Ledger) -> None:
+def _check_kept(ledger: MonitorLedger) -> None:
     """Raise MemdeckError where the record could not be written."""
     from memory.errors import MemdeckError
 

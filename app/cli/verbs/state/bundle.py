@@ -29,7 +29,7 @@ from .group import (
 )
 
 if TYPE_CHECKING:
-    from memory.state.operations import Written
+    from memory.state.operations import StateChange
     from memory.state.status import Status
 
 
@@ -87,7 +87,7 @@ def _repository(folder: str) -> str | None:
     return folder
 
 
-def _say_written(session: Session, made: Written) -> None:
+def _say_written(session: Session, made: StateChange) -> None:
     def lines() -> Iterator[str]:
         paint = session.paint
         yield paint.line(made.summary)
@@ -219,7 +219,7 @@ def edit(session: Session, section: str, source: str | None) -> None:
         made = run(store, section, value, base=None, actor=session.actor, now=session.now)
     elif asks_person(session):
 
-        def save(text: str) -> Written:
+        def save(text: str) -> StateChange:
             return run(store, section, json_of(text, section), base=base, actor=session.actor, now=session.now)
 
         made = _edited(session, canonical(base) + "\n", f"{section}.json", save)
@@ -228,7 +228,7 @@ def edit(session: Session, section: str, source: str | None) -> None:
     _say_written(session, made)
 
 
-def _edited(session: Session, text: str, name: str, save: Callable[[str], Written]) -> Written:
+def _edited(session: Session, text: str, name: str, save: Callable[[str], StateChange]) -> StateChange:
     """Let a person edit a text until it is saved; one that is not is kept, and the error says where."""
     from app.tui.forms.editor import edit_text, keep_text
 

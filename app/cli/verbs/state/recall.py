@@ -13,8 +13,8 @@ from memory.errors import UsageError
 from .group import SHOWN, answer, confirmed, diff_lines, group_lines, more, state, store_of, system_of, yes
 
 if TYPE_CHECKING:
-    from memory.state.query import Answer
-    from memory.state.recall.recall import Preview, Recalled
+    from memory.state.query import QueryAnswer
+    from memory.state.recall.recall import Recalled, RecallPreview
     from memory.state.sources import Synced
 
 
@@ -67,7 +67,7 @@ def recall(
     answer(session, lambda: done.json(diff=diff), lambda: _done_lines(session, done))
 
 
-def _preview_lines(session: Session, shown: Preview, diff: bool) -> Iterator[str]:
+def _preview_lines(session: Session, shown: RecallPreview, diff: bool) -> Iterator[str]:
     from memory.state.recall.recall import SHOWN_LINES
 
     paint, scope = session.paint, shown.scope
@@ -132,7 +132,7 @@ def query(session: Session, question: tuple[str, ...], mode: str | None, scope: 
     session.answer(found.json, lambda: _answer_lines(session, found))
 
 
-def _answer_lines(session: Session, found: Answer) -> Iterator[str]:
+def _answer_lines(session: Session, found: QueryAnswer) -> Iterator[str]:
     paint = session.paint
     for line in found.answer.split("\n"):
         yield paint.line(line)

@@ -14,7 +14,7 @@ from .group import answer, confirmed, dry_run, more, state, store_of, system_of,
 if TYPE_CHECKING:
     from memory.state.automate import Cycle
     from memory.state.checks.finding import Finding
-    from memory.state.repair_plan import Plan
+    from memory.state.repair_plan import RepairPlan
     from memory.state.retention import Pruned
 
 _FOUND = 4
@@ -94,7 +94,7 @@ def _repair(session: Session, yes: bool) -> int:
     return _FOUND if plan.left or (plan.steps and done is None) else 0
 
 
-def _plan_lines(session: Session, plan: Plan) -> Iterator[str]:
+def _plan_lines(session: Session, plan: RepairPlan) -> Iterator[str]:
     paint = session.paint
     if not plan.steps:
         yield "nothing to repair"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from app.cli.declared import option, under
 from app.cli.session import Session
 
-from .group import SHOWN, Place, files, more, one_agent, typed
+from .group import SHOWN, AgentStores, files, more, one_agent, typed
 
 if TYPE_CHECKING:
     from memory.typed import AgentStatus
@@ -23,7 +23,7 @@ def status(session: Session, agent: str | None) -> None:
     """Say per agent how large each type is, the oldest file, tokens against compact_after, and the next prune."""
     from memory.typed.status import status_of
 
-    place = Place(session)
+    place = AgentStores(session)
     may = place.may_prune()
     found = [status_of(one, session.now, may) for one in place.agents(agent, here=True)]
     session.listing("agents", lambda: (one.json() for one in found), lambda: _status_lines(session, found))
@@ -88,7 +88,7 @@ def prune(session: Session, dry_run: bool, agent: str | None) -> int:
     """
     from memory.typed.prune import prune as run
 
-    place = Place(session)
+    place = AgentStores(session)
     agents = place.agents(agent)
     may = place.may_prune()
     found = [run(one, place.store, session.now, actor=session.actor, dry_run=dry_run, may=may) for one in agents]

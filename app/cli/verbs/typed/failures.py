@@ -10,7 +10,7 @@ from app.cli.output.printing import tell
 from app.cli.session import Session
 from memory.errors import MemdeckError
 
-from .group import SHOWN, Place, more, one_agent, typed
+from .group import SHOWN, AgentStores, more, one_agent, typed
 
 if TYPE_CHECKING:
     from memory.typed.failures import Summary
@@ -36,7 +36,7 @@ def fail(session: Session, agent: str, status_: str, task: str, tokens: int, iss
     """
     from memory.typed.ops import write_failure
 
-    place = Place(session)
+    place = AgentStores(session)
     (one,) = place.agents(agent)
     path, why = None, None
     try:
@@ -61,7 +61,7 @@ def failures(session: Session, agent: str | None) -> None:
     from memory.typed.reading import failures_of
     from memory.typed.status import look_at
 
-    agents = Place(session).agents(agent, here=True)
+    agents = AgentStores(session).agents(agent, here=True)
     found = summarise(failure for one in agents for failure in failures_of(look_at(one)))
     document = {**found.json(), "failures": [one.json() for one in found.failures]}
     session.answer(lambda: document, lambda: _failure_lines(session, found))
@@ -107,7 +107,7 @@ def distill(session: Session, agent: str, least: int, target: str | None, accept
     from memory.typed.stores import path_in
     from memory.typed.writes import merge_file
 
-    place = Place(session)
+    place = AgentStores(session)
     (one,) = place.agents(agent)
     note = propose(summarise(failures_of(look_at(one))), least=least)
     store = place.store(one)

@@ -34,7 +34,7 @@ of_agent = option("--agent", metavar="NAME", help="The agent whose file it is: i
 ignoring_lock = option("--ignore-lock", is_flag=True, help="Write even if somebody else has locked the file.")
 
 
-class Place:
+class AgentStores:
     """The agents and stores that a verb works with."""
 
     def __init__(self, session: Session) -> None:

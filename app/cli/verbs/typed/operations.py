@@ -11,7 +11,7 @@ from app.cli.output.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
 
-from .group import Place, ignoring_lock, of_agent, typed
+from .group import AgentStores, ignoring_lock, of_agent, typed
 
 if TYPE_CHECKING:
     from memory.storage import Store
@@ -44,7 +44,7 @@ def merge(session: Session, path: str, text: str | None, dedupe: str, agent: str
     """Append TEXT (default: stdin) to a file of an agent, which is made where it is missing."""
     from memory.typed.writes import merge_file
 
-    place = Place(session)
+    place = AgentStores(session)
     store, inside = place.of_path(path, agent)
     content = _stdin(session) if text is None or (text == "-" and not session.served) else text
     _warn_of_secrets(content, inside)
@@ -124,7 +124,7 @@ def _move(
     from memory.typed.stores import path_in
     from memory.typed.writes import move_file
 
-    place = Place(session)
+    place = AgentStores(session)
     store, inside = place.of_path(source, agent)
     there = path_in(
         store, target if agent is not None else os.path.abspath(os.path.join(session.folder or ".", target))
@@ -183,7 +183,7 @@ def expire(session: Session, path: str, max_age: str, agent: str | None, ignore_
         raise UsageError(
             "usage.value", f"--max-age does not take {max_age!r}", "write an age such as 45s, 30m, 12h, 7d or 2w"
         ) from None
-    store, inside = Place(session).of_path(path, agent)
+    store, inside = AgentStores(session).of_path(path, agent)
     gone = expire_file(
         store, inside, age, now=session.now, actor=session.actor, owner=os.getppid(), ignore_lock=ignore_lock
     )
@@ -206,7 +206,7 @@ def lock(session: Session, path: str, agent: str | None) -> None:
     """Lock a file for the program that calls this, by PATH.lock beside it; a second lock fails and says whose it is."""
     from memory.typed.writes import lock_file
 
-    store, inside = Place(session).of_path(path, agent)
+    store, inside = AgentStores(session).of_path(path, agent)
     # The process of this verb ends right away; who called it holds the lock.
     holder = lock_file(store, inside, now=session.now, owner=os.getppid())
     session.answer(lambda: {"locked": holder.json()}, lambda: [session.paint.line(f"locked {inside}")])
@@ -219,7 +219,7 @@ def unlock(session: Session, path: str, agent: str | None) -> None:
     """Take the lock of a file away, whoever made it; unlocking twice is fine."""
     from memory.typed.writes import unlock_file
 
-    store, inside = Place(session).of_path(path, agent)
+    store, inside = AgentStores(session).of_path(path, agent)
     was = unlock_file(store, inside)
     words = f"unlocked {inside}" if was else f"{inside} was not locked"
     session.answer(lambda: {"path": inside, "unlocked": was}, lambda: [session.paint.line(words)])

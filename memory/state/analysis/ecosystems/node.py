@@ -7,7 +7,7 @@ import re
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
 from memory.state.analysis.tree import Tree
 
-from .values import Broken, load_json, members, name_at, table_at, text_at, texts_at
+from .values import BrokenManifest, load_json, members, name_at, table_at, text_at, texts_at
 
 _LOCKS = (
     ("pnpm-lock.yaml", "pnpm"),
@@ -33,7 +33,7 @@ def look(tree: Tree) -> Ecosystem | None:
     found = Ecosystem("Node.js", _LANGUAGES, "npm", manifests=["package.json"])
     try:
         data = load_json(tree.text("package.json"))
-    except Broken as error:
+    except BrokenManifest as error:
         data = {}
         found.problems.append(f"`package.json` ({error})")
     found.manager = _manager(tree, data)
@@ -67,7 +67,7 @@ def _take(tree: Tree, folders: list[str], found: Ecosystem) -> None:
     for folder in folders:
         try:
             inner = load_json(tree.text(f"{folder}/package.json"))
-        except Broken as error:
+        except BrokenManifest as error:
             found.problems.append(f"`{folder}/package.json` ({error})")
             continue
         name = name_at(inner, "name") or folder.rpartition("/")[2]
@@ -97,7 +97,7 @@ def _workspace(tree: Tree, data: object, found: Ecosystem) -> None:
     if not patterns and tree.has("lerna.json"):
         try:
             patterns = texts_at(load_json(tree.text("lerna.json")), "packages")
-        except Broken as error:
+        except BrokenManifest as error:
             found.problems.append(f"`lerna.json` ({error})")
     builder = next((name for file, name in _BUILDERS if tree.has(file)), "")
     if not patterns:

@@ -7,7 +7,7 @@ import re
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
 from memory.state.analysis.tree import Tree
 
-from .values import Broken, load_json, name_at, table_at, text_at
+from .values import BrokenManifest, load_json, name_at, table_at, text_at
 
 _GEM = re.compile(r"\.(name|summary)\s*=\s*[\"']([^\"'\n]{1,300})[\"']")
 _MIX_APP = re.compile(r"\bapp:\s*:(\w{1,100})")
@@ -55,7 +55,7 @@ def php(tree: Tree) -> Ecosystem | None:
     found = Ecosystem("PHP", ("PHP",), "Composer", manifests=["composer.json"])
     try:
         data = load_json(tree.text("composer.json"))
-    except Broken as error:
+    except BrokenManifest as error:
         found.problems.append(f"`composer.json` ({error})")
         return found
     if name_at(data, "name"):

@@ -7,7 +7,7 @@ import re
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
 from memory.state.analysis.tree import Tree
 
-from .values import Broken, load_toml, members, name_at, table_at, text_at, texts_at
+from .values import BrokenManifest, load_toml, members, name_at, table_at, text_at, texts_at
 
 _MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "Pipfile")
 _LOCKS = (("uv.lock", "uv"), ("poetry.lock", "Poetry"), ("pdm.lock", "PDM"), ("Pipfile", "Pipenv"))
@@ -27,7 +27,7 @@ def look(tree: Tree) -> Ecosystem | None:
     if tree.has("pyproject.toml"):
         try:
             data = load_toml(tree.text("pyproject.toml"))
-        except Broken as error:
+        except BrokenManifest as error:
             found.problems.append(f"`pyproject.toml` ({error})")
     found.manager = _manager(tree, data)
     found.manifests = found.manifests or [f"{folder}/pyproject.toml" for folder in _inner(tree)[:3]]
@@ -114,7 +114,7 @@ def _workspace(tree: Tree, data: object, found: Ecosystem) -> None:
     for folder in folders[:50]:
         try:
             inner = load_toml(tree.text(f"{folder}/pyproject.toml"))
-        except Broken as error:
+        except BrokenManifest as error:
             found.problems.append(f"`{folder}/pyproject.toml` ({error})")
             continue
         name = name_at(inner, "project", "name") or name_at(inner, "tool", "poetry", "name")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
 from memory.state.analysis.tree import Tree
 
-from .values import Broken, load_toml, members, name_at, table_at, text_at, texts_at
+from .values import BrokenManifest, load_toml, members, name_at, table_at, text_at, texts_at
 
 _MANIFEST = "Cargo.toml"
 
@@ -56,7 +56,7 @@ def _take(tree: Tree, folder: str, found: Ecosystem) -> dict[str, object]:
     top = f"{folder}/" if folder else ""
     try:
         data = load_toml(tree.text(top + _MANIFEST))
-    except Broken as error:
+    except BrokenManifest as error:
         found.problems.append(f"`{top}{_MANIFEST}` ({error})")
         return {}
     if not table_at(data, "package"):

@@ -15,17 +15,17 @@ _MOST_NAME = 100
 _MOST_PARTS, _MOST_STARS = 8, 3
 
 
-class Broken(Exception):
+class BrokenManifest(Exception):
     """A manifest that has not the form it claims to have; the text says why."""
 
 
 def load_json(text: str) -> dict[str, Any]:
-    """Read a JSON object, with comments on lines of their own; raises `Broken`."""
+    """Read a JSON object, with comments on lines of their own; raises `BrokenManifest`."""
     return _object(text, json.loads, "JSON")
 
 
 def load_toml(text: str) -> dict[str, Any]:
-    """Read a TOML document; raises `Broken`."""
+    """Read a TOML document; raises `BrokenManifest`."""
     return _object(text, tomllib.loads, "TOML")
 
 
@@ -33,9 +33,9 @@ def _object(text: str, load: Any, form: str) -> dict[str, Any]:
     try:
         value = load(text)
     except (ValueError, RecursionError, OverflowError, MemoryError) as error:
-        raise Broken(f"not valid {form}") from error
+        raise BrokenManifest(f"not valid {form}") from error
     if not isinstance(value, dict):
-        raise Broken(f"not a {form} object")
+        raise BrokenManifest(f"not a {form} object")
     return value
 
 

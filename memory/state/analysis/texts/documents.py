@@ -28,7 +28,7 @@ _SHORT = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ListItem:
     """An item of a list: its text, whether its box is ticked (None: it has none), and its line from 1."""
 
     text: str
@@ -37,7 +37,7 @@ class Item:
 
 
 @dataclass(slots=True)
-class Part:
+class TextSection:
     """A section: its title, its level (0 is before the first heading), its paragraphs, and the items of its lists.
 
     `above` holds the titles of the sections around it, the outermost first; `line` is that of its heading, from 1.
@@ -49,7 +49,7 @@ class Part:
     line: int
     above: tuple[str, ...] = ()
     paragraphs: list[str] = field(default_factory=list)
-    items: list[Item] = field(default_factory=list)
+    items: list[ListItem] = field(default_factory=list)
     order: list[bool] = field(default_factory=list)
 
     def texts(self) -> list[str]:
@@ -64,11 +64,11 @@ def readme_of(tree: Tree, folder: str = "") -> str | None:
     return min(names, key=lambda path: (not path.lower().endswith(".md"), path), default=None)
 
 
-def parts_of(text: str) -> list[Part]:
+def parts_of(text: str) -> list[TextSection]:
     """Return the sections of a Markdown or reStructuredText document, without code, HTML, tables, badges and rules."""
     lines = [line[:_MOST_CHARACTERS].rstrip() for line in text.split("\n")[:_MOST_LINES]]
     hidden = _hidden(lines)
-    parts = [Part("", 0, 1)]
+    parts = [TextSection("", 0, 1)]
     underlines: list[str] = []
     paragraph: list[str] = []
     in_item = False
@@ -94,12 +94,12 @@ def parts_of(text: str) -> list[Part]:
             in_item = True
             if len(bullet[1].expandtabs(4)) < 2:
                 ticked = None if bullet[2] is None else bullet[2] != " "
-                part.items.append(Item(plain(bullet[3]), ticked, number + 1))
+                part.items.append(ListItem(plain(bullet[3]), ticked, number + 1))
                 part.order.append(False)
         elif in_item:
             if line.startswith((" ", "\t")) and part.items and not part.items[-1].text.endswith("\n"):
                 last = part.items[-1]
-                part.items[-1] = Item(f"{last.text} {plain(line)}".strip(), last.ticked, last.line)
+                part.items[-1] = ListItem(f"{last.text} {plain(line)}".strip(), last.ticked, last.line)
         elif _NOISE.match(line) is not None or (not paragraph and line.startswith(("    ", "\t"))):
             _end(part, paragraph)
         else:
@@ -116,16 +116,16 @@ def _hidden(lines: list[str]) -> list[bool]:
     return hidden
 
 
-def _open(parts: list[Part], title: str, level: int, line: int) -> Part:
+def _open(parts: list[TextSection], title: str, level: int, line: int) -> TextSection:
     around: list[tuple[int, str]] = []
     last = parts[-1]
     for one, name in [*zip(range(1, len(last.above) + 1), last.above, strict=True), (last.level, last.title)]:
         around.append((one, name))
     above = tuple(name for one, name in around if 0 < one < level and name)
-    return Part(title, level, line, above)
+    return TextSection(title, level, line, above)
 
 
-def _end(part: Part, paragraph: list[str]) -> None:
+def _end(part: TextSection, paragraph: list[str]) -> None:
     # A note of GitHub is about how things are now, not what the project or its section is.
     text = "" if paragraph and _ALERT.match(paragraph[0]) else plain(" ".join(paragraph))
     paragraph.clear()
@@ -134,7 +134,7 @@ def _end(part: Part, paragraph: list[str]) -> None:
         part.order.append(True)
 
 
-def title_of(parts: list[Part]) -> str:
+def title_of(parts: list[TextSection]) -> str:
     """Return the title of a document: its first heading, where it is of the highest level; "" without one."""
     return next((part.title for part in parts if part.level == 1 and part.title), "")
 
@@ -145,7 +145,7 @@ def html_title(text: str) -> str:
     return plain(found[1]) if found is not None else ""
 
 
-def opening_of(parts: list[Part]) -> str:
+def opening_of(parts: list[TextSection]) -> str:
     """Return the first paragraph that says something, with the next one where it is short; "" without one.
 
     It is looked for before the second section, then in the next ones.
@@ -164,7 +164,7 @@ def _says_something(text: str) -> bool:
     return len(words) >= 4 and len(re.findall(r"[^\W\d_]", text)) * 2 >= len(text) and not text.endswith(":")
 
 
-def documents(tree: Tree, names: re.Pattern[str]) -> Iterator[tuple[str, list[Part]]]:
+def documents(tree: Tree, names: re.Pattern[str]) -> Iterator[tuple[str, list[TextSection]]]:
     """Yield path and sections of the documents at the root and in `docs` whose file names fit, in a fixed order."""
     for folder in ("", "docs", "doc", ".github"):
         for path in tree.folders.get(folder, []):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memory.state.analysis.languages import is_test, language_of
 from memory.state.analysis.tree import Tree
 
-from .documents import Item, Part, documents
+from .documents import ListItem, TextSection, documents
 from .prose import capital, cut, ended, sentences, some_sentences
 
 MOST_STEPS = 10
@@ -107,7 +107,7 @@ def _release(changes: Unreleased) -> dict[str, str]:
     }
 
 
-def _step(tree: Tree, path: str, part: Part, item: Item) -> dict[str, str]:
+def _step(tree: Tree, path: str, part: TextSection, item: ListItem) -> dict[str, str]:
     title, rest = _title(item.text)
     where = f", “{part.title}”" if part.level > 1 and part.title else ""
     # No number of a line: the entry block moves the lines of a README.
@@ -159,7 +159,7 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
     return found[:MOST_GOTCHAS]
 
 
-def _told(path: str, part: Part, section: str) -> dict[str, str]:
+def _told(path: str, part: TextSection, section: str) -> dict[str, str]:
     """Return the trap that a section tells of, by labels such as `Reason:` where it has them."""
     texts = part.texts()
     found = _gotcha(path, part.title, " ".join(texts), section)

@@ -16,7 +16,7 @@ import pytest
 from app.cli.verbs import _OWN
 from app.cli.verbs.curated.verbs import _OPTIONS
 from app.servers.api.operations import curated_routes
-from app.servers.api.verbs import Route, routes
+from app.servers.api.verbs import VerbRoute, routes
 from app.servers.mcp.curated_tools import PROPOSE
 from memory.curated.operations.registry import OPERATIONS, Operation
 from tests.app.servers.mcp.serving import Server
@@ -215,7 +215,7 @@ def _read(body: bytes) -> Any:
         return body.decode()
 
 
-def _words(route: Route, values: Json) -> list[str]:
+def _words(route: VerbRoute, values: Json) -> list[str]:
     """Return the words that a person would type: options first, then what stands in a place."""
     options: list[str] = []
     places: list[str] = []

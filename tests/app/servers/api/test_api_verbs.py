@@ -6,7 +6,7 @@ import pytest
 
 from app.cli.verbs import _OWN
 from app.servers.api.operations import curated_routes
-from app.servers.api.verbs import OF_LOOKS, Route, routes
+from app.servers.api.verbs import OF_LOOKS, VerbRoute, routes
 from memory.curated.operations.registry import OPERATIONS
 from memory.errors import UsageError
 
@@ -60,7 +60,7 @@ def test_what_a_verb_does_not_take_is_refused(values: dict[str, object]) -> None
 
 def test_pairs_can_be_an_object() -> None:
     """`--set KEY=VALUE` is an object in JSON, or a list of such texts."""
-    route: Route = ROUTES["tasks edit"]
+    route: VerbRoute = ROUTES["tasks edit"]
     assert "--set=due=fri" in route.command_line({"ref": "x", "set": {"due": "fri"}})
     assert "--set=due=fri" in route.command_line({"ref": "x", "set": ["due=fri"]})
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from app.servers.mcp.recorded import FILE, Recorded, question_of
+from app.servers.mcp.recorded import FILE, RecordedAnswers, question_of
 from app.servers.mcp.relay import Relay
 from app.servers.mcp.wire import Wire
 from memory.storage.private.places import StateFolder
@@ -109,7 +109,7 @@ sys.stderr.flush()
 class _Ends:
     """A relay between two pipes, with what the client sees."""
 
-    def __init__(self, recorded: Recorded | None) -> None:
+    def __init__(self, recorded: RecordedAnswers | None) -> None:
         self.incoming, self.client_out = os.pipe()
         self.client_in, self.outgoing = os.pipe()
         self.relay = Relay(Wire(self.incoming, self.outgoing, lambda: None), recorded)
@@ -132,10 +132,10 @@ class _Ends:
             os.close(one)
 
 
-def _recorded(tmp_path: Path, *, read_only: bool = False, version: str = "1") -> Recorded:
+def _recorded(tmp_path: Path, *, read_only: bool = False, version: str = "1") -> RecordedAnswers:
     root = tmp_path / "shop"
     root.mkdir(exist_ok=True)
-    return Recorded(StateFolder(tmp_path / "records", root), version=version, read_only=read_only)
+    return RecordedAnswers(StateFolder(tmp_path / "records", root), version=version, read_only=read_only)
 
 
 def _message(method: str, params: Any = None) -> Json:

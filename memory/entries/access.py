@@ -1,4 +1,4 @@
-"""Desk: what agents do with the entries of a workspace, whichever face they come through."""
+"""What agents do with the entries of a workspace, whichever face they come through."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from memory.errors import BlockedError, MemdeckError, NotFoundError, UsageError
 
 from .bounds import MOST_VALUES, check_day, check_text, check_values, cut, page_of, read_cursor, refuse_cut
 from .kinds import ALIASES, kind_named, kind_of_ref
-from .kinds.kind import Call, Kind
+from .kinds.kind import EntryCall, EntryKind
 from .kinds.values import date_of
-from .model import Changes, Check, Item, Made, item_of, stale
+from .model import Changes, Check, EntryItem, Made, item_of, stale
 
 if TYPE_CHECKING:
-    from memory.prompts import Prompt
+    from memory.prompts import AgentPrompt
     from memory.search.searcher import Searcher
     from memory.workspace import Workspace
 
@@ -41,7 +41,7 @@ _REMEMBERED = 2_000
 _TRACED = 2
 
 
-class Desk:
+class EntryAccess:
     """Searches, reads and changes the entries of one workspace; safe to share between threads.
 
     Every answer is JSON-able, bounded, and safe to show: control and invisible characters are escaped. What was handed
@@ -53,7 +53,7 @@ class Desk:
         self.workspace = workspace
         self._clock = clock
         self._searcher = searcher
-        self._seen: OrderedDict[tuple[str, str], Item] = OrderedDict()
+        self._seen: OrderedDict[tuple[str, str], EntryItem] = OrderedDict()
         self._mutex = threading.RLock()
 
     @property
@@ -80,7 +80,7 @@ class Desk:
 
     # -- looking ------------------------------------------------------------------------------------------------
 
-    def prompt(self, message: str = "", budget: int | None = None, *, actor: str = "") -> Prompt:
+    def prompt(self, message: str = "", budget: int | None = None, *, actor: str = "") -> AgentPrompt:
         """Return the brief of an agent, with its blocks; see `memory.prompts.brief`."""
         from memory.prompts import DEFAULT_BUDGET, brief
 
@@ -150,7 +150,9 @@ class Desk:
             assert kind is not None
             return self._page(call, kind_named(kind, self.workspace), filter or {}, limit, cursor)
 
-    def _page(self, call: Call, kind: Kind, wanted: Mapping[str, Any], limit: int | None, cursor: str | None) -> Json:
+    def _page(
+        self, call: EntryCall, kind: EntryKind, wanted: Mapping[str, Any], limit: int | None, cursor: str | None
+    ) -> Json:
         check_values(wanted)
         wanted = self._dated(wanted)
         start, last = read_cursor(cursor)
@@ -190,7 +192,7 @@ class Desk:
         now, zone = self._clock(), self.workspace.zone
         return {**wanted, **{key: date_of(str(wanted[key]), now, zone, past=True)[:10] for key in days}}
 
-    def _refuse_unknown(self, call: Call, kind: Kind, wanted: Mapping[str, Any]) -> None:
+    def _refuse_unknown(self, call: EntryCall, kind: EntryKind, wanted: Mapping[str, Any]) -> None:
         """Raise UsageError `entry.filter` for a field that no entry has: nothing passes, and nobody would know why."""
         asked = [key for key in wanted if key not in RESERVED]
         if not asked:
@@ -256,7 +258,7 @@ class Desk:
             kind = kind_named(kind_of_ref(ref), self.workspace)
             check = self._check(hash)
 
-            def checked(item: Item) -> None:
+            def checked(item: EntryItem) -> None:
                 check(item)
                 if text is not None:
                     refuse_cut(item, text, LONGEST_TEXT)
@@ -306,11 +308,11 @@ class Desk:
 
     # -- inside -------------------------------------------------------------------------------------------------
 
-    def _call(self, actor: str, reason: str = "") -> Call:
-        return Call(self.workspace, actor, self._clock(), reason)
+    def _call(self, actor: str, reason: str = "") -> EntryCall:
+        return EntryCall(self.workspace, actor, self._clock(), reason)
 
     def _check(self, hash: str) -> Check:  # noqa: A002
-        def check(item: Item) -> None:
+        def check(item: EntryItem) -> None:
             if item.hash != hash:
                 raise stale(item, self._seen.get((item.ref, hash)))
 
@@ -338,12 +340,12 @@ class Desk:
             "summary": visible(made.summary),
         }
 
-    def _told(self, item: Item, *, short: bool = False, compact: bool = False) -> Json:
+    def _told(self, item: EntryItem, *, short: bool = False, compact: bool = False) -> Json:
         self._remember(item)
         told: Json = _safe(item.json(text=not (short and compact)), _IN_LIST if short else LONGEST_TEXT)
         return told
 
-    def _remember(self, item: Item) -> None:
+    def _remember(self, item: EntryItem) -> None:
         self._seen[item.ref, item.hash] = item
         self._seen.move_to_end((item.ref, item.hash))
         while len(self._seen) > _REMEMBERED:

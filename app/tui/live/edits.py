@@ -1,4 +1,4 @@
-"""Changing: writes edits in a worker, one at a time, and says what came of it; undo and redo."""
+"""Edits: writes edits in a worker, one at a time, and says what came of it; undo and redo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from app.tui.commands.context import ACTOR
-from app.tui.messages import Report
+from app.tui.messages import ThreadReport
 from app.tui.part import Part
 from app.tui.toasts import in_one_line
 from memory.errors import MemdeckError
@@ -19,10 +19,10 @@ from memory.files.snapshot import MEMORY_FILES
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from app.tui.live.outside_changes import Noticing
-    from app.tui.live.overview import Overview
-    from app.tui.live.refresh import Looking
-    from app.tui.live.schedule import Watching
+    from app.tui.live.outside_changes import OutsideChanges
+    from app.tui.live.overview import OverviewPart
+    from app.tui.live.refresh import Refresher
+    from app.tui.live.schedule import Schedule
     from app.tui.overlays import Overlays
     from app.tui.shell import Shell
     from memory.storage import Change
@@ -32,22 +32,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Changing(Part):
+class Edits(Part):
     """The only part that writes memory files."""
 
     def __init__(
         self,
         app: Shell,
-        looking: Looking,
-        noticing: Noticing,
-        overview: Overview,
-        watching: Watching,
+        refresher: Refresher,
+        outside_changes: OutsideChanges,
+        overview: OverviewPart,
+        schedule: Schedule,
         overlays: Overlays,
     ) -> None:
         """Nothing is being written."""
         super().__init__(app)
-        self._looking, self._noticing, self._overview = looking, noticing, overview
-        self._watching, self._overlays = watching, overlays
+        self._refresher, self._outside_changes, self._overview = refresher, outside_changes, overview
+        self._schedule, self._overlays = schedule, overlays
         self.one = threading.Lock()
         """Held while something is written: one change at a time."""
         self._waiting = 0
@@ -228,11 +228,11 @@ class Changing(Part):
     def tell(self, outcome: Outcome, then: Callable[[Outcome], None] | None = None, *, taken_back: bool) -> None:
         """Say what a job wrote, as other changes are said, and look again; `then` comes behind that."""
         self.begin()
-        self.app.post_message(Report(partial(self._changed, outcome, then, taken_back=taken_back)))
+        self.app.post_message(ThreadReport(partial(self._changed, outcome, then, taken_back=taken_back)))
 
     def _changed(self, outcome: Outcome, then: Callable[[Outcome], None] | None, *, taken_back: bool) -> None:
         """Say what was done and look again."""
-        self._noticing.changed()
+        self._outside_changes.changed()
         self.end()
         columns = self.app.size.width
         words = outcome.summary if outcome.change.files else "Nothing was different."
@@ -244,7 +244,7 @@ class Changing(Part):
             self.app.say(in_one_line(f"{words}{back}", columns))
         names = frozenset(posixpath.basename(file.path) for file in outcome.change.files)
         # What another system changed may run as well.
-        self._watching.files_changed(names if names <= frozenset(MEMORY_FILES) else frozenset())
+        self._schedule.files_changed(names if names <= frozenset(MEMORY_FILES) else frozenset())
         self._unseen = True
 
         def shown() -> None:
@@ -252,7 +252,7 @@ class Changing(Part):
                 then(outcome)
             self.seen()
 
-        self._looking.request(shown)
+        self._refresher.request(shown)
         self._overview.show_badges()
 
     def _failed(self, error: MemdeckError, otherwise: Callable[[MemdeckError], bool] | None) -> None:
@@ -260,4 +260,4 @@ class Changing(Part):
         self.end()
         if otherwise is None or not otherwise(error):
             self.app.say_error(error)
-        self._looking.request()
+        self._refresher.request()
