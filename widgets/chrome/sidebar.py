@@ -18,13 +18,17 @@ NAMES_FROM = 10
 
 @dataclass(frozen=True, slots=True)
 class SidebarEntry:
-    """One pane: its id, its key, its name, how much is in it, whether something in it needs a person."""
+    """One pane: its id, its key, its name, how much is in it, whether something in it needs a person.
+
+    `letter` opens a pane without a key after `g`; without one it is the first letter of the name.
+    """
 
     id: str
     key: str
     name: str
     count: int | None = None
     alert: bool = False
+    letter: str = ""
 
 
 class Sidebar(LineList):
@@ -93,8 +97,8 @@ class Sidebar(LineList):
         """Key, name, count and alert mark."""
         entry = self._entries[key]
         if width < NAMES_FROM:
-            # A pane without a number is known by its first letter.
-            left = line(Piece(entry.key or entry.name[:1].lower(), "muted"))
+            # A pane without a number is known by the letter that opens it.
+            left = line(Piece(entry.key or entry.letter or entry.name[:1].lower(), "muted"))
         else:
             left = line(Piece(f"{entry.key:>1} ", "muted"), Piece(entry.name))
         room = width - line_width(left) - 1

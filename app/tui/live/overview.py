@@ -134,7 +134,7 @@ class OverviewPart(Part):
             badge = self._badges.get(name.id)
             count = (outside_changes.count or None) if name.id == "changes" else (badge.count if badge else None)
             alert = bool(badge and badge.alert) or any(one.name in name.files for one in outside_changes.lost)
-            entries.append(SidebarEntry(name.id, name.key, name.title, count, alert))
+            entries.append(SidebarEntry(name.id, name.key, name.title, count, alert, name.letter))
         main_screen.sidebar.set_entries(entries)
 
     def say_not_read(self, error: Exception) -> None:
