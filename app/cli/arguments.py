@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from .declared import ATTRIBUTES, COMMON, DeclaredGroup, DeclaredVerb, OneOf, Parameter, Whole
-from .verbs import VERBS
+from .registry import VERBS
 
 _WITH_VALUE = frozenset({"-w", "--workspace", "-o", "--output", "--actor", "--now", "--pane"})
 _ABOUT = frozenset({"-h", "--help", "-V", "--version"})

@@ -156,7 +156,9 @@ class MainScreen(Screen[None]):
         with Body(id="body"):
             with Frame(classes="sidebar-frame") as frame:
                 frame.id = "sidebar-frame"
-                sidebar = Sidebar([SidebarEntry(pane.id, pane.key, pane.title, letter=pane.letter) for pane in self._names])
+                sidebar = Sidebar(
+                    [SidebarEntry(pane.id, pane.key, pane.title, letter=pane.letter) for pane in self._names]
+                )
                 if self._pane is not None:
                     sidebar.show(self._pane.pane_id)
                 yield sidebar

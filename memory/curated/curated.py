@@ -13,6 +13,7 @@ from .files.names import fault_of, spellings
 from .model import Invalid, Memory, Root
 from .places.roots import agent_root, agents_in, check_selector, global_root, workspace_root
 from .places.settings import CuratedSettings, read_settings
+from .shadowing import winners
 from .sides import Side
 
 if TYPE_CHECKING:
@@ -183,13 +184,11 @@ class Curated:
 
     def shadowed(self, memories: Sequence[Memory]) -> dict[str, Memory]:
         """Return the memories that a deeper one of the same type and slug hides: their key → the one that counts."""
-        winners: dict[tuple[str, str], Memory] = {}
-        hidden: dict[str, Memory] = {}
-        for memory in sorted(memories, key=lambda memory: -memory.root.depth):
-            winner = winners.setdefault((memory.header.type, memory.slug), memory)
-            if winner is not memory:
-                hidden[f"{memory.root.side}:{memory.id}"] = winner
-        return hidden
+        keyed = [((memory.header.type, memory.slug), memory) for memory in memories]
+        counting = winners(keyed, lambda memory: memory.root.depth)
+        return {
+            f"{memory.root.side}:{memory.id}": counting[key] for key, memory in keyed if counting[key] is not memory
+        }
 
     def refuse_disabled(self) -> None:
         """Raise MemdeckError `memory.disabled` where the settings switch memory off."""

@@ -283,7 +283,7 @@ def value_problem(key: str, value: str) -> str | None:
         except UnknownZone as error:
             return error.message
     elif key in CRON_KEYS:
-        from memory.base.schedule import BadCron, check_cron
+        from memory.base.cron import BadCron, check_cron
 
         try:
             check_cron(value)

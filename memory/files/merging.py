@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memory.document.merge import Conflict, MergeResult, kind_of, merge
 from memory.document.merge.apply import apply_to_entry
 from memory.document.merge.conflicts import Spot, reading
-from memory.document.merge.entries import merge_entry
+from memory.document.merge.merge_entry import merge_entry
 from memory.errors import ConflictError
 
 if TYPE_CHECKING:

@@ -302,7 +302,7 @@ def _check_value(key: str, value: str) -> None:
 
 def _check_plain(key: str, plain: str) -> None:
     if key == "interval":
-        from memory.base.schedule import check_cron
+        from memory.base.cron import check_cron
 
         check_cron(plain)
     elif key == "lastCheck":

@@ -153,7 +153,7 @@ def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, dict[str,
 
 
 def _next_runs(snapshot: Snapshot, now: datetime) -> list[NextRun]:
-    from memory.base.schedule import BadCron, next_runs
+    from memory.base.cron import BadCron, next_runs
 
     zone = snapshot.zone
     known: dict[str, datetime | None] = {}

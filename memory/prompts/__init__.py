@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .brief import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message, is_searched
 from .choices import EVERY, PromptChoices, change_choices, choice_of, read_choices
-from .model import AgentPrompt, PromptBlock, Told, framed, tokens_of
+from .compose import AgentPrompt, PromptBlock, Told, framed, tokens_of
 
 __all__ = [
     "DEFAULT_BUDGET",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memory.errors import MemdeckError
 
 from .choices import read_choices
-from .model import AgentPrompt, PromptBlock, composed
+from .compose import AgentPrompt, PromptBlock, composed
 
 if TYPE_CHECKING:
     from memory.files.status import Brief

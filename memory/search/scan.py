@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from heapq import nlargest, nsmallest
 from typing import TYPE_CHECKING
 
+from memory.search.query.partial_fits import MOST, Weigher, best_of, kind_order
+
 from .hits import FoundEntry, Hit, SearchAnswer, hit_of
 from .match import Matcher, day_number
 from .query.needs import needs_of
 from .query.query import Query, Term, unknown_places
-from .query.ranking import MOST, Weigher, best_of, kind_order
 from .query.typos import forgiven
 from .query.vocabulary import HeldVocabulary
 

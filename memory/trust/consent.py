@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memory.errors import AmbiguousError, BlockedError, ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage.private.places import StateFolder
 from memory.storage.private.record import PrivateRecord
+from memory.trust.pins.named_files import CannotPin, Pinned, Script, Scripts
 
 from . import reasons
 from .addresses import closed_reason, is_open_address
 from .asks import HTTP, Ask, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
 from .decision import ConsentDecision
 from .judging import denied_before, difference, undecided
-from .pins.scripts import CannotPin, Pinned, Script, Scripts
 from .pins.unknown import sentence_of
 from .records import (
     Book,

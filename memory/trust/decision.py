@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from memory.trust.pins.named_files import Script
+
 from .asks import Ask
-from .pins.scripts import Script
 
 SHORT = 10
 """How many hex digits of an id are shown."""

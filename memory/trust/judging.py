@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from memory.trust.pins.held_files import Pinned, Script
+
 from .asks import Ask
 from .decision import ConsentDecision, State
-from .pins.pins import Pinned, Script
 from .records import VERSION, ConsentPlace, ConsentRecord, identity_of
 
 _PARTS = ("kind", "text", "threshold", "interval", "timeout", "environment_text", "fires", "settings")

@@ -7,8 +7,9 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from memory.trust.pins.named_files import Script
+
 from .asks import Ask
-from .pins.scripts import Script
 
 VERSION = 2
 _FIRST = 1

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from memory.base.cron import BadCron, next_runs
 
 from memory.base.clock import BadMoment, UnknownZone, find_zone, read_moment
 from memory.base.dates import parse_when
-from memory.base.schedule import BadCron, next_runs
 from memory.errors import MemdeckError
 from memory.facts.reading import read_line, time_key
 from memory.facts.settings import read_settings as fact_settings

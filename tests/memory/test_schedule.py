@@ -14,8 +14,8 @@ import pytest
 from croniter import croniter
 from hypothesis import given
 from hypothesis import strategies as st
+from memory.base.cron import BadCron, check_cron, describe, next_runs
 
-from memory.base.schedule import BadCron, check_cron, describe, next_runs
 from tests.patience import PATIENCE
 
 NEW_YORK = ZoneInfo("America/New_York")
@@ -242,7 +242,7 @@ def test_describe_never_fails(expr: str) -> None:
 def test_checking_and_describing_load_no_cron_library() -> None:
     """Only next runs need the library."""
     code = (
-        "import sys, memory.base.schedule as s; s.check_cron('0 9 * * MON'); s.describe('@daily');"
+        "import sys, memory.base.cron as s; s.check_cron('0 9 * * MON'); s.describe('@daily');"
         "print('croniter' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
@@ -257,7 +257,7 @@ def test_the_library_starts_no_program(tmp_path: Path) -> None:
     code = """
 import platform
 from datetime import UTC, datetime
-from memory.base.schedule import next_runs
+from memory.base.cron import next_runs
 before = platform.architecture
 print(next_runs("*/5 * * * *", datetime(2024, 1, 15, tzinfo=UTC), UTC)[0])
 assert platform.architecture is before

@@ -58,7 +58,7 @@ def cron_field(name: str, label: str, value: str, now: datetime, zone: tzinfo) -
     """A cron expression; below it its next runs in the workspace's zone, with a note where clocks change."""
 
     def validate(text: str) -> str | None:
-        from memory.base.schedule import BadCron, check_cron
+        from memory.base.cron import BadCron, check_cron
 
         if not text.strip() or text == value:
             return None
@@ -111,7 +111,7 @@ def recurrence_field(name: str, label: str, value: str, due: DueText, now: datet
     """
 
     def validate(text: str) -> str | None:
-        from memory.base.schedule import BadCron
+        from memory.base.cron import BadCron
 
         try:
             as_cron(text, value, due.written(), zone)
@@ -120,7 +120,8 @@ def recurrence_field(name: str, label: str, value: str, due: DueText, now: datet
         return None
 
     def hint(text: str) -> str:
-        from memory.base.schedule import BadCron
+        from memory.base.cron import BadCron
+
         from memory.files.tasks.quick import recurrence_from
 
         if not text.strip():
@@ -147,7 +148,7 @@ def as_cron(text: str, original: str, due: str | None, zone: tzinfo) -> str:
 
 def next_run_words(expression: str, now: datetime, zone: tzinfo) -> str:
     """The next five runs in one line each day apart, for example `Mon 15 Jan 09:00 · Mon 22 Jan 09:00`."""
-    from memory.base.schedule import BadCron, next_runs
+    from memory.base.cron import BadCron, next_runs
 
     if not expression.strip():
         return ""

@@ -35,7 +35,7 @@ def next_run(expression: str | None, now: datetime, zone: tzinfo) -> datetime | 
     """The next run of a cron expression; None where it is none."""
     if not expression:
         return None
-    from memory.base.schedule import BadCron, next_runs
+    from memory.base.cron import BadCron, next_runs
 
     try:
         return next_runs(expression, now, zone)[0]

@@ -14,6 +14,7 @@ from memory.curated.files.listing import read_file
 from memory.curated.index.entries import memory_of, same_slug
 from memory.curated.model import Memory, Root
 from memory.curated.places.settings import CuratedSettings
+from memory.curated.shadowing import winners
 
 from .candidates import CandidateRow, candidates
 from .rank import by_letters, by_words, places
@@ -196,10 +197,6 @@ def _as_it_is(side: Side, memory: Memory) -> Memory | None:
 
 def _shadow(scored: Sequence[tuple[tuple[str, str], Scored]]) -> tuple[list[Scored], list[tuple[Scored, Scored]]]:
     """Return those that count, in their order, and pairs of one that is hidden and the deeper one that hides it."""
-    winners: dict[tuple[str, str], Scored] = {}
-    for key, one in scored:
-        best = winners.get(key)
-        if best is None or one.memory.root.depth > best.memory.root.depth:
-            winners[key] = one
-    ranked = [one for key, one in scored if winners[key] is one]
-    return ranked, [(one, winners[key]) for key, one in scored if winners[key] is not one]
+    counting = winners(scored, lambda one: one.memory.root.depth)
+    ranked = [one for key, one in scored if counting[key] is one]
+    return ranked, [(one, counting[key]) for key, one in scored if counting[key] is not one]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .lines import merge_lines
 from .order import merge_order
 from .pieces import Key, LinePiece, What, join_pieces, split_body, split_tail
-from .three import Three
+from .versions import Three
 
 LATER = frozenset({"updated", "lastCheck", "lastUpdate"})
 """Fields of which the later one counts where both sides changed them."""

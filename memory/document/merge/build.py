@@ -12,11 +12,11 @@ from memory.document.rescan import updated
 from memory.document.source import blank_end, decode, encode, ends_line, with_line_end, without_blank_end
 
 from .bodies import BodyClash
-from .entries import merge_front, merge_section_text
+from .merge_entry import merge_front, merge_section_text
 from .order import merge_order
 from .plan import Doubt, MergePlan, by_section, date_rank, plan_entries, time_rank
 from .spots import settle
-from .three import Three
+from .versions import Three
 
 if TYPE_CHECKING:
     from memory.document.model import Document

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .bodies import BodyClash
-from .entries import merge_entry
 from .match import EntryPlace, SectionNumbers, core, identity, match_entries, match_sections, places
-from .three import Three
+from .merge_entry import merge_entry
+from .versions import Three
 
 if TYPE_CHECKING:
     from memory.document.model import Document

@@ -38,7 +38,7 @@ class Tasks(InFiles):
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the tasks of a section (default: pending, then in progress) that pass the rest of the filter."""
-        from memory.files.tasks.due import due_when
+        from memory.files.tasks.due_filter import due_when
         from memory.search.records import task_record
 
         snapshot = call.workspace.snapshot()

@@ -147,7 +147,7 @@ class Agenda:
             yield runs[expression], task, due
 
     def _runs(self, expression: str, first: date, last: date) -> list[datetime]:
-        from memory.base.schedule import BadCron, next_runs
+        from memory.base.cron import BadCron, next_runs
 
         found: list[datetime] = []
         after = max(self.now, _midnight(first, self.zone) - timedelta(seconds=1))

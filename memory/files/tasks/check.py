@@ -120,7 +120,7 @@ def _bad_date(text: str, zone: tzinfo) -> str | None:
 
 @lru_cache(maxsize=512)
 def _bad_cron(text: str) -> str | None:
-    from memory.base.schedule import BadCron, check_cron
+    from memory.base.cron import BadCron, check_cron
 
     try:
         check_cron(text)

@@ -147,7 +147,7 @@ def check_due(value: str, zone: tzinfo) -> DueValue:
     if due.date is not None:
         read_moment(due.date, zone)
     if due.recurring is not None:
-        from memory.base.schedule import check_cron
+        from memory.base.cron import check_cron
 
         check_cron(due.recurring)
     return due
@@ -167,7 +167,7 @@ def _changed_date(old: DueValue, value: str | None, zone: tzinfo) -> DueValue:
 def _changed_cron(old: DueValue, value: str | None) -> DueValue:
     if value is None or is_absent(value):
         return DueValue(old.date, None, old.remark if old.date is not None else None)
-    from memory.base.schedule import check_cron
+    from memory.base.cron import check_cron
 
     check_cron(value)
     cron = " ".join(value.split())
@@ -188,7 +188,7 @@ def next_due(due: DueValue, now: datetime, zone: tzinfo) -> DueValue:
 
 def _run_after(due: DueValue, now: datetime, zone: tzinfo) -> datetime:
     """Return the first run strictly after now and after `due`; a date alone stands for every run of its day."""
-    from memory.base.schedule import BadCron, next_runs
+    from memory.base.cron import BadCron, next_runs
 
     assert due.recurring is not None
     moment = moment_or_none(due.date, zone)

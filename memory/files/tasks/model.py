@@ -248,7 +248,7 @@ class Task:
                 return "overdue"
             day = moment.date
         elif parts.recurring is not None:
-            from memory.base.schedule import BadCron, next_runs
+            from memory.base.cron import BadCron, next_runs
 
             try:
                 day = next_runs(parts.recurring, now, zone)[0].date()

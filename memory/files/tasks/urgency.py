@@ -110,7 +110,7 @@ def _due(task: Task, now: datetime, zone: tzinfo, known: Moments, words: bool) -
             return None
         instant = moment.due_at(zone)
     elif parts.recurring is not None:
-        from memory.base.schedule import BadCron, next_runs
+        from memory.base.cron import BadCron, next_runs
 
         try:
             instant = next_runs(parts.recurring, now, zone)[0]

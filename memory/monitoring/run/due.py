@@ -40,7 +40,7 @@ def due_instant(expression: str, last: datetime | None, now: datetime, zone: tzi
 
     `last` is the newest instant claimed that is not in the future. Raises BadCron.
     """
-    from memory.base.schedule import latest_run
+    from memory.base.cron import latest_run
 
     newest = latest_run(expression, now, zone)
     if newest is None:
@@ -58,7 +58,7 @@ def is_due(expression: str | None, last: datetime | None, now: datetime, zone: t
     """Tell whether a schedule is due; one that is missing or cannot be read never is."""
     if not expression:
         return False
-    from memory.base.schedule import BadCron
+    from memory.base.cron import BadCron
 
     try:
         return due_instant(expression, last, now, zone) is not None
@@ -74,7 +74,7 @@ def due_monitors(
     A monitor without an interval is never due: it runs when a person asks for it. Of monitors with one name the first
     counts.
     """
-    from memory.base.schedule import BadCron
+    from memory.base.cron import BadCron
 
     due: dict[str, DueMonitor] = {}
     problems: list[str] = []
@@ -96,7 +96,7 @@ def next_due(expression: str | None, now: datetime, zone: tzinfo) -> datetime | 
     """Return the next instant of a schedule, None where it has none or is not readable."""
     if not expression:
         return None
-    from memory.base.schedule import BadCron, next_runs
+    from memory.base.cron import BadCron, next_runs
 
     try:
         runs = next_runs(expression, now, zone)

@@ -99,7 +99,7 @@ def _recurring(task: Task, last: datetime, now: datetime, zone: tzinfo) -> Itera
     """Yield a line where a task that only recurs came due since the last beat."""
     if task.recurring is None:
         return
-    from memory.base.schedule import BadCron, latest_run
+    from memory.base.cron import BadCron, latest_run
 
     try:
         run = latest_run(task.recurring, now, zone)
@@ -144,7 +144,7 @@ def _unfinished(snapshot: Snapshot) -> Iterator[str]:
 
 def _stale(snapshot: Snapshot, now: datetime, zone: tzinfo, fresh: Collection[str]) -> Iterator[str]:
     """Yield a line for every monitor that missed at least one whole interval."""
-    from memory.base.schedule import BadCron, describe, latest_run
+    from memory.base.cron import BadCron, describe, latest_run
 
     for monitor in snapshot.monitors.monitors:
         if monitor.last_check is None or not monitor.interval or monitor.name in fresh:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from memory.errors import MemdeckError
 from memory.storage.files.safe_open import open_beneath
 
+from .held_files import CannotPin
 from .patterns import fits, is_pattern
-from .pins import CannotPin
 from .resolve import Resolver
 from .runners import ENDINGS
 

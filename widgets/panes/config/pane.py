@@ -254,7 +254,7 @@ def value_error(key: str, value: str) -> str | None:
 
 
 def _cron_words(expression: str) -> str:
-    from memory.base.schedule import describe
+    from memory.base.cron import describe
 
     words = describe(expression)
     return "" if words == expression.strip() else words

@@ -127,7 +127,7 @@ def _state(
 
 def _times(monitor: Monitor, now: datetime, zone: tzinfo, *, runs: bool) -> Iterator[DetailLine]:
     """When it was checked, and when it is next; `runs`: whether it may run at all."""
-    from memory.base.schedule import describe
+    from memory.base.cron import describe
 
     expression = monitor.interval or ""
     words = describe(expression)

@@ -66,7 +66,7 @@ def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLin
         where = f"under {task.heading.strip()!r}" if task.heading.strip() else "above the first section"
         lines.append(line(Piece(f"{glyphs.alert} {where}, which is no section: taken for pending", "warn")))
     if task.recurring:
-        from memory.base.schedule import describe
+        from memory.base.cron import describe
 
         lines.append(line(Piece(f"{glyphs.recurring} {describe(task.recurring)}", "muted")))
     if task.progress is not None:

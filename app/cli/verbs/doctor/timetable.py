@@ -14,7 +14,8 @@ from datetime import datetime, tzinfo
 from itertools import pairwise
 from pathlib import Path
 
-from memory.base.schedule import BadCron, check_cron, describe, next_runs
+from memory.base.cron import BadCron, check_cron, describe, next_runs
+
 from memory.errors import UsageError
 
 DEFAULT = "0 2 * * *"

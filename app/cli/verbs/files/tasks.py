@@ -79,7 +79,7 @@ def list_tasks(
         text = match.casefold()
         found = (task for task in found if text in task.entry.text.casefold())
     if due is not None:
-        from memory.files.tasks.due import due_when
+        from memory.files.tasks.due_filter import due_when
 
         found = filter(due_when(due, session.now, session.snapshot.zone), found)
     shown = list(found)
@@ -172,7 +172,7 @@ def _is_over(session: Session) -> Callable[[str], bool]:
 def _due(due: DueValue, late: bool) -> str:
     text = due.date or ""
     if due.recurring:
-        from memory.base.schedule import describe
+        from memory.base.cron import describe
 
         text = f"{text} ({describe(due.recurring)})" if text else describe(due.recurring)
     return f"{text} overdue" if late else text
@@ -283,7 +283,7 @@ def _recurs_in_words(cron: str | None) -> str:
     """Return when something recurs, behind two blanks."""
     if not cron:
         return ""
-    from memory.base.schedule import describe
+    from memory.base.cron import describe
 
     return f"  recurs {describe(cron)}"
 

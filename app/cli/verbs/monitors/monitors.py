@@ -70,7 +70,7 @@ def _table(session: Session, found: list[Monitor]) -> Iterator[str]:
 def _interval(monitor: Monitor) -> str:
     if not monitor.interval:
         return ""
-    from memory.base.schedule import describe
+    from memory.base.cron import describe
 
     return describe(monitor.interval)
 

@@ -12,7 +12,7 @@ from datetime import date, time
 
 from memory.errors import UsageError
 
-from .schedule import BadCron, check_cron, describe
+from .cron import BadCron, check_cron, describe
 
 USUAL = time(9)
 """When something happens whose time nobody names."""

@@ -17,9 +17,9 @@ from memory.errors import MemdeckError
 from memory.storage.files.safe_open import open_beneath
 from memory.storage.files.version import FileVersion
 
+from .held_files import CannotPin, Pinned, PinnedFile, Script, read_held
 from .loading import Reference
 from .patterns import is_pattern
-from .pins import CannotPin, Pinned, PinnedFile, Script, read_held
 from .places import Places, fold, joined
 from .resolve import Led, Resolver
 from .runners import ENDINGS, READS, languages_of, plain_name

@@ -12,7 +12,7 @@ from memory.document.source import decode, encode, ends_line, heading_end
 
 from .bodies import BodyClash, TextMerge, merge_bodies, merge_pieces, pick
 from .pieces import Key, LinePiece, same_text
-from .three import Three
+from .versions import Three
 
 
 @dataclass(frozen=True, slots=True)
