@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +39,7 @@ class CentralFleet:
     """The workspaces that the agents of all hosts published; see `Fleet`.
 
     Errors: `fleet.database_down`, `fleet.not_initialised`, `fleet.forbidden`. A workspace whose host is away is told
-    as such, with `fleet.host_away`; its job waits for the host.
+    as such, with `fleet.host_away`; its job waits for the host. Safe to share between threads.
     """
 
     def __init__(self, url: str, *, pause: Callable[[float], None] = time.sleep) -> None:
@@ -45,6 +47,7 @@ class CentralFleet:
         self._url = url
         self._pause = pause
         self._open: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._mutex = threading.RLock()
 
     def __enter__(self) -> CentralFleet:
         """Return itself."""
@@ -98,8 +101,8 @@ class CentralFleet:
 
         asked = query_of(query, now, kinds)
         if not deep:
-            with told():
-                return search(self._database(), asked, limit), ()
+            with self._connected() as database:
+                return search(database, asked, limit), ()
         hits: list[FleetHit] = []
         failed: list[WorkResult] = []
         for one in self._jobs(Search(query, limit, tuple(kinds)), progress):
@@ -137,37 +140,27 @@ class CentralFleet:
 
         NotFoundError `fleet.unknown`.
         """
-        with told():
-            row = (
-                self._database()
-                .execute(
-                    "SELECT w.id FROM workspace w JOIN host h ON h.id = w.host WHERE h.name = %s AND w.path = %s",
-                    (host, os.fsencode(path)),
-                )
-                .fetchone()
-            )
+        with self._connected() as database:
+            row = database.execute(
+                "SELECT w.id FROM workspace w JOIN host h ON h.id = w.host WHERE h.name = %s AND w.path = %s",
+                (host, os.fsencode(path)),
+            ).fetchone()
             if row is None:
                 raise NotFoundError("fleet.unknown", f"no workspace {path} on {host}", "see memdeck fleet list")
-            made = (
-                self._database()
-                .execute("INSERT INTO approval (workspace, change) VALUES (%s, %s) RETURNING id", (row[0], change))
-                .fetchone()
-            )
+            made = database.execute(
+                "INSERT INTO approval (workspace, change) VALUES (%s, %s) RETURNING id", (row[0], change)
+            ).fetchone()
         assert made is not None
         return int(made[0])
 
     def approvals(self) -> tuple[dict[str, Any], ...]:
         """Return what was asked for, newest first: `id`, `host`, `path`, `change`, `by`, `approved_by`, `result`."""
-        with told():
-            rows = (
-                self._database()
-                .execute(
-                    "SELECT a.id, h.name, w.path, a.change, a.requested_by, a.approved_by, r.outcome FROM approval a"
-                    " JOIN workspace w ON w.id = a.workspace JOIN host h ON h.id = w.host"
-                    " LEFT JOIN result r ON r.job = a.job ORDER BY a.id DESC"
-                )
-                .fetchall()
-            )
+        with self._connected() as database:
+            rows = database.execute(
+                "SELECT a.id, h.name, w.path, a.change, a.requested_by, a.approved_by, r.outcome FROM approval a"
+                " JOIN workspace w ON w.id = a.workspace JOIN host h ON h.id = w.host"
+                " LEFT JOIN result r ON r.job = a.job ORDER BY a.id DESC"
+            ).fetchall()
         keys = ("id", "host", "path", "change", "by", "approved_by", "result")
         return tuple(dict(zip(keys, (row[0], row[1], os.fsdecode(row[2]), *row[3:]), strict=True)) for row in rows)
 
@@ -178,8 +171,7 @@ class CentralFleet:
         """
         from memory.fleet.jobs.engine import defer
 
-        database = self._database()
-        with told(), database.transaction():
+        with self._connected() as database, database.transaction():
             row = database.execute(
                 "UPDATE approval a SET approved_by = current_user, approved = now() FROM workspace w, host h"
                 " WHERE a.id = %s AND a.approved IS NULL AND w.id = a.workspace AND h.id = w.host"
@@ -194,14 +186,17 @@ class CentralFleet:
 
     # -- the database -----------------------------------------------------------------------------------------
 
-    def _database(self) -> psycopg.Connection[tuple[Any, ...]]:
-        if self._open is None or self._open.closed:
-            self._open = connect(self._url)
-        return self._open
+    @contextmanager
+    def _connected(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        """Lend the one connection to one thread at a time: a transaction belongs to whoever began it."""
+        with self._mutex, told():
+            if self._open is None or self._open.closed:
+                self._open = connect(self._url)
+            yield self._open
 
     def _rows(self) -> list[tuple[int, str, Path, Mapping[str, Any], list[int], float | None]]:
-        with told():
-            rows = self._database().execute(_WORKSPACES).fetchall()
+        with self._connected() as database:
+            rows = database.execute(_WORKSPACES).fetchall()
         return [
             (number, host, Path(os.fsdecode(path)), overview, sketch, None if age is None else float(age))
             for number, host, path, overview, sketch, age in rows
@@ -212,16 +207,14 @@ class CentralFleet:
         from memory.fleet.jobs.engine import defer
 
         rows = self._rows()
-        database = self._database()
-        with told(), database.transaction():
+        with self._connected() as database, database.transaction():
             jobs = defer(database, [(host, WorkspaceJob(number, verb)) for number, host, *_ in rows])
         done: dict[int, Mapping[str, Any]] = {}
         for at, (job, (_, host, path, *_)) in enumerate(zip(jobs, rows, strict=True), 1):
             while job not in done:
-                with told():
-                    done |= self._results(jobs)
-                    if job not in done and (error := self._given_up(job, host)) is not None:
-                        done[job] = {"error": error}
+                done |= self._results(jobs)
+                if job not in done and (error := self._given_up(job, host)) is not None:
+                    done[job] = {"error": error}
                 if job not in done:
                     self._pause(_AGAIN_SECONDS)
             outcome = dict(done[job])
@@ -231,20 +224,18 @@ class CentralFleet:
                 progress(at, len(jobs))
 
     def _results(self, jobs: Sequence[int]) -> dict[int, Mapping[str, Any]]:
-        rows = self._database().execute("SELECT job, outcome FROM result WHERE job = ANY (%s)", (list(jobs),))
-        return dict(rows.fetchall())
+        with self._connected() as database:
+            rows = database.execute("SELECT job, outcome FROM result WHERE job = ANY (%s)", (list(jobs),))
+            return dict(rows.fetchall())
 
     def _given_up(self, job: int, host: str) -> Mapping[str, str] | None:
         """Return why a job is not waited for any more; None while it may still be done."""
-        row = (
-            self._database()
-            .execute(
+        with self._connected() as database:
+            row = database.execute(
                 "SELECT j.status::text, extract(epoch FROM now() - h.seen) FROM procrastinate_jobs j, host h"
                 " WHERE j.id = %s AND h.name = %s",
                 (job, host),
-            )
-            .fetchone()
-        )
+            ).fetchone()
         if row is None or row[0] in ("failed", "cancelled", "aborted"):
             if row is not None and job in self._results([job]):
                 return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -161,3 +162,12 @@ def test_a_search_in_depth(top: Path, fleets: Fleets) -> None:
     hits, failed = fleets.fleet.search("renew gamma", NOW, deep=True)
     assert failed == ()
     assert (hits[0].workspace.name, hits[0].entry.title, hits[0].fits_all) == ("gamma", "Renew gamma", True)
+
+
+def test_threads_ask_at_once(top: Path, fleets: Fleets) -> None:
+    """Each gets its own answer, as of letters that are typed while the search before them still runs."""
+    fleets.scan(top)
+    names = ["alpha", "beta", "gamma", "delta"] * 10
+    with ThreadPoolExecutor(8) as threads:
+        answers = threads.map(lambda name: fleets.fleet.search(f"renew {name}", NOW)[0][0].entry.title, names)
+        assert [*answers] == [f"Renew {name}" for name in names]
