@@ -51,8 +51,7 @@ def maintain(curated: Curated, now: datetime, *, actor: str, dry_run: bool) -> R
 
     if not dry_run:
         attempt(lambda: finish_interrupted(curated, now))
-        for side in curated.sides.values():
-            side.records.queue.count()
+        attempt(lambda: _count_recalls(curated))
     attempt(lambda: _drained(curated, now, actor, dry_run))
     attempt(lambda: _pruned(curated, now, dry_run))
     attempt(lambda: _swept(curated, now, actor, dry_run))
@@ -60,6 +59,12 @@ def maintain(curated: Curated, now: datetime, *, actor: str, dry_run: bool) -> R
         attempt(lambda side=side: _logged(curated, side, now, actor, dry_run))  # type: ignore[misc]
         attempt(lambda side=side: _dreamed(curated, side, now, actor, dry_run, warnings))  # type: ignore[misc]
     return Report(dry_run, now, tuple(rules), tuple(warnings), round((time.perf_counter() - begun) * 1000, 1))
+
+
+def _count_recalls(curated: Curated) -> None:
+    """Count the recalls that wait in the queues of both sides; it is no rule, for nothing goes."""
+    for side in curated.sides.values():
+        side.records.queue.count()
 
 
 def _drained(curated: Curated, now: datetime, actor: str, dry_run: bool) -> RuleReport | None:
