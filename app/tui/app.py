@@ -462,7 +462,7 @@ class MemdeckApp(Shell):
 
     def on_fleet_pane_chosen(self, message: FleetPane.Chosen) -> None:
         """Another workspace was chosen."""
-        self.fleet.open(message.item)
+        self.fleet.open_workspace(message.item)
 
     def on_pane_jump(self, message: Pane.Jump) -> None:
         """A link was followed."""

@@ -1,4 +1,4 @@
-"""FirstWords: what stands on the screen while the application is still being imported.
+"""What stands on the screen while the application is still being imported.
 
 The name, the workspace and the panes stand where the application will draw them, long before Textual can draw anything.
 Nothing else of the terminal is changed: what is typed meanwhile waits for the application as it always does.

@@ -144,7 +144,7 @@ class Player:
         seen = self.start([*words, *([] if "--now" in words else ["--now", NOW])], verb)
         if verb == "check" and seen.exit in (0, 4):
             self.check(seen)
-        if self.case.edits:
+        if self.case.changing:
             return
         after = digest(self.place)
         seen.changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
@@ -246,7 +246,7 @@ class Player:
         seen.err = err.decode("utf-8", "replace")
         if seen.exit != 0:
             self.wrong(f"screen ends with {seen.exit} after {seen.wall:.0f} s: {seen.err[-3000:]}")
-        if not self.case.edits and before != digest(self.place):
+        if not self.case.changing and before != digest(self.place):
             self.wrong("looking at the application changed files")
 
 

@@ -19,9 +19,9 @@ __all__ = ["shop"]
 
 SAY = """
 import os, signal, sys, time
-from app.tui.start_screen import FirstWords
+from app.tui.start_screen import StartText
 from widgets.panes import panes_for
-words = FirstWords()
+words = StartText()
 words.say("~/shop", panes_for(()), os.environ)
 """
 

@@ -187,7 +187,9 @@ class AllWorkspaces(Part):
 
     # Opening another workspace
 
-    def open(self, item: WorkspaceOverview, pane: str | None = None, entry: tuple[str, str] | None = None) -> None:
+    def open_workspace(
+        self, item: WorkspaceOverview, pane: str | None = None, entry: tuple[str, str] | None = None
+    ) -> None:
         """Open a workspace in place of this one, once it is known that it can be opened."""
         from app.places import host_name
 
@@ -307,4 +309,4 @@ class AllWorkspaces(Part):
         if entry is not None:
             host, path = self._found[entry.room]
             ref = entry.title if entry.kind == "config" else entry.ref
-            self.open(WorkspaceOverview(path, host), entry=(entry.file, ref or f"line:{entry.line}"))
+            self.open_workspace(WorkspaceOverview(path, host), entry=(entry.file, ref or f"line:{entry.line}"))

@@ -53,7 +53,7 @@ class Schedule(Part):
         super().__init__(app)
         self._files, self._jobs = refresher, jobs
         self._begun = False
-        self._refresher = False
+        self._looking = False
         self._left = False
         self._last: datetime | None = None
         self._again: datetime | None = None
@@ -73,7 +73,7 @@ class Schedule(Part):
     @property
     def idle(self) -> bool:
         """Whether nothing is looked at or run by the schedule."""
-        return not self._refresher and self._keeping is None
+        return not self._looking and self._keeping is None
 
     def begin(self) -> None:
         """Begin to look at the clock; once, after the first picture."""
@@ -101,11 +101,11 @@ class Schedule(Part):
     def beat(self) -> None:
         """Look ahead if it is time to; a clock that jumped back is a reason as well."""
         now = self.app.clock()
-        if self._left or self._refresher or self._keeping is not None:
+        if self._left or self._looking or self._keeping is not None:
             return
         if self._again is not None and self._last is not None and self._last <= now < self._again:
             return
-        self._refresher = True
+        self._looking = True
         self._last = now
         self._again = now + RETRY
         threading.Thread(target=self._look, args=(now,), name="look-ahead", daemon=True).start()
@@ -221,7 +221,7 @@ class Schedule(Part):
 
         `ahead` is None where it could not be found out; `others`: another application keeps the schedule.
         """
-        self._refresher = False
+        self._looking = False
         if error is not None:
             self._tell((error.message,))
         if ahead is None:

@@ -18,6 +18,7 @@ from memory.fleet import EmbeddedFleet
 from memory.storage.private.workspaces import WorkspaceList
 from memory.workspace import Workspace
 from screenshots.make import rest
+from tests.patience import within
 from tests.postgres import cluster, database
 from tests.widgets.harness import screen_text
 from widgets.panes.fleet import FleetPane
@@ -70,6 +71,13 @@ def names(app: MemdeckApp) -> list[str]:
     pane = app.navigation.pane
     assert isinstance(pane, FleetPane)
     return [pane.find(str(row.item.host) + ":" + str(row.item.path)).path.name for row in pane.line_list.rows]  # type: ignore[attr-defined, union-attr]
+
+
+async def found(pilot: Pilot[MemdeckApp], title: str) -> None:
+    """Wait until a search over all workspaces shows an entry."""
+    async with within(lambda: screen_text(pilot.app)):
+        while title not in screen_text(pilot.app):
+            await pilot.pause(0.005)
 
 
 async def test_one_row_a_workspace(here: Workspace) -> None:
@@ -144,8 +152,7 @@ async def test_a_search_over_all(here: Workspace) -> None:
     async with running(app) as pilot:
         await press(pilot, "ctrl+f")
         await type_text(pilot, "renew chandler")
-        await settle(pilot)
-        assert "chandler" in screen_text(app)
+        await found(pilot, "Renew chandler")
         await press(pilot, "enter")
     assert app.fleet.destination is not None
     assert app.fleet.destination.root.name == "chandler"
@@ -231,8 +238,7 @@ async def test_the_catalogue_where_a_database_is_configured(here: Workspace, dat
         assert "It is on server" in screen_text(app)
         await press(pilot, "ctrl+f")
         await type_text(pilot, "renew bakery")
-        await settle(pilot)
-        assert "Renew bakery" in screen_text(app)
+        await found(pilot, "Renew bakery")
         await press(pilot, "escape")
     assert app.fleet.destination is None
 

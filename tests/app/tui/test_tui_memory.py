@@ -62,7 +62,7 @@ async def test_a_document_goes_with_the_next_look(workspace: Workspace) -> None:
         finally:
             gc.enable()
     assert after["Document"] <= before["Document"] + 3, (before, after)
-    assert after["Row"] <= before["Row"] + 3, (before, after)
+    assert after["RowKey"] <= before["RowKey"] + 3, (before, after)
 
 
 async def test_what_was_said_goes_with_what_is_said_next(workspace: Workspace) -> None:

@@ -35,7 +35,7 @@ def make_app(workspace: Workspace | None, **options: object) -> MemdeckApp:
 
 
 async def settle(pilot: Pilot[int]) -> None:
-    """Wait until every key was handled, everything is drawn, and nothing is read or written any more."""
+    """Wait until every key was handled, everything is drawn, and nothing is read or written any more, or it ends."""
     app = pilot.app
     assert isinstance(app, MemdeckApp)
     async with within(lambda: f"idle: {app.idle}, at work: {[*app.workers]}, on the screen:\n{screen_text(app)}"):
@@ -43,7 +43,8 @@ async def settle(pilot: Pilot[int]) -> None:
             await quiet(app)
             if await worked(app, but="watch"):
                 continue
-            if app.idle:
+            # What is read while it ends is shown nowhere any more.
+            if app.idle or app._exit:
                 return
             await asyncio.sleep(0.001)
 

@@ -86,8 +86,8 @@ def test_a_person_is_one_wherever_they_work(reopened, tasks: Path, now: datetime
 def test_two_processes_write_one_log(store: Store, workspace: Path, tmp_path: Path, child, now: datetime) -> None:
     """Changes of processes that work at the same time are all listed, each once, in the order of the file."""
     code = f"""
-from memory.storage import State
-store = Store(pathlib.Path({str(workspace / ".aiter")!r}), state=State(pathlib.Path({str(tmp_path / "state")!r}),
+from memory.storage import PrivateState
+store = Store(pathlib.Path({str(workspace / ".aiter")!r}), state=PrivateState(pathlib.Path({str(tmp_path / "state")!r}),
     pathlib.Path({str(workspace)!r})), lock_timeout=120)
 for number in range(30):
     with store.transaction("count", actor="agent:child", now=now) as transaction:

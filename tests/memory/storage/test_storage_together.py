@@ -139,9 +139,10 @@ def test_stores_write_at_the_same_time(pair: tuple[Store, Store], workspace: Pat
     assert one.state is not None
     let_agents(one)
     code = (
-        "import sys, datetime, pathlib\nfrom memory.storage import State, Store\n"
+        "import sys, datetime, pathlib\nfrom memory.storage import PrivateState, Store\n"
         f"root, home = pathlib.Path({str(workspace)!r}), pathlib.Path({str(one.state.folder.home)!r})\n"
-        "store = Store(root / sys.argv[1], state=State(home, root), workspace=root, settle=0, lock_timeout=120)\n"
+        "store = Store(root / sys.argv[1], state=PrivateState(home, root), workspace=root, settle=0,"
+        " lock_timeout=120)\n"
         "for number in range(40):\n"
         "    with store.transaction('count', actor='agent:x', now=datetime.datetime.now(datetime.UTC)) as change:\n"
         "        change.write('memory/count.md', b'%d' % number, base=change.read('memory/count.md').base)\n"

@@ -86,7 +86,7 @@ async def test_rows_stand_in_their_parts(tmp_path: Path) -> None:
             "4",
             "7 events",
         ]
-        assert kinds(pane)[0] == "Standing"
+        assert kinds(pane)[0] == "StatusRow"
         assert titles(pane, SectionRow) == [
             "Project",
             "Project map",
