@@ -298,7 +298,8 @@ def test_over_tls_with_a_verified_server(tmp_path: Path) -> None:
         base = f"postgresql://rita:correct%20horse@localhost:{port}/{name}?hostaddr=127.0.0.1"
         with CentralFleet(f"{base}&sslmode=verify-full&sslrootcert={known}") as central:
             assert central.listed() == ()
-            assert central._database().pgconn.ssl_in_use
+            with central._connected() as database:
+                assert database.pgconn.ssl_in_use
         for wrong in (
             f"{base}&sslmode=verify-full&sslrootcert={other}",
             f"{base}&sslmode=disable",
