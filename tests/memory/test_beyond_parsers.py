@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from memory.base.cron import BadCron, next_runs
 
 from memory.base.clock import BadMoment, UnknownZone, find_zone, read_moment
+from memory.base.cron import BadCron, next_runs
 from memory.base.dates import parse_when
 from memory.errors import MemdeckError
 from memory.facts.reading import read_line, time_key

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memory.base.cron import BadCron, check_cron, describe, next_runs
 from memory.base.recurrence_words import BadRecurrence, read_recurrence, says_recurrence
 

@@ -14,8 +14,8 @@ import pytest
 from croniter import croniter
 from hypothesis import given
 from hypothesis import strategies as st
-from memory.base.cron import BadCron, check_cron, describe, next_runs
 
+from memory.base.cron import BadCron, check_cron, describe, next_runs
 from tests.patience import PATIENCE
 
 NEW_YORK = ZoneInfo("America/New_York")

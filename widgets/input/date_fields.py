@@ -121,7 +121,6 @@ def recurrence_field(name: str, label: str, value: str, due: DueText, now: datet
 
     def hint(text: str) -> str:
         from memory.base.cron import BadCron
-
         from memory.files.tasks.quick import recurrence_from
 
         if not text.strip():

@@ -132,9 +132,8 @@ def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
 
 def _next_run(expression: str, now: datetime, zone: tzinfo) -> Moment | None:
     """The next run of what only recurs; None for an expression that is none."""
-    from memory.base.cron import BadCron, next_runs
-
     from memory.base.clock import Moment
+    from memory.base.cron import BadCron, next_runs
 
     try:
         run = next_runs(expression, now, zone)[0]

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 import pytest
-from app.cli.registry import PARTS, VERBS
 
 from app.cli.arguments import form_of
 from app.cli.lazy_groups import COMMON, Verb, VerbGroup
 from app.cli.reference import MARK, reference
+from app.cli.registry import PARTS, VERBS
 from app.cli.root import root
 from app.cli.verbs.maintenance import maintain
 from app.cli.verbs.opening import open_workspace

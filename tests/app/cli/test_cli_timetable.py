@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from memory.base.cron import BadCron
 
 from app.cli.verbs.doctor.environment import scheduled
 from app.cli.verbs.doctor.timetable import on_calendar, timetable, watch_expression
+from memory.base.cron import BadCron
 from memory.errors import UsageError
 from tests.patience import PATIENCE
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import click
 import pytest
-from app.cli.registry import VERBS
 from click.exceptions import ClickException, Exit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.cli.arguments import read
 from app.cli.declared import ATTRIBUTES, COMMON, DeclaredGroup, DeclaredVerb, OneOf, Parameter, argument, option, verb
+from app.cli.registry import VERBS
 from app.cli.session import Session
 from app.cli.verbs.maintenance import maintain
 from app.cli.verbs.opening import open_workspace

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from memory.files.tasks.due_filter import due_when
 
 from memory.base.clock import BadMoment
 from memory.document import parse
+from memory.files.tasks.due_filter import due_when
 from memory.files.tasks.model import read_tasks
 
 NOW = datetime(2026, 11, 21, 15, 31, tzinfo=UTC)

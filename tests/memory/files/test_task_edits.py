@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memory.base.cron import BadCron
 
 from memory.base.clock import BadMoment, read_moment
+from memory.base.cron import BadCron
 from memory.document import Entry
 from memory.errors import ConflictError, MemdeckError, NotFoundError, UsageError
 from memory.files.edit import Edit

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pytest
-from memory.base.cron import latest_run, next_runs
 
 from memory.base.clock import find_zone
+from memory.base.cron import latest_run, next_runs
 from memory.document import parse
 from memory.files.monitors import Monitor, read_monitors
 from memory.monitoring.run.due import due_instant, due_monitors, next_due

@@ -11,10 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from memory.trust.pins.named_files import CannotPin, Scripts
 
 from memory.monitoring.process.command import clean_environment
 from memory.trust.pins.loading import references_of
+from memory.trust.pins.named_files import CannotPin, Scripts
 from memory.trust.pins.resolve import Resolver
 from memory.trust.pins.unknown import sentence_of
 from tests.growth import TIMES, assert_in_proportion

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memory.trust.pins.named_files import CannotPin, Scripts
 
+from memory.trust.pins.named_files import CannotPin, Scripts
 from memory.trust.pins.words import words_of
 from tests.growth import TIMES, assert_in_proportion
 

@@ -7,7 +7,6 @@ from datetime import date
 from math import inf
 
 from memory.base.cron import describe
-
 from memory.files.tasks.agenda import Agenda, Occasion, month_bounds
 from widgets.calendar.month import Load
 from widgets.list.columns import Column, Columns

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
-from memory.files.tasks.due_filter import STATES, days_asked, due_when
-
 from memory.base.clock import BadMoment
+from memory.files.tasks.due_filter import STATES, days_asked, due_when
 from widgets.detail import DetailLine
 from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.text.styled_text import Line, Piece, line

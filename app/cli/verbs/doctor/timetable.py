@@ -15,7 +15,6 @@ from itertools import pairwise
 from pathlib import Path
 
 from memory.base.cron import BadCron, check_cron, describe, next_runs
-
 from memory.errors import UsageError
 
 DEFAULT = "0 2 * * *"

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import pytest
-from app.cli.registry import _OWN
 
+from app.cli.registry import _OWN
 from app.cli.verbs.curated.verbs import _OPTIONS
 from app.servers.api.operations import curated_routes
 from app.servers.api.verbs import VerbRoute, routes
