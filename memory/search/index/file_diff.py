@@ -1,4 +1,4 @@
-"""Finding out what is different in a file: by its objects where they are known, else by what its entries say."""
+"""Finding out what is different in a file: by its objects where they are known, else by marks of its entries."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from .row_diff import RowEdit, edits
 
 if TYPE_CHECKING:
-    from memory.search.hits import FoundEntry
     from memory.search.records import Record
 
     from .inventory import EntryGroup
+
+MARK = 12
+"""Bytes of a mark. Of many thousands they are held at once, so they are short."""
 
 
 class IndexedFile:
@@ -45,6 +47,23 @@ class Live:
         at = bisect_right(self._starts, place) - 1
         return self._groups[at].record(place - self._starts[at])
 
+    def marks(self, start: int, end: int) -> list[bytes]:
+        """Return what tells the entries at some places apart; no record is made where their bytes tell."""
+        found: list[bytes] = []
+        for first, group in zip(self._starts, self._groups, strict=True):
+            low, high = max(start - first, 0), min(end - first, group.size)
+            if low >= high:
+                continue
+            if group.items is None:
+                found += [_mark_of(group.record(index)) for index in range(low, high)]
+                continue
+            begun = blake2b(group.name.encode("utf-8", "surrogatepass") + b"\n", digest_size=MARK)
+            for item in group.items()[low:high]:
+                digest = begun.copy()
+                digest.update(item.raw)
+                found.append(digest.digest())
+        return found
+
 
 def by_objects(known: IndexedFile, groups: Sequence[EntryGroup]) -> list[RowEdit] | None:
     """Return what is different by which objects stand where; None where that cannot tell."""
@@ -71,10 +90,7 @@ def by_objects(known: IndexedFile, groups: Sequence[EntryGroup]) -> list[RowEdit
     return [RowEdit(*(place + base for place in edit)) for edit in edits(old, new)]
 
 
-def mark_of(one: FoundEntry | Record) -> bytes:
-    """Return what tells apart what an entry of the index or a record says; its place and its ref do not count.
-
-    Of many thousands these marks are held at once, so they are short.
-    """
+def _mark_of(one: Record) -> bytes:
+    """Return what tells apart what a record says; its place and its ref do not count."""
     said = repr((one.kind, one.title, one.text, one.date, one.tags))
-    return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=MARK).digest()

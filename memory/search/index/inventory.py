@@ -6,23 +6,32 @@ A system with large files says which groups of entries changed; the records of o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from memory.search.records import Record
+
+
+class Item(Protocol):
+    """An entry as it is written in its file."""
+
+    @property
+    def raw(self) -> bytes:
+        """Its bytes."""
 
 
 class EntryGroup(NamedTuple):
     """Entries of one file that stand together, in their order.
 
     While `token` is the same object and `name` the same text nothing in the group is different. The objects of
-    `items` stay the same while their entries do; None: compare the records. `record` makes the record of one.
+    `items` stay the same while their entries do, and what one says depends on its bytes (`raw`) and on `name` alone;
+    None: compare the records. `record` makes the record of one.
     """
 
     token: object
     name: str
     size: int
-    items: Callable[[], Sequence[object]] | None
+    items: Callable[[], Sequence[Item]] | None
     record: Callable[[int], Record]
 
 

@@ -3,7 +3,8 @@
 `find` is the full-text index: words only, no text (see `words.indexable`). The number of an entry is its day and a
 number of its own, so that the newest come first when it is read backwards and a range of days is a range of numbers.
 The entries themselves lie in `body`, some tens together in the order of their file, compressed; `chunk` says which they
-are, and `line` from which line of the file the lines in it count: it changes with whatever is written above.
+are, and `line` from which line of the file the lines in it count: it changes with whatever is written above. `mark`
+holds short marks of the same entries (see `file_diff`): they tell what is different in a file without its entries.
 One index may hold several workspaces: `room` is the number of the one that a file belongs to, 0 where there is but
 one. `place` is a kind in files of one name, whichever room they are in. `word` and `backward` hold all words, the
 latter from the last letter to the first where it is not very long; `part` holds the parts of names in camel case, each
@@ -24,7 +25,7 @@ from memory.search.query.words import FORMAT, indexable
 if TYPE_CHECKING:
     import sqlite3
 
-VERSION = f"3/{FORMAT}"
+VERSION = f"4/{FORMAT}"
 CHUNK, LARGEST = 48, 64
 """Entries of a new chunk, and of one before it is divided."""
 DAY_BITS = 17
@@ -48,6 +49,7 @@ CREATE TABLE chunk (
     size INTEGER NOT NULL
 );
 CREATE TABLE body (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE mark (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE INDEX chunk_file ON chunk (file, no);
 CREATE TABLE entry (id INTEGER PRIMARY KEY, chunk INTEGER NOT NULL);
 CREATE TABLE word (word TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -62,10 +64,11 @@ class DamagedIndex(Exception):
 
 
 class IndexedEntry(NamedTuple):
-    """One entry in the index with its number."""
+    """One entry in the index with its number, and its mark where that is asked for."""
 
     number: int
     entry: FoundEntry
+    mark: bytes = b""
 
 
 def pack(held: Sequence[IndexedEntry], line: int) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from memory.search.query.typos import SHORTEST, is_guessable, is_spelled
 from memory.search.query.words import tokens
 from memory.search.scan import entry_of
 
-from .file_diff import IndexedFile, Live, by_objects, mark_of
+from .file_diff import MARK, IndexedFile, Live, by_objects
 from .row_diff import RowEdit, edits
 from .tables import CHUNK, LARGEST, DamagedIndex, EntryNumbers, IndexedEntry, forget, insert, pack, row_of, unpack
 
@@ -110,7 +110,7 @@ class IndexWriter:
         file, _, serial = row
         live = Live(groups)
         if not (same and self._count(file) == live.size):
-            found = self._different(known, groups, file, shelf.file, live)
+            found = self._different(known, groups, file, live)
             serial, done = self._apply(file, shelf, serial, found, live, go_on)
             if not done:
                 self._known.pop((room, shelf.file), None)
@@ -128,15 +128,17 @@ class IndexWriter:
     # What is different
 
     def _different(
-        self, known: IndexedFile | None, groups: Sequence[EntryGroup], file: int, name: str, live: Live
+        self, known: IndexedFile | None, groups: Sequence[EntryGroup], file: int, live: Live
     ) -> list[RowEdit]:
-        """Return the edits of the rows of a file; by the objects where they are known, else by what they say."""
+        """Return the edits of the rows of a file; by the objects where they are known, else by their marks."""
         found = None if known is None else by_objects(known, groups)
-        # Where much was read anew the same entries are other objects, and reading what is indexed costs less.
+        # Where much was read anew the same entries are other objects, and indexing them again costs more.
         if found is not None and sum(edit.new_end - edit.new_start for edit in found) <= _FEW:
             return found
-        old: list[Hashable] = [mark_of(one.entry) for one in self._held(file, name)]
-        return edits(old, [mark_of(live.record(place)) for place in range(live.size)])
+        rows = self.connection.execute(
+            "SELECT data, size FROM chunk LEFT JOIN mark USING (id) WHERE file = ? ORDER BY no", (file,)
+        )
+        return edits([one for data, size in rows for one in _marks_in(data, size)], live.marks(0, live.size))
 
     def _held(self, file: int, name: str) -> Iterator[IndexedEntry]:
         rows = self.connection.execute(
@@ -226,7 +228,7 @@ class IndexWriter:
         for chunk in touched:
             held = self._chunk(chunk, name)
             new = [
-                IndexedEntry(one.number, one.entry._replace(ref=live.record(starts[chunk] + at).ref))
+                one._replace(entry=one.entry._replace(ref=live.record(starts[chunk] + at).ref))
                 if one.entry.title in titles
                 else one
                 for at, one in enumerate(held)
@@ -270,9 +272,9 @@ class IndexWriter:
         numbers = EntryNumbers(connection)
         fresh = []
         refs = {one.entry.ref for one in gone}
-        for place in range(edit.new_start, edit.new_end):
+        for place, mark in enumerate(live.marks(edit.new_start, edit.new_end), edit.new_start):
             entry = _entry(live.record(place), refs)
-            fresh.append(IndexedEntry(numbers.give(entry.date), entry))
+            fresh.append(IndexedEntry(numbers.give(entry.date), entry, mark))
         self._put(name, fresh)
         # The lines of those beside them are others now.
         before = _shifted(held[: edit.old_start - start], live, start + shift)
@@ -295,11 +297,13 @@ class IndexWriter:
 
     def _chunk(self, chunk: int, name: str) -> list[IndexedEntry]:
         row = self.connection.execute(
-            "SELECT data, line FROM chunk JOIN body USING (id) WHERE id = ?", (chunk,)
+            "SELECT body.data, line, mark.data FROM chunk JOIN body USING (id) JOIN mark USING (id) WHERE id = ?",
+            (chunk,),
         ).fetchone()
         if row is None:
             raise DamagedIndex(f"no chunk {chunk}")
-        return unpack(row[0], name, row[1])
+        held = unpack(row[0], name, row[1])
+        return [one._replace(mark=mark) for one, mark in zip(held, _marks_in(row[2], len(held)), strict=True)]
 
     def _put(self, name: str, fresh: Sequence[IndexedEntry]) -> None:
         if not fresh:
@@ -354,7 +358,7 @@ class IndexWriter:
         if more and touched:
             connection.execute("UPDATE chunk SET no = no + ? WHERE file = ? AND no > ?", (more, file, touched[-1][1]))
         ids = [chunk[0] for chunk in touched]
-        for table in ("chunk", "body"):
+        for table in ("chunk", "body", "mark"):
             connection.executemany(f"DELETE FROM {table} WHERE id = ?", [(chunk,) for chunk in ids[len(parts) :]])
         places: list[tuple[int, int]] = []
         stored: list[Chunk] = []
@@ -370,6 +374,8 @@ class IndexWriter:
                 made = connection.execute("INSERT INTO chunk (file, no, line, size) VALUES (?, ?, ?, ?)", values)
                 chunk = made.lastrowid or 0
             connection.execute("INSERT OR REPLACE INTO body VALUES (?, ?)", (chunk, pack(part, line)))
+            marks = b"".join(one.mark for one in part)
+            connection.execute("INSERT OR REPLACE INTO mark VALUES (?, ?)", (chunk, marks))
             places += [(one.number, chunk) for one in part]
             stored.append((chunk, no + at, len(part)))
         connection.executemany("INSERT OR REPLACE INTO entry VALUES (?, ?)", sorted(places))
@@ -387,7 +393,10 @@ class IndexWriter:
                 places = self._places(name)
                 forget(connection, [row_of(one, places) for one in held])
                 connection.executemany("DELETE FROM entry WHERE id = ?", [(one.number,) for one in held])
-                connection.execute("DELETE FROM body WHERE id IN (SELECT id FROM chunk WHERE file = ?)", (row[0],))
+                for table in ("body", "mark"):
+                    connection.execute(
+                        f"DELETE FROM {table} WHERE id IN (SELECT id FROM chunk WHERE file = ?)", (row[0],)
+                    )
                 connection.execute("DELETE FROM chunk WHERE file = ?", (row[0],))
                 connection.execute("DELETE FROM file WHERE id = ?", (row[0],))
                 connection.execute(
@@ -419,4 +428,11 @@ def _has_twin(entry: FoundEntry) -> bool:
 def _shifted(held: Sequence[IndexedEntry], live: Live, place: int) -> Sequence[IndexedEntry]:
     """Return entries that stand together with their lines as they are now; the first of them is at a place."""
     far = live.record(place).line - held[0].entry.line if held and place < live.size else 0
-    return [IndexedEntry(one.number, one.entry._replace(line=one.entry.line + far)) for one in held] if far else held
+    return [one._replace(entry=one.entry._replace(line=one.entry.line + far)) for one in held] if far else held
+
+
+def _marks_in(data: bytes | None, count: int) -> list[bytes]:
+    """Return the marks of a chunk of so many entries; Damaged."""
+    if data is None or len(data) != MARK * count:
+        raise DamagedIndex("the marks of a chunk are not those of its entries")
+    return [data[at : at + MARK] for at in range(0, len(data), MARK)]

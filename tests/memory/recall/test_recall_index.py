@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from memory.files.edit import Edit
 from memory.files.journal.edits import add_entry
 from memory.files.snapshot import MEMORY_FILES
 from memory.search import Record, SearchAnswer
+from memory.search.index import file_inventory, writer
 from memory.search.searcher import Searcher
 from memory.systems import PlainSystem, searcher_of
 from memory.workspace import Workspace
@@ -27,7 +29,7 @@ from tests.fixture_files import sample
 from .test_recall_scan import Item, ask
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
-EMPTY = 17 * 16384
+EMPTY = 18 * 16384
 """Bytes of the tables while nothing is in them."""
 QUERIES = (
     "deploy",
@@ -119,6 +121,51 @@ def test_every_edit_is_followed(workspace: Workspace, learn: bool) -> None:
     assert_agrees(searcher)
 
 
+def test_a_process_that_knows_nothing_reads_no_entry_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One edit of a long file is found by marks: neither are its other entries unpacked, nor records made of them."""
+    place = Workspace.init(
+        tmp_path / "shop",
+        NOW,
+        actor="t",
+        state_home=tmp_path / "state",
+        machine_zone=UTC,
+        files=workspace_files(size_of("600x2000"), NOW),
+    )[0]
+    searcher = searcher_of(place)
+    searcher.update()
+    made: list[str] = []
+    for name in ("task_record", "journal_record"):
+        real = getattr(file_inventory, name)
+        monkeypatch.setattr(file_inventory, name, lambda one, real=real: made.append(one.file) or real(one))
+    unpack = writer.unpack
+    monkeypatch.setattr(writer, "unpack", lambda *given: made.extend(["row"] * len(found := unpack(*given))) or found)
+    for name in ("tasks.md", "journal.md"):
+        path = place.memory / name
+        text = path.read_text()
+        at = text.index("\n### ", len(text) // 2)
+        path.write_text(f"{text[:at]}\nstripes of a zebra\n{text[at:]}")
+        searcher.close()
+        place.let_go()
+        made.clear()
+        assert searcher.update()
+        assert 1 <= made.count(name) <= 10
+        assert len(made) <= 200
+        assert searcher._index._writer.indexed == 1  # type: ignore[union-attr]
+    assert_agrees(searcher, ("zebra", "redis"))
+
+
+def test_another_heading_over_the_same_entries(workspace: Workspace) -> None:
+    """What an entry says depends on the day it stands under, too: another day is another entry."""
+    searcher = searcher_of(workspace)
+    searcher.update()
+    path = workspace.memory / "journal.md"
+    days = re.findall(r"^## (\d{4}-\d{2}-\d{2})", path.read_text(), re.MULTILINE)
+    path.write_text(path.read_text().replace(f"## {days[0]}", "## 2023-11-30", 1))
+    searcher.close()
+    assert searcher.update()
+    assert_agrees(searcher, ("2023-11-30", days[0], "before:2023-12-01", "deploy"))
+
+
 WORDS = ["deploy", "redis", "Zürich", "東京都", "api", "staging", "a", "ab", "x_1"]
 
 
@@ -201,6 +248,24 @@ def test_what_is_odd_is_thrown_away(workspace: Workspace, tmp_path: Path) -> Non
         searcher = searcher_of(workspace)
         assert searcher.update()
         assert_agrees(searcher, ("deploy", "zurich"))
+        searcher.close()
+
+
+def test_lost_marks_are_no_other_entries(workspace: Workspace) -> None:
+    """An index without marks of its entries, or with too few, is made anew by the next edit."""
+    state = workspace.state
+    assert state is not None
+    for number, harm in enumerate(("DELETE FROM mark", "UPDATE mark SET data = substr(data, 1, length(data) - 12)")):
+        searcher = searcher_of(workspace)
+        assert searcher.update()
+        searcher.close()
+        with sqlite3.connect(state.folder.path / "search.sqlite") as connection:
+            connection.execute(harm)
+        connection.close()
+        path = workspace.memory / "tasks.md"
+        path.write_text(path.read_text() + f"\n### [LOW] Zebra {number}\n")
+        assert searcher.update()
+        assert_agrees(searcher, ("deploy", "zebra", f"zebra {number}"))
         searcher.close()
 
 
