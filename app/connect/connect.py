@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from memory.document.lines import take_over
+from memory.document.compare import take_over
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.storage.files.replace import (
     allow_replacing,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from memory.document.lines import lines_of
+from memory.document.compare import lines_of
 
 
 class NewFact(NamedTuple):

@@ -53,7 +53,7 @@ def merge_late(workspace: Workspace, now: datetime) -> tuple[Late, ...]:
 
 def _merge_lines(store: ChangingStore, kept: LateBytes, now: datetime) -> Late:
     """Merge what came too late to a file of another system, which has to be one of lines."""
-    from memory.document.lines import is_lines, take_over
+    from memory.document.compare import is_lines, take_over
 
     shown, why = store.shown(kept.path), ""
     try:

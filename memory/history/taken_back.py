@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.document import parse
-from memory.document.lines import is_lines, take_over
+from memory.document.compare import is_lines, take_over
 from memory.document.merge import kind_of, merge
 from memory.errors import ConflictError, MemdeckError
 from memory.files.refs.titles import plain_title

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from memory.document.lines import is_lines, take_over
+from memory.document.compare import is_lines, take_over
 from memory.document.merge import Conflict, apply_mine, kind_of, merge
 from memory.storage.changes import FileChange
 

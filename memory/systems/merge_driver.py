@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from memory.document import Document, parse
-from memory.document.lines import lines_of
+from memory.document.compare import lines_of
 from memory.document.merge import Conflict, apply_mine, kind_of, merge
 from memory.errors import UsageError
 

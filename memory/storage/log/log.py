@@ -12,8 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memory.base.digests import sha256
-from memory.document.compare import Region, apply, compare
-from memory.document.lines import compare_lines, is_lines, lines_of
+from memory.document.compare import Region, apply, compare, compare_lines, is_lines, lines_of
 from memory.document.source import is_blank
 from memory.errors import MemdeckError
 from memory.named_tuple import NamedTuple

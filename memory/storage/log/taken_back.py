@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from memory.document.compare import Region, apply, inverted
-from memory.document.lines import lines_of
+from memory.document.compare import Region, apply, inverted, lines_of
 from memory.document.source import decode
 from memory.document.units import Unit, bare, sections_in, units_of, updated_of
 

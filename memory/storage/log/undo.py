@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.document.compare import Region, apply, inverted
-from memory.document.lines import is_lines, take_over
+from memory.document.compare import Region, apply, inverted, is_lines, take_over
 from memory.document.takeback import take_back
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage.changes import SERIES, Change, FileChange

@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from memory.document.compare import Region
-from memory.document.lines import lines_of
+from memory.document.compare import Region, lines_of
 from memory.document.units import Unit, bare, sections_in, units_of
 from memory.named_tuple import NamedTuple
 from memory.storage.changes import FileChange

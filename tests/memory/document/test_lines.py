@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.document.compare import apply
-from memory.document.lines import compare_lines, lines_of, take_over
+from memory.document.compare import apply, compare_lines, lines_of, take_over
 
 LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"\n", b"d"]), max_size=8).map(b"".join)
 
