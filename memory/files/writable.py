@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory.document.markers import has_conflict_markers
+from memory.document.source import conflict_at
 from memory.errors import MemdeckError, RefusedError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def refuse_unwritable(name: str, document: Document) -> None:
             "save it as UTF-8 (UTF-16 is what some editors call Unicode), or put back what it was",
             file=name,
         )
-    if has_conflict_markers(document):
+    if conflict_at(data) is not None:
         raise MemdeckError(
             "file.conflict_markers",
             f"git's conflict markers stand in {name}",

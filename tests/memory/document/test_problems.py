@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 
 from memory.document import parse
 from memory.document.check import structure_problems
-from memory.document.markers import has_conflict_markers
+from memory.document.source import conflict_at
 from tests.examples import examples
 from tests.fixture_files import sample, sample_names, variants
 from tests.growth import TIMES, assert_in_proportion
@@ -77,7 +77,7 @@ def test_conflict_markers_make_a_file_read_only() -> None:
     for data in (b"<<<<<<< a\n=======\n>>>>>>> b\n", b"=======\n<<<<<<< a\n>>>>>>> b\n", b"<<<<<<< a\n", b""):
         document = parse(data)
         found = [code for _, code, _ in structure_problems(document)]
-        assert has_conflict_markers(document) == ("document.conflict_markers" in found)
+        assert (conflict_at(document.dump()) is not None) == ("document.conflict_markers" in found)
 
 
 @SETTINGS
