@@ -329,7 +329,7 @@ class Workspace:
                 regions = compare(before, document)
                 edited.append((name, document, regions))
                 if stored.exists:
-                    from .files.writable import refuse_unwritable
+                    from .files.write_checks import refuse_unwritable
 
                     if not regions:
                         transaction.hold(_INSIDE + name, base=stored.data)
@@ -366,7 +366,7 @@ class Workspace:
                 if stored is not None and stored.data is document.dump():
                     self._documents[name] = (stored, document)
             if not edit.moves:
-                from .files.secret_notes import secrets_in
+                from .files.write_checks import secrets_in
 
                 secrets = secrets_in(edited)
         except Exception as error:
@@ -396,7 +396,7 @@ class Workspace:
         """
         from .files.edit import Edit
         from .files.merging import merge_file
-        from .files.writable import refuse_unwritable
+        from .files.write_checks import refuse_unwritable
 
         said = summary or f"saved {name}"
         kept: tuple[str, ...] = ()

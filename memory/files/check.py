@@ -22,10 +22,10 @@ from .monitors import value_problem as monitor_problem
 from .neighbours import neighbour_problems
 from .plans.model import SECTIONS as PLAN_SECTIONS
 from .plans.model import STATUSES, Plans
-from .secret_notes import secret_problems
 from .snapshot import MEMORY_FILES
 from .tasks.check import journal_problems, task_problems
 from .unread import unread_contacts, unread_settings
+from .write_checks import secret_problems
 
 if TYPE_CHECKING:
     from memory.document.content.tables import Table
