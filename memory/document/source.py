@@ -3,13 +3,8 @@ git's conflict markers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memory.base.patterns import late
 from memory.errors import UsageError
-
-if TYPE_CHECKING:
-    pass
 
 ESCAPES = "surrogateescape"
 LINE_END = late(rb"\r\n|\n|\r")

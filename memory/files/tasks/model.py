@@ -33,8 +33,8 @@ from .values import (
 if TYPE_CHECKING:
     from memory.base.clock import Moment
     from memory.document import Document, Entry
-    from memory.files.columns import EntryColumns
     from memory.files.reader import Files
+    from memory.files.task_names import EntryColumns
 
 __all__ = [
     "FIELD_KEYS",
