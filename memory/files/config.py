@@ -14,9 +14,7 @@ from memory.document.content.fields import hidden_lines, split_lines
 from memory.errors import ConfigError, NotFoundError, UsageError
 from memory.named_tuple import NamedTuple
 
-from .edit import Edit
-from .field_edits import changed_value, check_field_value, with_end
-from .source_text import started_document
+from .edit import Edit, changed_value, check_field_value, started_document, with_end
 
 if TYPE_CHECKING:
     from .reader import Files

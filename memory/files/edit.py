@@ -1,14 +1,22 @@
-"""What an operation on memory files gives back: new documents, a sentence, and the entry it was about."""
+"""What edits of memory files share: what they give back, fields that read as written, lines at the end of a body."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.base.patterns import late
+from memory.base.remarks import CONFIG_NUMBERS, is_absent, join_remark, split_field
+from memory.document import Document, Entry, parse
+from memory.document.content.fields import split_lines
+from memory.errors import UsageError
 from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from memory.document import Document, Entry
+    from memory.document.nodes import B
+
+    from .reader import Files
 
 
 class Edit(NamedTuple):
@@ -26,3 +34,131 @@ class Edit(NamedTuple):
     ref: str | None = None
     entry: Entry | None = None
     moves: bool = False
+
+
+def started_document(snapshot: Files, name: str, now: datetime) -> Document:
+    """Return the document of a file; where the file is missing or blank, its template."""
+    document = snapshot.document(name)
+    if document.dump().strip():
+        return document
+    from .templates import template_files
+
+    return parse(template_files(now)[name].encode())
+
+
+def entry_of_text(text: str, old: Entry, base: Entry | None, title: str) -> Entry | None:
+    """Return the entry that replaces `old` when an editor gives back its source; None if there is nothing to do.
+
+    Line ends and the blank lines behind the entry stay as they were. Where `old` differs from `base`, the entry that
+    the editor began with, the two are merged by fields and lines. Raises UsageError `document.structure` or
+    `document.unclosed` for a text that is not one entry, ConflictError `document.conflict` (with `fields` and
+    `conflicts`) where both changed the same.
+    """
+    if "\r" not in text and old.newline != "\n":
+        text = text.replace("\n", old.newline)
+    content = text.rstrip(" \t\r\n")
+    before = old.text
+    new = Entry.from_text(content + before[len(before.rstrip(" \t\r\n")) :])
+    if base is not None and base.raw != old.raw:
+        if content == base.text.rstrip(" \t\r\n"):
+            return None
+        from .merging import merge_changed_entry
+
+        new = merge_changed_entry(base, new, old, title)
+    return None if new.raw == old.raw else new
+
+
+_SPACE = " \t\r\n"
+_BREAKS = late(r"[\r\n]")
+
+
+def changed_value(key: str, old: str | None, value: str) -> str:
+    """Return a new value with the remark that stood behind the old one, where it still says the truth.
+
+    A remark tells about the value before it (`*/5 * * * * (every 5 min)`), so it goes with the value; it stays
+    behind a value that did not change, behind a number, and behind "none" that is still "none".
+    """
+    if old is None:
+        return value
+    plain, remark = split_field(key, value)
+    before, old_remark = split_field(key, old)
+    if remark is not None or old_remark is None:
+        return value
+    stays = plain == before or key in CONFIG_NUMBERS or (is_absent(plain) and is_absent(before))
+    return join_remark(plain, old_remark) if stays else value
+
+
+def check_field_value(block: B, key: str, value: str) -> B:
+    """Return the block with a field that reads as `value`; no other field may read differently.
+
+    Raises UsageError `field.key` for a key that is none, `field.value` for a value that would not stay one.
+    """
+    fields = block.fields
+    if fields.get(key) == value:
+        return block
+    new = block.set_field(key, value)
+    read = new.fields
+    others = {name: text for name, text in read.items() if name != key}
+    if (read.get(key) or "").split() != value.split() or others != {n: t for n, t in fields.items() if n != key}:
+        raise UsageError(
+            "field.value", f"the value of {key} would not be read as it is written", "leave out code fences and HTML"
+        )
+    return new
+
+
+def refuse_conflict(title: str, entry: Entry, base: Entry, changes: Mapping[str, str]) -> None:
+    """Raise ConflictError `document.conflict` where somebody else changed a field of `changes` since `base`.
+
+    `title` or `name` is the heading; `fields` of the details lists those that both sides changed, `conflicts` what
+    each side says. A field that both set to the same is none of them.
+    """
+    from memory.document.merge.bodies import BodyClash
+
+    from .merging import edit_conflict
+
+    both = []
+    for key, value in changes.items():
+        ours: str | None
+        if key in ("title", "name"):
+            key, old, theirs, ours = "title", base.title, entry.title, value.strip()
+        else:
+            old, theirs, ours = base.fields.get(key, ""), entry.fields.get(key, ""), value.strip()
+        if theirs not in (old, ours):
+            both.append(BodyClash("field", key, old or None, ours or None, theirs or None))
+    if both:
+        raise edit_conflict(title, both)
+
+
+def one_line(code: str, what: str, value: str) -> str:
+    """Return a text without space around it; raises UsageError with `code` where it is empty or has line ends."""
+    text = value.strip()
+    if not text or _BREAKS.search(text):
+        raise UsageError(code, f"{what} is one line of text", "write it without line ends")
+    return text
+
+
+def with_end(body: str, text: str, document: Document, section: int, entry: int | None = None) -> str:
+    """Return the body of a section, or of an entry of it, with lines behind its last text.
+
+    `text` is one or more lines with line feeds; they get the file's line ends, blank lines are kept as it has them.
+    """
+    newline = document.newline
+    added = "".join(line + newline for line, _ in split_lines(text))
+    content = body.rstrip(_SPACE)
+    rest = split_lines(body[len(content) :])
+    if content:
+        ending = rest[0][1] if rest else ""
+        return content + (ending or newline) + added + "".join(line + end for line, end in rest[1:])
+    part = document.section(section)
+    last = section == len(document.sections) - 1 and (entry if entry is not None else -1) == len(part) - 1
+    lead = "".join(rest[0]) if rest else (newline if document.spaced else "")
+    if lead and not lead.endswith(("\n", "\r")):
+        lead += newline
+    tail = "".join(line + end for line, end in rest[1:])
+    return lead + added + (tail or (newline if document.spaced and not last else ""))
+
+
+def clean_values(values: Mapping[str, str], known: Sequence[str]) -> dict[str, str]:
+    """Return values in the order of `known`, then of the caller, without those that are empty."""
+    order = [key for key in known if key in values] + [key for key in values if key not in known]
+    return {key: values[key].strip() for key in order if values[key].strip()}

@@ -15,11 +15,18 @@ from memory.document import Document, Entry, Section
 from memory.document.units import bare
 from memory.errors import UsageError
 
-from .edit import Edit
-from .field_edits import changed_value, check_field_value, clean_values, one_line, refuse_conflict
+from .edit import (
+    Edit,
+    changed_value,
+    check_field_value,
+    clean_values,
+    entry_of_text,
+    one_line,
+    refuse_conflict,
+    started_document,
+)
 from .refs.item_refs import NamedItem, name_all
 from .refs.refs import look_up
-from .source_text import entry_of_text, started_document
 
 if TYPE_CHECKING:
     from .reader import Files

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 from memory.document import Document, Entry, Section, parse
 from memory.errors import AmbiguousError, ConflictError, EntryChoice, MemdeckError, NotFoundError
 
-from .edit import Edit
+from .edit import Edit, started_document
 from .journal.edits import section_for
 from .journal.model import JournalEntry, find_entry, read_date, read_journal, split_heading
 from .plans.model import Plan, find_plan, read_plans
 from .refs.entry_refs import kind_of, ref_of
 from .refs.refs import read_ref
-from .source_text import started_document
 from .tasks.model import Task, find_task, read_tasks
 from .tasks.sections import with_section
 

@@ -1,4 +1,4 @@
-"""What the tasks of a file are called, and what functions say of each; an answer is kept while its entry is the same."""
+"""What the tasks of a file are called, and what functions say of each, kept while its entry is the same one."""
 
 from __future__ import annotations
 

@@ -240,7 +240,7 @@ class Inbox:
         """Give the entry of a proposal another text; it waits on. UsageError `review.not_editable` where it is not
         about the text of one entry, `document.*` for a text that is not one entry. Errors as `accept`.
         """
-        from memory.files.source_text import entry_of_text
+        from memory.files.edit import entry_of_text
 
         refuse_agents(reviewer, "edit a proposal")
         proposal = self._waiting(proposal_id)

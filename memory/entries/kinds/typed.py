@@ -55,7 +55,7 @@ class TypedBlocks:
         its procedural files), `agent` where there are several.
         """
         from memory.document.source import encode
-        from memory.files.field_edits import one_line
+        from memory.files.edit import one_line
         from memory.typed.writes import rewrite
 
         refuse_unknown(fields, ("agent", "path"), "a block")
@@ -102,7 +102,7 @@ class TypedBlocks:
             newline = newline_of(block)
             heading, mark, rest = source.partition(newline)
             if title is not None:
-                from memory.files.field_edits import one_line
+                from memory.files.edit import one_line
 
                 level = heading.split(" ", 1)[0]
                 return encode(f"{level} {one_line('typed.title', 'the title of a block', title)}{mark}{rest}")

@@ -14,11 +14,9 @@ from memory.document.content.fields import insert_line, read_bullets, split_line
 from memory.document.content.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.document.source import encode
 from memory.errors import UsageError
-from memory.files.edit import Edit
-from memory.files.field_edits import one_line, with_end
+from memory.files.edit import Edit, one_line, started_document, with_end
 from memory.files.refs.item_refs import NamedItem, name_all
 from memory.files.refs.refs import look_up
-from memory.files.source_text import started_document
 
 if TYPE_CHECKING:
     from memory.files.reader import Files

@@ -13,12 +13,12 @@ from memory.document import Document, Entry
 from memory.document.source import encode
 from memory.errors import MemdeckError
 from memory.files.contacts import model as contacts
+from memory.files.edit import started_document
 from memory.files.journal import edits as journal
 from memory.files.journal.lines import read_lines, write_lines
 from memory.files.journal.model import read_date, split_heading
 from memory.files.knowledge import model as knowledge
 from memory.files.snapshot import Snapshot, WrittenFiles
-from memory.files.source_text import started_document
 from memory.files.tasks import edits as tasks
 from memory.files.tasks.fields import check_due, heading, with_text, write_tags
 from memory.files.tasks.sections import SECTIONS, with_section

@@ -12,8 +12,7 @@ from memory.base.clock import BadMoment, format_local, read_moment
 from memory.document import Document, Entry, Section
 from memory.document.content.fields import split_lines
 from memory.errors import UsageError
-from memory.files.edit import Edit
-from memory.files.source_text import entry_of_text, started_document
+from memory.files.edit import Edit, entry_of_text, started_document
 
 from .lines import check_lines, clean_line, read_lines, write_line, write_lines
 from .model import JournalEntry, find_entry, read_date, read_journal, split_heading

@@ -12,11 +12,9 @@ from memory.base.remarks import split_remark
 from memory.document import Bullet, Document, Entry, Section
 from memory.document.content.fields import insert_line, read_bullets, split_lines
 from memory.errors import UsageError
-from memory.files.edit import Edit
-from memory.files.field_edits import one_line, with_end
+from memory.files.edit import Edit, one_line, started_document, with_end
 from memory.files.refs.item_refs import NamedItem, name_all
 from memory.files.refs.refs import look_up
-from memory.files.source_text import started_document
 
 if TYPE_CHECKING:
     from memory.files.reader import Files

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING
 
 from memory.document import Document, Entry, Section
 from memory.errors import UsageError
-from memory.files.edit import Edit
-from memory.files.field_edits import changed_value, check_field_value, clean_values, one_line
-from memory.files.source_text import entry_of_text, started_document
+from memory.files.edit import (
+    Edit,
+    changed_value,
+    check_field_value,
+    clean_values,
+    entry_of_text,
+    one_line,
+    started_document,
+)
 
 from .model import FILE, SECTIONS, STATUSES, PlanSection, find_plan, read_plans
 

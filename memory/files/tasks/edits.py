@@ -10,9 +10,8 @@ from memory.base.clock import format_local
 from memory.document import Document, Entry, Section
 from memory.document.content.fields import set_field
 from memory.errors import ConflictError, UsageError
-from memory.files.edit import Edit
+from memory.files.edit import Edit, entry_of_text, started_document
 from memory.files.refs.refs import SHORT
-from memory.files.source_text import entry_of_text, started_document
 
 from .fields import (
     check_due,
