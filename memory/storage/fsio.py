@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import RefusedError
 
 from .files import errnos as faults
-from .files import replaceable as allowed
+from .files import safe_open as allowed
 from .files.safe_open import read, version_of
 
 __all__ = [

@@ -122,7 +122,7 @@ def _locked(agent: Agent, file: MemoryFile) -> LeftOut:
 
 def _refusal(agent: Agent, file: MemoryFile, writable: dict[str, bool]) -> str | None:
     """Return why the storage would refuse to remove a file, None where it would not."""
-    from memory.storage.files.replaceable import allow
+    from memory.storage.files.safe_open import allow
 
     place = agent.folder / file.path
     if file.size > LARGEST:

@@ -13,8 +13,8 @@ from typing import Any
 
 from memory.storage import Store, fsio
 from memory.storage.files import leases, lock
-from memory.storage.files.identity import Mark
 from memory.storage.files.leases import Lease
+from memory.storage.files.version import Mark
 from memory.storage.log.database import LogFile
 from memory.storage.log.undo import Undo
 from memory.storage.transaction import displaced, recovery, transaction

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.errors import MemdeckError
-from memory.storage.files.identity import Mark
+from memory.storage.files.version import Mark
 from memory.storage.transaction import intent_log as journal
 from memory.storage.transaction.intent_log import IntendedFile, Intent
 from tests.crash.calls import Calls, in_force

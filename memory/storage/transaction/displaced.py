@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from memory.storage import fsio
 from memory.storage.files import leases
-from memory.storage.files.identity import Mark, look
 from memory.storage.files.leases import Lease
+from memory.storage.files.version import Mark, look
 
 if TYPE_CHECKING:
     from .intent_log import Displaced

@@ -13,11 +13,10 @@ from memory.errors import BusyError, ConflictError, MemdeckError
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
 from memory.storage.files import leases
-from memory.storage.files import replaceable as allowed
-from memory.storage.files.identity import Mark, look
+from memory.storage.files import safe_open as allowed
 from memory.storage.files.leases import Lease
 from memory.storage.files.safe_open import read_open
-from memory.storage.files.version import ABSENT, FileVersion, Stored
+from memory.storage.files.version import ABSENT, FileVersion, Mark, Stored, look
 
 from . import exchange as placing
 from .intent_log import Displaced, IntendedFile

@@ -19,7 +19,7 @@ from memory.errors import MemdeckError
 from memory.named_tuple import NamedTuple
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
-from memory.storage.files.identity import Mark
+from memory.storage.files.version import Mark
 from memory.storage.private.state import STATE
 
 if TYPE_CHECKING:

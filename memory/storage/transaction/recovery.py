@@ -16,7 +16,7 @@ from pathlib import Path
 from memory.errors import RefusedError
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
-from memory.storage.files.identity import Mark, look, ours
+from memory.storage.files.version import Mark, look, ours
 
 from . import exchange as placing
 from .intent_log import Displaced, IntendedFile, Intent

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory.storage import PrivateState, Store
-from memory.storage.files.identity import Mark
+from memory.storage.files.version import Mark
 from memory.storage.log.shared import SharedLog
 from memory.storage.transaction.displaced import sweep
 from memory.storage.transaction.intent_log import Displaced

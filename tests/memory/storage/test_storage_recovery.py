@@ -10,7 +10,7 @@ import pytest
 
 from memory.errors import RefusedError
 from memory.files.tasks import edits as task_edits
-from memory.storage.files.identity import Mark
+from memory.storage.files.version import Mark
 from memory.storage.transaction.intent_log import Displaced, IntendedFile, Intent
 from memory.storage.transaction.recovery import RecoveryOutcome
 from memory.workspace import Workspace
