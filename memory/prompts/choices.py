@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.named_tuple import NamedTuple
+from memory.storage.changes import AGENT, may_need_review
 from memory.storage.private.settings import Settings
-from memory.storage.review import AGENT, may_need_review
 
 if TYPE_CHECKING:
     from memory.storage.private.state import PrivateState

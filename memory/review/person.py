@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory.errors import RefusedError
-from memory.storage.review import may_need_review
+from memory.storage.changes import may_need_review
 
 
 def refuse_agents(actor: str, what: str) -> None:

@@ -1,4 +1,4 @@
-"""What a transaction did: one change, with the bytes of every file before and after."""
+"""What a transaction did: one change, with the bytes of every file before and after, and who made it."""
 
 from __future__ import annotations
 
@@ -60,3 +60,21 @@ def new_id(now: datetime, randomness: bytes | None = None) -> str:
     noise = os.urandom(10) if randomness is None else randomness
     number = (int(now.timestamp() * 1000) & (1 << 48) - 1) << 80 | int.from_bytes(noise[:10], "big")
     return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+AGENT = "agent:"
+"""What the name of an agent begins with."""
+PERSONS = frozenset({"human", "cli"})
+"""The names under which a person works."""
+OWN = frozenset({"outside", "maintain", "monitor", "recover", "replay"})
+"""The names of what memdeck does by itself, and notes of other programs."""
+
+
+def is_agent(actor: str) -> bool:
+    """Tell whether a name is one of an agent."""
+    return actor.strip().casefold().startswith(AGENT)
+
+
+def may_need_review(actor: str) -> bool:
+    """Tell whether rules can hold for an actor: for all but the person and memdeck itself."""
+    return actor not in PERSONS and actor not in OWN

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from app.cli.declared import argument, group, option, under
 from app.cli.session import Session
 from memory.errors import BlockedError, RefusedError, UsageError
-from memory.storage.review import OWN, may_need_review
+from memory.storage.changes import OWN, may_need_review
 
 if TYPE_CHECKING:
     from memory.trust.consent import Ask, ConsentDecision, Trust

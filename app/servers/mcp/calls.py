@@ -12,7 +12,7 @@ from app.servers.heap import give_back
 from app.servers.life import Busy
 from memory.entries.access import EntryAccess, error_json
 from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
-from memory.storage.review import is_agent
+from memory.storage.changes import is_agent
 
 from .arguments import checked
 from .definitions import BRIEF_URI, END_OF_SESSION, ENTRY_URI, FILE_URI, INSTRUCTIONS, TOOLS, Tool, tools

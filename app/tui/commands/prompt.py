@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from memory.errors import UsageError
-from memory.storage.review import AGENT
+from memory.storage.changes import AGENT
 
 from .context import ACTOR
 from .steps import Find, OpenDialog, ReadAgain, Say, Step, Steps

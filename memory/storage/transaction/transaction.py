@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 from memory.errors import BusyError, MemdeckError, RefusedError
 from memory.named_tuple import NamedTuple
 from memory.storage import fsio
-from memory.storage.changes import Change, FileChange, new_id, part_id
+from memory.storage.changes import Change, FileChange, may_need_review, new_id, part_id
 from memory.storage.files import errnos as faults
 from memory.storage.files import safe_open
 from memory.storage.files.safe_open import parts_of
-from memory.storage.review import may_need_review
 
 from .displaced import forgotten, sweep
 from .file_step import FileStep, conflict, half_done
