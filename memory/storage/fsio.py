@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import RefusedError
 
 from .files import errnos as faults
-from .files import safe_open as allowed
-from .files.safe_open import read, version_of
+from .files.safe_open import allow, foreign, read, version_of
 
 __all__ = [
     "KEPT",
@@ -144,7 +143,7 @@ def private_folder(name: str, parent: int, path: str) -> int:
         try:
             found = os.fstat(fd)
             if found.st_uid != os.geteuid():
-                raise allowed.foreign(path)
+                raise foreign(path)
             if st.S_IMODE(found.st_mode) != 0o700:
                 os.fchmod(fd, 0o700)
         except BaseException:
@@ -349,7 +348,7 @@ def open_lock(name: str, folder: int, path: str) -> int:
         refused = faults.writing(error, path)
         raise (refused if error.errno not in _NO_LINK else faults.made_anew(refused)) from error
     try:
-        allowed.allow(os.fstat(fd), path)
+        allow(os.fstat(fd), path)
     except RefusedError as error:
         os.close(fd)
         raise faults.made_anew(error) from error

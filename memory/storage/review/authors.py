@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from memory.document.compare import apply, inverted
-
-from . import OWN, is_agent
+from memory.storage.changes import OWN, is_agent
 
 if TYPE_CHECKING:
     from memory.storage.log.history import History

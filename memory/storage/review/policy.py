@@ -12,9 +12,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.storage.changes import OWN, PERSONS, is_agent
 from memory.storage.private.settings import Settings
-
-from . import OWN, PERSONS, is_agent
 
 if TYPE_CHECKING:
     from memory.storage.private.state import PrivateState

@@ -13,9 +13,8 @@ from memory.errors import BusyError, ConflictError, MemdeckError
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
 from memory.storage.files import leases
-from memory.storage.files import safe_open as allowed
 from memory.storage.files.leases import Lease
-from memory.storage.files.safe_open import read_open
+from memory.storage.files.safe_open import open_target, read_open
 from memory.storage.files.version import ABSENT, FileVersion, Mark, Stored, look
 
 from . import exchange as placing
@@ -100,7 +99,7 @@ class FileStep:
         """Open the file when nobody is writing to it; False where there is none."""
         deadline, pause = time.monotonic() + self._patience, 0.0005
         while True:
-            target = allowed.open_target(self._name, self._folder, self.shown)
+            target = open_target(self._name, self._folder, self.shown)
             if target is None:
                 return False
             self._source = target[0]
@@ -136,7 +135,7 @@ class FileStep:
         *parents, name = like.split("/")
         folder = fsio.open_folder(parents, self._workspace)
         try:
-            opened = allowed.open_target(name, folder, like)
+            opened = open_target(name, folder, like)
         finally:
             os.close(folder)
         if opened is None:
