@@ -2,43 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from textual._compositor import ChopsUpdate, Compositor
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.control import Control
+from textual._compositor import Compositor, CompositorUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
 
-class SparseCompositor(Compositor):
-    """Asks for the lines of those widgets that lie where something changed.
+class Drawn(NamedTuple):
+    """A strip and the cell of the screen at which it begins."""
 
-    Textual asks every widget of the screen for all its lines, for a single line as well, and leaves nearly all of it
-    out. What lies in one place always changes together: also what is covered there, or covers it, is asked.
+    y: int
+    x: int
+    strip: Strip
+
+
+class DrawnUpdate(CompositorUpdate):
+    """Strips for places of the screen, line by line, left to right."""
+
+    def __init__(self, drawn: Iterable[Drawn]) -> None:
+        self.drawn = sorted(drawn, key=lambda one: one[:2])
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Give them to Rich."""
+        for y, x, strip in self.drawn:
+            yield Control.move_to(x, y).segment
+            yield from strip
+
+    def render_segments(self, console: Console) -> str:
+        """Return what is written to the terminal."""
+        return "".join([f"\x1b[{y + 1};{x + 1}H{strip.render(console)}" for y, x, strip in self.drawn])
+
+
+class SparseCompositor(Compositor):
+    """Asks each widget for those of its cells that changed and that nothing covers.
+
+    Textual asks every widget of the screen for all its lines, for a single line as well, cuts the lines of the whole
+    screen where widgets meet, and leaves nearly all of it out.
     """
 
-    def __init__(self) -> None:
-        """Nothing changed yet."""
-        super().__init__()
-        self._changed: tuple[Region, ...] = ()
-
-    def render_partial_update(self) -> ChopsUpdate | None:
-        """Draw what changed."""
-        self._changed = tuple(self._dirty_regions)
-        try:
-            return super().render_partial_update()
-        finally:
-            self._changed = ()
-
-    def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
-        """Yield region, clip and lines of each widget, as far as something changed there; all without changes."""
-        if not self._changed:
-            yield from super()._get_renders(crop)
-            return
+    def render_partial_update(self) -> DrawnUpdate | None:  # type: ignore[override]
+        """Draw what changed, from the uppermost widgets down to those behind them; None if nothing did."""
+        left = list(_rectangles(self._regions_to_spans(self._dirty_regions)))
+        self._dirty_regions.clear()
+        if not left:
+            return None
+        drawn: list[Drawn] = []
         for widget, (region, clip) in self.visible_widgets.items():
             shown = region.intersection(clip)
-            parts = [part for change in self._changed if (part := shown.intersection(change))]
-            if parts:
-                top = min([part.y for part in parts])
-                height = max([part.bottom for part in parts]) - top
-                lines = Region(shown.x - region.x, top - region.y, shown.width, height)
-                yield Region(shown.x, top, shown.width, height), clip, widget.render_lines(lines)
+            if any(map(shown.overlaps, left)):
+                behind: list[Region] = []
+                for part in left:
+                    here = part.intersection(shown)
+                    lines = widget.render_lines(here.translate(-region.offset)) if here else []
+                    for y, strip in zip(here.line_range, lines, strict=False):
+                        # A view whose scrollbar is about to come may draw for another width already.
+                        drawn.append(Drawn(y, here.x, strip.adjust_cell_length(here.width)))
+                    # A widget that draws nothing there leaves it to what is behind it.
+                    behind += _without(part, here) if lines else (part,)
+                if not behind:
+                    break
+                left = behind
+        return DrawnUpdate(drawn)
+
+
+def _rectangles(spans: Iterable[tuple[int, int, int]]) -> Iterator[Region]:
+    """Join spans, `(y, from, to)` in order of their lines, that lie right below each other with the same ends."""
+    open_spans: dict[tuple[int, int], Region] = {}
+    for y, start, end in spans:
+        above = open_spans.get((start, end))
+        if above is not None and above.bottom == y:
+            open_spans[start, end] = Region(start, above.y, end - start, above.height + 1)
+            continue
+        if above is not None:
+            yield above
+        open_spans[start, end] = Region(start, y, end - start, 1)
+    yield from open_spans.values()
+
+
+def _without(whole: Region, part: Region) -> Iterator[Region]:
+    """Return what is left of a rectangle without one that lies within it: above, below, left and right of that."""
+    if part.y > whole.y:
+        yield Region(whole.x, whole.y, whole.width, part.y - whole.y)
+    if part.bottom < whole.bottom:
+        yield Region(whole.x, part.bottom, whole.width, whole.bottom - part.bottom)
+    if part.x > whole.x:
+        yield Region(whole.x, part.y, part.x - whole.x, part.height)
+    if part.right < whole.right:
+        yield Region(part.right, part.y, whole.right - part.right, part.height)

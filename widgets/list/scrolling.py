@@ -73,9 +73,18 @@ class Scrolling(ScrollView):
         for line_filter in self.get_line_filters():
             strips = [strip.apply_filter(line_filter, background) for strip in strips]
         start, end = crop.column_span
-        if (start, end) != (0, self.size.width):
+        if (start, end) != (0, indent + width):
             strips = [strip.crop(start, end) for strip in strips]
         return strips
+
+    def refresh_line(self, y: int) -> None:
+        """Draw one line of the content anew."""
+        self.refresh_lines(y)
+
+    def refresh_lines(self, y_start: int, line_count: int = 1) -> None:
+        """Draw some lines of the content anew, and not the scrollbar beside them."""
+        y = y_start - round(self.scroll_y)
+        self.refresh(Region(0, y, self.scrollable_content_region.width, line_count))
 
     def set_extent(self, size: Size) -> None:
         """Take the size of other content; the view stays where it is, or goes to the new end."""

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
-from textual._compositor import ChopsUpdate
+from rich.cells import cell_len
+from textual._compositor import LayoutUpdate
 from textual.geometry import Region
+from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
 from app.tui import main_screen
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running
-from widgets.chrome.compositor import SparseCompositor
+from widgets.chrome.compositor import DrawnUpdate, SparseCompositor
 from widgets.list.line_list import LineList
 from widgets.text.line_view import LineView
 
@@ -22,27 +27,60 @@ KEYS = (
 """Keys that move, filter, change the view, the pane and the focus, open and close something, change and undo."""
 
 
+def joined(line: Mapping[int, Strip], ends: Sequence[int]) -> Strip:
+    """A line of the screen of its parts, each as long as its place."""
+    return Strip.join(
+        part.adjust_cell_length(end - start) for (start, part), end in zip(line.items(), ends, strict=True)
+    )
+
+
+def cells(strip: Strip) -> list[tuple[str, object]]:
+    """What each cell of a strip shows; a wide character stands in its first one."""
+    found: list[tuple[str, object]] = []
+    for text, style, _ in strip:
+        for character in text:
+            found.append((character, style))
+            found += [("", style)] * (cell_len(character) - 1)
+    return found
+
+
 @pytest.mark.parametrize("size", [(120, 36), (80, 24), (50, 16)])
 async def test_what_is_drawn_in_part_is_as_if_drawn_as_a_whole(
     workspace: Workspace, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each piece that goes to the terminal is the one that a picture of the whole screen has there."""
+    """Each cell that goes to the terminal is what the whole screen has there, and after each key none is left out."""
     compared: list[tuple[int, int]] = []
+    terminal: dict[tuple[int, int], tuple[str, object]] = {}
 
     class Compared(SparseCompositor):
-        def render_partial_update(self) -> ChopsUpdate | None:
+        @property
+        def whole(self) -> list[list[tuple[str, object]]]:
+            chops = self._render_chops(self.size.region, lambda _: True)
+            return [cells(joined(line, cuts[1:])) for line, cuts in zip(chops, self.cuts, strict=True)]
+
+        def render_full_update(self, simplify: bool = False) -> LayoutUpdate:
+            update = super().render_full_update(simplify)
+            terminal.update({(x, y): cell for y, line in enumerate(self.whole) for x, cell in enumerate(line)})
+            return update
+
+        def render_partial_update(self) -> DrawnUpdate | None:  # type: ignore[override]
             for view in self.visible_widgets:
                 if isinstance(view, LineView):
                     # A view that is drawn in another width tells its scrollbar only then.
                     view._ensure_layout()
+            changed = {(x, y) for region in self._dirty_regions for y in region.line_range for x in region.column_range}
             update = super().render_partial_update()
-            if update is not None:
-                whole = self._render_chops(self.size.region, lambda _: True)
-                for y, left, right in update.spans:
-                    for (x, strip), end in zip(update.chops[y].items(), update.chop_ends[y], strict=True):
-                        if x < right and end > left:
-                            assert strip == whole[y][x], (y, x, strip, whole[y][x])
-                            compared.append((y, x))
+            if update is None:
+                return None
+            drawn = {(x, y): cell for y, start, strip in update.drawn for x, cell in enumerate(cells(strip), start)}
+            terminal.update(drawn)
+            bars = {bar.parent for bar in self.visible_widgets if isinstance(bar, ScrollBar)}
+            views = {view for view in self.visible_widgets if isinstance(view, ScrollView)}
+            # Where a scrollbar is about to come, or to go, the next picture is laid out for it.
+            if all(view.show_vertical_scrollbar == (view in bars) for view in views):
+                whole = self.whole
+                assert drawn == {(x, y): whole[y][x] for x, y in changed}
+                compared.extend(drawn)
             return update
 
     monkeypatch.setattr(main_screen, "SparseCompositor", Compared)
@@ -50,6 +88,9 @@ async def test_what_is_drawn_in_part_is_as_if_drawn_as_a_whole(
     async with running(app, size) as pilot:
         for key in KEYS:
             await press(pilot, key)
+            if app.screen is app.main_screen:
+                whole = app.screen._compositor.whole  # type: ignore[attr-defined]
+                assert {(x, y): cell for y, line in enumerate(whole) for x, cell in enumerate(line)} == terminal, key
     assert app.failure is None
     assert len(compared) > 100
 
