@@ -118,7 +118,7 @@ class LocalWorkspaces:
         if trust is None:
             return 0
         entrust(workspace, trust, self.environ)
-        return sum(trust.decide(ask).state in ("pending", "withdrawn") for ask in asks_of_all(workspace))
+        return sum(one.state in ("pending", "withdrawn") for one in trust.decide_all(asks_of_all(workspace)))
 
     def find(self, workspace: Workspace, asked: Query, limit: int) -> list[FleetHit]:
         """Return the best finds in a workspace."""

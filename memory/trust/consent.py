@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -90,6 +91,8 @@ class Trust:
         self._note = note
         self._known: tuple[FileVersion, Book] | None = None
         self._real: str | None = None
+        self._pinned: dict[str, Pinned | CannotPin] | None = None
+        self._opened: Book | None = None
 
     @property
     def path(self) -> Path:
@@ -115,6 +118,20 @@ class Trust:
             why = error.message if isinstance(error, MemdeckError) else str(error)
             return ConsentDecision(False, "refused", "", None, f"approvals cannot be relied on: {why}")
         return self._judge(book, ask, pinned, place)
+
+    def decide_all(self, asks: Iterable[Ask]) -> list[ConsentDecision]:
+        """Return `decide` of each as of one moment: of commands that say the same, the files are looked at once.
+
+        For lists and counts; before something runs, `decide` is asked.
+        """
+        self._pinned = {}
+        try:
+            # Where it cannot be read each decision says why.
+            with suppress(DamagedRecords, MemdeckError, OSError):
+                self._opened = self._book()
+            return [self.decide(ask) for ask in asks]
+        finally:
+            self._pinned = self._opened = None
 
     def _judge(self, book: Book, ask: Ask, pinned: Pinned, place: ConsentPlace) -> ConsentDecision:
         scripts, unknown = pinned.scripts, pinned.unknown
@@ -282,7 +299,20 @@ class Trust:
     # -- what is there ----------------------------------------------------------------------------------------------
 
     def _named(self, ask: Ask) -> Pinned:
-        return self._scripts.pinned(ask.text) if ask.runs and ask.kind.casefold() == "command" else Pinned()
+        if not ask.runs or ask.kind.casefold() != "command":
+            return Pinned()
+        held = self._pinned
+        if held is None:
+            return self._scripts.pinned(ask.text)
+        if ask.text not in held:
+            try:
+                held[ask.text] = self._scripts.pinned(ask.text)
+            except CannotPin as error:
+                held[ask.text] = error
+        found = held[ask.text]
+        if isinstance(found, CannotPin):
+            raise found
+        return found
 
     def _place(self) -> ConsentPlace:
         if self._real is None:
@@ -290,6 +320,8 @@ class Trust:
         return ConsentPlace(self._real, os.stat(self.workspace).st_ino)
 
     def _book(self) -> Book:
+        if self._opened is not None:
+            return self._opened
         version = self._file.version()
         if self._known is not None and version.exists and self._known[0] == version:
             return self._known[1]

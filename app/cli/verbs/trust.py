@@ -41,7 +41,8 @@ def decisions(session: Session) -> Trust:
 def list_trust(session: Session, blocked: bool) -> None:
     """List everything that memory files ask to run or to connect to, and whether it may."""
     kept = decisions(session)
-    decided = [(ask, kept.decide(ask)) for ask in _asks(session, kept)]
+    asks = _asks(session, kept)
+    decided = list(zip(asks, kept.decide_all(asks), strict=True))
     rows = [_row(ask, decision) for ask, decision in decided if not needs_nobody(ask, decision)]
     asked = {row["record"] for row in rows}
     rows += [_unused(record) for record in kept.list() if record.id not in asked and not _replaced(record, rows)]

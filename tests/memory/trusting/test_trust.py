@@ -19,6 +19,7 @@ from memory.document import parse
 from memory.errors import AmbiguousError, BlockedError, ConflictError, NotFoundError, RefusedError
 from memory.files.monitors import read_monitors
 from memory.trust.consent import Ask, Trust, blocked_error, monitor_asks
+from memory.trust.pins.named_files import Scripts
 from tests.memory.trusting.conftest import MONITORS, NOW, Place
 from tests.patience import PATIENCE
 
@@ -45,6 +46,26 @@ def test_nothing_is_approved_at_first(place: Place) -> None:
         decision = place.trust.decide(ask)
         assert (decision.allowed, decision.state, decision.text) == (False, "pending", None)
     assert not place.home.exists()
+
+
+def test_many_are_decided_as_one_by_one(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decisions about many are those about each, and the files that a command names are looked at once for all."""
+    place.approve_all()
+    (place.root / "scripts").mkdir(exist_ok=True)
+    (place.root / "scripts/restart.sh").write_text("echo changed\n")
+    asks = list(place.asks())
+    outside = replace(asks[1], text="sh ../../outside.sh", name="Outside")
+    many = [*asks, *(replace(ask, name=f"{ask.name} {number}") for number in range(3) for ask in asks), outside]
+    alone = [place.trust.decide(ask) for ask in many]
+    looked: list[str] = []
+    pinned = Scripts.pinned
+    monkeypatch.setattr(Scripts, "pinned", lambda self, text: looked.append(text) or pinned(self, text))
+    assert place.trust.decide_all(many) == alone
+    assert len(looked) == len(set(looked)) > 3
+    assert {one.state for one in alone} >= {"approved", "withdrawn"}
+    # What comes after sees what changed since.
+    (place.root / "scripts/restart.sh").write_text("echo again\n")
+    assert place.trust.decide_all(many) == [place.trust.decide(ask) for ask in many]
 
 
 def test_what_was_approved_runs_as_it_is_recorded(place: Place) -> None:

@@ -352,7 +352,7 @@ def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
     except MemdeckError as error:
         yield DoctorFinding("trust", "person", error.message, error.hint)
         return
-    decided = [kept.decide(ask) for ask in asks if ask.role != "folders"]
+    decided = kept.decide_all(ask for ask in asks if ask.role != "folders")
     waiting = sum(not decision.allowed for decision in decided)
     text = f"{len(decided)} commands and addresses in the files, {waiting} of them not approved"
     yield DoctorFinding("trust", "ok", text)
