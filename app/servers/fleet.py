@@ -1,10 +1,11 @@
-"""The server of `memdeck fleet serve`: the catalogue for programs of this machine, behind a token."""
+"""The server of `memdeck fleet serve`: the fleet for programs of this machine, behind a token, and its pane."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import secrets
+import socket
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -18,9 +19,12 @@ from memory.errors import BusyError, MemdeckError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from app.servers.life import Life
+    from app.servers.web.server import FleetPage
     from memory.fleet.model import Fleet
 
 MOST_BODY = 64_000
+LEAVING_SECONDS = 5.0
+"""How long a session in a browser may take to end with the server."""
 _STATUS = ((BusyError, 503), (UsageError, 400), (NotFoundError, 404))
 Answer = Mapping[str, Any]
 
@@ -120,8 +124,11 @@ async def _send(send: Send, status: int, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def serve(api: FleetApi, life: Life, port: int, say: Callable[[str, str], None]) -> None:
-    """Serve on a port of this machine until a signal ends it; `say` gets the address and the token."""
+def serve(api: FleetApi, page: FleetPage | None, life: Life, port: int, say: Callable[[str, str], None]) -> None:
+    """Serve on a port of this machine until a signal ends it; `say` gets the address and the token.
+
+    `page` is what browsers get, at an address of its own; None: nothing.
+    """
     listening = open_port(port, "api.port")
     try:
         host = f"{HOST}:{listening.getsockname()[1]}"
@@ -131,11 +138,21 @@ def serve(api: FleetApi, life: Life, port: int, say: Callable[[str, str], None])
             guard, ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
             timeout_graceful_shutdown=3, proxy_headers=False,
         )  # fmt: skip
-        running = HttpServer(config)
         # Whoever reads where it is may be gone the moment after.
         life.watch(parent=True)
-        say(f"http://{host}", token)
-        running.run(sockets=[listening])
+        asyncio.run(_run(HttpServer(config), listening, page, life, lambda: say(f"http://{host}", token)))
     finally:
         listening.close()
     life.end()
+
+
+async def _run(
+    running: HttpServer, listening: socket.socket, page: FleetPage | None, life: Life, begun: Callable[[], None]
+) -> None:
+    """Serve programs and browsers in one loop, until `life` ends; a session in a browser is ended with it."""
+    if page is not None:
+        await page.begin()
+        loop = asyncio.get_running_loop()
+        life.before.append(lambda: asyncio.run_coroutine_threadsafe(page.end(), loop).result(LEAVING_SECONDS))
+    begun()
+    await running.serve(sockets=[listening])

@@ -110,8 +110,11 @@ class MemdeckApp(Shell):
         safe: bool = False,
         hand_over: Callable[[], AbstractContextManager[None]] | None = None,
         keymap: Keymap | None = None,
+        only: str | None = None,
     ) -> None:
         """`pane`: what opens first (default: the one that was open last); `path`: where a workspace would be made.
+
+        `only`: the pane that alone is there; nothing of the workspace is shown or changed.
 
         `depth`: how many colours the terminal shows; `keeps_watch`: whether monitors, heartbeat and maintenance run
         while it is open (default: as `watches`);
@@ -130,6 +133,7 @@ class MemdeckApp(Shell):
             safe=safe,
             hand_over=hand_over,
             keymap=keymap,
+            only=only,
         )
         # Each part gets those above it; what goes the other way is a hook.
         self.pane_state = PaneState(self)
@@ -161,8 +165,8 @@ class MemdeckApp(Shell):
         self._connect(overview)
         first = None
         if workspace is not None:
-            first = self.navigation.begin(self.navigation.first(pane, self.pane_state.last_pane))
-        path_shown = "" if workspace is None else short_path(str(workspace.root), self.environ)
+            first = self.navigation.begin(self.navigation.first(only or pane, self.pane_state.last_pane))
+        path_shown = "" if workspace is None or only is not None else short_path(str(workspace.root), self.environ)
         self.main_screen = MainScreen(self._desk_ready, path_shown, first, self.navigation.panes)
 
     def _connect(self, overview: OverviewPart) -> None:

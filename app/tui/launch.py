@@ -73,6 +73,19 @@ def run(
         workspace, demo = Workspace.open(going.root, state_home=state_home(environ), home=home(environ)), False
 
 
+def run_fleet(environ: Mapping[str, str]) -> int:
+    """Show all workspaces and none of them: the fleet pane alone, of the catalogue that the environment names.
+
+    Return the exit code. Nothing is opened, and nothing is written.
+    """
+    from app.places import state_home
+    from memory.workspace import Workspace
+
+    # The application shows a workspace: here one of which nothing is there.
+    workspace = Workspace(state_home(environ) / "memdeck", state_home=None)
+    return _show(workspace, None, None, ".", environ, True, None, only="fleet")[1]
+
+
 def _show(
     workspace: Workspace | None,
     start: datetime | None,
@@ -81,6 +94,7 @@ def _show(
     environ: Mapping[str, str],
     safe: bool,
     going: Destination | None,
+    only: str | None = None,
 ) -> tuple[MemdeckApp, int]:
     """Show one workspace until it is left, and return the application and the exit code."""
     from app.places import short_path
@@ -92,7 +106,7 @@ def _show(
     try:
         if workspace is not None:
             words.say(short_path(str(workspace.root), environ), panes_for(workspace.system_names()), environ)
-        app = _make_app(workspace, start, pane, path, environ, safe=safe)
+        app = _make_app(workspace, start, pane, path, environ, safe=safe, only=only)
         if going is not None:
             app.setup = app.setup._replace(way=going.way, entry=going.entry)
         app.driver_class = words.driver() or app.driver_class
@@ -135,6 +149,7 @@ def _make_app(
     environ: Mapping[str, str],
     *,
     safe: bool,
+    only: str | None,
 ) -> MemdeckApp:
     import locale
 
@@ -162,6 +177,7 @@ def _make_app(
         glyphs=glyphs_for(terminal_encoding(environ) or locale.getpreferredencoding(False)),
         depth=depth_of(environ),
         safe=safe,
+        only=only,
     )
 
 

@@ -89,6 +89,9 @@ class Navigation(Part):
         """Open a pane, and go to an entry in it."""
         if pane_id not in panes_by_id():
             return
+        if self._panes.only not in (None, pane_id):
+            self.app.say(f"Only {panes_by_id()[str(self._panes.only)].title} is served here.")
+            return
         if remember:
             self._remember()
         pane = self._mounted.get(pane_id) or self._mount(pane_id)

@@ -21,8 +21,9 @@ def panes_by_id() -> dict[str, PaneName]:
 class OpenPanes:
     """State only: `Navigation` changes it, every part may look at it."""
 
-    def __init__(self) -> None:
-        """No pane is open yet."""
+    def __init__(self, only: str | None = None) -> None:
+        """No pane is open yet; `only` is the one that alone is there, None: all are."""
+        self.only = only
         self.open: Pane | None = None
         """The pane that is seen."""
         self.mounted: dict[str, Pane] = {}
@@ -34,5 +35,7 @@ class OpenPanes:
 
     def names(self, workspace: Workspace | None) -> tuple[PaneName, ...]:
         """Return the panes that a workspace has, and those of other systems that somebody opened all the same."""
+        if self.only is not None:
+            return (panes_by_id()[self.only],)
         systems = () if workspace is None else workspace.system_names()
         return panes_for({*systems, *self.more, *(panes_by_id()[pane_id].system for pane_id in self.mounted)})

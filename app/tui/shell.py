@@ -108,8 +108,12 @@ class Shell(App[int]):
         safe: bool = False,
         hand_over: Callable[[], AbstractContextManager[None]] | None = None,
         keymap: Keymap | None = None,
+        only: str | None = None,
     ) -> None:
-        """As `Setup`; `safe`: nothing that stands in memory files may run, whatever was approved."""
+        """As `Setup`; `safe`: nothing that stands in memory files may run, whatever was approved.
+
+        `only` is the pane that alone is there, in a workspace of which nothing is shown or changed.
+        """
         super().__init__()
         self.workspace = workspace
         self.clock = clock
@@ -124,7 +128,7 @@ class Shell(App[int]):
             self._filters = plain_filters(self, ascii_signs=glyphs is ASCII, exact=depth == "256")
         keeps = watches if keeps_watch is None else keeps_watch
         self.setup = Setup(path, depth, watches, keeps, remembers, hand_over or self.suspend, safe)
-        self.panes = OpenPanes()
+        self.panes = OpenPanes(only)
         self.left_drafts: tuple[Draft, ...] = ()
         """Forms that were never saved, newest first."""
         for theme in OWN[depth]:
@@ -135,6 +139,11 @@ class Shell(App[int]):
     def way(self) -> tuple[Path, ...]:
         """The workspaces that lead back to where this one was opened from, the last one nearest."""
         return self.setup.way
+
+    @property
+    def shows_one_pane(self) -> bool:
+        """Whether one pane alone is there, and nothing of the workspace is shown or changed."""
+        return self.panes.only is not None
 
     @property
     def depth(self) -> Depth:

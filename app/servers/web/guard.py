@@ -88,7 +88,7 @@ class Guard:
         if request.path == "/" and "token" in request.query:
             return self._welcome(request, known)
         if not known:
-            return refuse(403, "open the whole address that memdeck serve printed")
+            return refuse(403, "open the whole address that memdeck printed")
         return await self._one_session(request, handler) if is_socket else await handler(request)
 
     def _welcome(self, request: web.Request, known: bool) -> web.StreamResponse:
@@ -99,7 +99,7 @@ class Guard:
         if request.method != "GET" or not _is_navigation(request):
             return refuse(403, "open the address in a browser")
         if self._used and not known:
-            return refuse(403, "this token was used already; end memdeck serve and start it again")
+            return refuse(403, "this token was used already; end the server and start it again")
         self._used = True
         response = web.Response(status=303, headers={"Location": "/"})
         response.set_cookie(self._name, self._cookie, httponly=True, samesite="Strict", path="/")

@@ -21,10 +21,11 @@ from .page_session import PageSession
 class GuardedServer(Server):
     """textual-serve without its logo, its logging and its own address; it runs one command for each page."""
 
-    def __init__(self, folder: str, guard: Guard) -> None:
-        """`folder`: the workspace that sessions open."""
+    def __init__(self, folder: str | None, guard: Guard) -> None:
+        """`folder`: the workspace that sessions open; None: they show all workspaces, and none of them."""
         super().__init__("", host=HOST, title="memdeck", public_url=f"http://{guard.host}")
-        self._session_command = (sys.executable, "-P", "-m", "app.servers.web.session", folder)
+        words = () if folder is None else (folder,)
+        self._session_command = (sys.executable, "-P", "-m", "app.servers.web.session", *words)
         self._guard = guard
 
     async def make_application(self) -> web.Application:
@@ -65,6 +66,35 @@ class GuardedServer(Server):
             await session.end()
             await websocket.close()
         return websocket
+
+
+class FleetPage:
+    """The fleet pane in a browser, behind a guard of its own, beside another server of the same loop."""
+
+    def __init__(self, port: int) -> None:
+        """Listen; MemdeckError `serve.port`."""
+        self._listening = open_port(port, "serve.port")
+        self._guard = Guard(f"{HOST}:{self._listening.getsockname()[1]}")
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def address(self) -> str:
+        """What to open in the browser."""
+        return self._guard.address
+
+    async def begin(self) -> None:
+        """Serve."""
+        application = await GuardedServer(None, self._guard).make_application()
+        # No access log: the token stands in an address.
+        self._runner = web.AppRunner(application, access_log=None)
+        await self._runner.setup()
+        await web.SockSite(self._runner, self._listening).start()
+
+    async def end(self) -> None:
+        """End the session, and serve no more."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+        self._listening.close()
 
 
 def serve(folder: str, port: int, say: Callable[[str], None]) -> None:

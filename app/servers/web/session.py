@@ -1,4 +1,7 @@
-"""One session in a browser: `python -P -m app.servers.web.session DIR`, started by the server for a page."""
+"""One session in a browser: `python -P -m app.servers.web.session DIR`, started by the server for a page.
+
+Without a folder it shows all workspaces, and none of them.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,16 @@ MEMORY = 2 << 30
 """Bytes of data that a session may hold, and each program that it starts."""
 
 
-def main(folder: str) -> int:
+def main(folder: str | None = None) -> int:
     """Open the application for a driver that talks to the server."""
     limit_memory()
     take_no_size_from_keys()
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    from app.tui.launch import run
+    from app.tui.launch import run, run_fleet
 
     # Browsers can show everything, whatever the terminal of the server can.
-    return run(folder, environ={**os.environ, "LC_ALL": "C.UTF-8"})
+    environ = {**os.environ, "LC_ALL": "C.UTF-8"}
+    return run_fleet(environ) if folder is None else run(folder, environ=environ)
 
 
 def take_no_size_from_keys() -> None:
@@ -56,4 +60,4 @@ def _end_with(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:2]))

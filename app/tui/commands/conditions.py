@@ -221,6 +221,14 @@ def _in_tasks_or_journal(now: Situation) -> bool:
     return now.pane_id in ("tasks", "journal")
 
 
+# What is asked of the application
+
+
+def _holds_workspace(now: Situation) -> bool:
+    """Whether a workspace is shown, and may be changed."""
+    return now.context.workspace is not None and not now.context.shows_one_pane
+
+
 # What is asked of the open pane
 
 
@@ -301,23 +309,24 @@ def _approval_here(now: Situation, _: bool) -> bool | None:
 # The conditions
 
 ALWAYS = Condition(lambda _: True, everywhere=True, about_entries=False)
-WORKSPACE = Condition(lambda now: now.context.workspace is not None, everywhere=True)
+LOOK = Condition(lambda now: now.context.workspace is not None, everywhere=True)
+WORKSPACE = Condition(_holds_workspace, everywhere=True)
 APPROVAL = Condition(WORKSPACE.holds, everywhere=True, named=_approval_here)
 # While a change is being written its key counts already; it is named once the log has the change.
 UNDO = Condition(
-    lambda now: now.context.workspace is not None and now.context.may_turn("undo"),
+    lambda now: _holds_workspace(now) and now.context.may_turn("undo"),
     "Nothing to undo.",
     everywhere=True,
     named=lambda now, _: now.context.can_turn("undo"),
 )
 REDO = Condition(
-    lambda now: now.context.workspace is not None and now.context.may_turn("redo"),
+    lambda now: _holds_workspace(now) and now.context.may_turn("redo"),
     "Nothing to redo.",
     everywhere=True,
     named=lambda now, _: now.context.can_turn("redo"),
 )
 DRAFT = Condition(
-    lambda now: now.context.workspace is not None and bool(now.context.left_drafts),
+    lambda now: _holds_workspace(now) and bool(now.context.left_drafts),
     "No form was left without saving it.",
     everywhere=True,
     named=_drafts_here,

@@ -59,6 +59,10 @@ class Context(Protocol):
         """The workspace that is open."""
 
     @property
+    def shows_one_pane(self) -> bool:
+        """Whether one pane alone is there, and nothing of the workspace is shown or changed."""
+
+    @property
     def pane(self) -> Pane | None:
         """The pane that is open: its rows, the entry under the cursor, what is selected."""
 

@@ -302,6 +302,7 @@ ACTIONS: tuple[Action, ...] = (
         "search",
         "Search everything: all files and the archive",
         _LIST,
+        needs=conditions.LOOK,
         shown=True,
         panes=("fleet",),
         said=(("fleet", "search all", "Search all workspaces"),),
@@ -960,7 +961,7 @@ ACTIONS: tuple[Action, ...] = (
         "Go to the first problem in the files",
         _PANE,
     ),
-    Action("app.reload", (), "refresher", "reload", "reload", "Read the files again now", _APP),
+    Action("app.reload", (), "refresher", "reload", "reload", "Read the files again now", _APP, needs=conditions.LOOK),
     Action("app.quit", ("q",), "overlays", "quit", "quit", "Leave memdeck", _APP, needs=conditions.ALWAYS),
 )
 """All actions; those that are shown stand in the order of the footer."""

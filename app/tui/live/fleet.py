@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -113,6 +114,15 @@ class FleetSource:
         except MemdeckError as error:
             return f"{error.message[:1].upper()}{error.message[1:]}"
 
+    def is_open(self, item: WorkspaceOverview) -> bool:
+        """Whether it is the workspace that the application shows."""
+        from app.places import host_name
+
+        workspace = self._app.workspace
+        if workspace is None or self._app.shows_one_pane or item.host != host_name(self._app.environ):
+            return False
+        return str(item.path) == os.path.realpath(workspace.root)
+
     def goes_on(self) -> bool:
         """Whether the application still wants to know."""
         return not self.stopped.is_set()
@@ -144,7 +154,7 @@ class AllWorkspaces(Part):
         """Find out in the thread that reads whether there are other workspaces; the pane comes with the first."""
         if not self._asked:
             self._asked = True
-            if self.source.is_wanted():
+            if not self.app.shows_one_pane and self.source.is_wanted():
                 self.app.panes.more.add(SYSTEM)
 
     def begin(self) -> None:
@@ -196,9 +206,12 @@ class AllWorkspaces(Part):
         workspace = self.app.workspace
         if workspace is None:
             return
-        if item.host != host_name(self.app.environ):
+        if self.app.shows_one_pane:
+            where = "" if item.host == host_name(self.app.environ) else f" on {item.host}"
+            self.app.say(f"All workspaces are only looked at here; `memdeck {item.path}`{where} opens this one.")
+        elif item.host != host_name(self.app.environ):
             self.app.say(f"It is on {item.host}: open it there.", severity="warning")
-        elif item.path == workspace.root:
+        elif self.source.is_open(item):
             self._open_here(pane, entry)
         elif self._may_leave():
             destination = Destination(item.path, (*self.app.way, workspace.root), pane, entry)

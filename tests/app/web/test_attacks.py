@@ -103,7 +103,7 @@ async def test_malformed_requests_get_the_guards_answer(
     assert body.strip() in (
         b"this is no request",
         b"this address is not served here",
-        b"open the whole address that memdeck serve printed",
+        b"open the whole address that memdeck printed",
         b"this token is not the one of this run",
         b"only GET",
         b"pages of other origins get nothing",

@@ -12,6 +12,7 @@ from typing import Any
 from app.cli.declared import Whole, argument, option, under
 from app.cli.output.printing import tell
 from app.cli.session import Session
+from app.places import DATABASE
 from memory.errors import UsageError
 
 from .group import central, embedded, host_name, needed_database, on_database
@@ -126,13 +127,15 @@ def agent(session: Session, database: str | None, maintain: str, jobs: int, keep
 
 
 @under(fleet, "serve", examples=("memdeck fleet serve", "memdeck fleet serve --port 8126 --read-only"))
-@option("--port", type=Whole(0, 65535), default=0, metavar="N", help="The port (default: a free one).")
-@option("--read-only", is_flag=True, help="Serve only what looks.")
+@option("--port", type=Whole(0, 65535), default=0, metavar="N", help="The port for programs (default: a free one).")
+@option("--page-port", type=Whole(0, 65535), default=0, metavar="N", help="The port of the pane (default: a free one).")
+@option("--read-only", is_flag=True, help="Serve programs only what looks; the pane changes nothing anyway.")
 @on_database
-def serve(session: Session, port: int, read_only: bool, database: str | None) -> None:
-    """Serve the fleet to programs of this machine, under /api/v1/fleet, with the token that is printed.
+def serve(session: Session, port: int, page_port: int, read_only: bool, database: str | None) -> None:
+    """Serve the fleet to programs and a browser of this machine until ctrl+c, with the tokens that are printed.
 
-    It ends with ctrl+c. Needs the extra `server`: pip install 'memdeck[server]'.
+    Programs find it under /api/v1/fleet; the browser shows the pane Fleet, for one page at a time. Needs the extra
+    `server`, and `web` for the pane: pip install 'memdeck[server,web]'.
     """
     from app.servers.life import Life
 
@@ -144,19 +147,34 @@ def serve(session: Session, port: int, read_only: bool, database: str | None) ->
     except ImportError as error:
         hint = "pip install 'memdeck[server]' brings what it needs"
         raise UsageError("api.missing", f"the library {error.name} is not installed", hint) from error
-    if database_of(database) is not None:
+    url = database_of(database)
+    if url is not None:
         central(session, database).listed()  # what is wrong with the database is told now
+        os.environ[DATABASE] = url  # for the sessions in a browser
+    try:
+        from app.servers.web.server import FleetPage
+    except ImportError:
+        page = None
+        tell("memdeck: the pane is not served: pip install 'memdeck[web]' brings what it needs")
+    else:
+        page = FleetPage(page_port)
 
     def say(address: str, token: str) -> None:
+        shown = None if page is None else page.address
         session.answer(
-            lambda: {"address": address, "token": token},
-            lambda: [address, f"Authorization: Bearer {token}", "serves this machine only; ctrl+c ends it"],
+            lambda: {"address": address, "token": token, "page": shown},
+            lambda: [
+                address,
+                f"Authorization: Bearer {token}",
+                *([] if shown is None else [f"{shown}  the pane, in a browser"]),
+                "serves this machine only; ctrl+c ends it",
+            ],
         )
         session.writer.flush()
 
     actor = session.actor if session.actor_option or os.environ.get("MEMDECK_ACTOR") else "maintain"
     make = lambda: fleet_of(session, database)  # noqa: E731
-    run(FleetApi(make, session.clock, actor=actor, read_only=read_only), Life(), port, say)
+    run(FleetApi(make, session.clock, actor=actor, read_only=read_only), page, Life(), port, say)
 
 
 @under(fleet, "revert", examples=("memdeck fleet revert laptop:/home/me/src/shop 3f2a9c1",))
