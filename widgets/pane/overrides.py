@@ -36,6 +36,8 @@ class PaneSays(Widget):
     """Fields of the filter about which `field_fits` decides."""
     item_name: ClassVar[str] = "entry"
     """What one item is called in sentences."""
+    enter_words: ClassVar[str] = ""
+    """What the footer says that Enter does to an item; empty where it shows the entry, as everywhere."""
 
     draws_alone: ClassVar[bool] = False
     """Whether every row is one of an `entry`, and looks as that and the minute say, whatever else is in the files."""

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _NAME = Column("name", minimum=12)
 _COUNTS = (
     Column("overdue", 10, importance=6),
-    Column("alerts", 9, importance=5),
-    Column("waiting", 9, importance=4),
+    Column("alerts", 10, importance=5),
+    Column("waiting", 10, importance=4),
     Column("kept", 8, align="right", importance=2),
     Column("size", 7, align="right", importance=1),
 )
@@ -43,6 +43,9 @@ class Source(Protocol):
     def rows(self, now: datetime) -> Sequence[WorkspaceOverview] | str:
         """How each stood when somebody looked last; a sentence where that cannot be known."""
 
+    def is_open(self, item: WorkspaceOverview) -> bool:
+        """Whether it is the workspace that the application shows."""
+
 
 class FleetPane(Pane):
     """All workspaces: Enter opens one in place of this one."""
@@ -58,6 +61,7 @@ class FleetPane(Pane):
     filter_words: ClassVar[tuple[str, ...]] = ("is:broken", "is:overdue", "is:alert", "is:waiting", "is:stale")
     filter_values: ClassVar = {"is": ("broken", "overdue", "alert", "waiting", "stale")}
     item_name: ClassVar[str] = "workspace"
+    enter_words: ClassVar[str] = "open"
 
     @dataclass
     class Chosen(Message):
@@ -70,6 +74,7 @@ class FleetPane(Pane):
         super().__init__()
         self.source = source
         self._hosts = False
+        self._open = ""
         self._said = ""
 
     # What is shown
@@ -81,6 +86,7 @@ class FleetPane(Pane):
         if isinstance(found, str):
             self._said = "cannot be read"
             return [Note(found)]
+        self._open = next((self.ref(one) for one in found if self.source and self.source.is_open(one)), "")
         left = sum(not one.looked for one in found)
         if left:
             self._said = f"{left:,} not looked at yet"
@@ -158,15 +164,18 @@ class FleetPane(Pane):
             why = f"{self.glyphs.alert} {item.error.get('message', '')}"
             return _BROKEN.line(width, {"name": Piece(name, "muted"), "why": Piece(why, "alert")})
         columns = _HOSTS if self._hosts else _HERE
+        tone: Tone = "plain" if item.looked else "muted"
+        if self.ref(item) == self._open:
+            name, tone = f"{name} {self.glyphs.left}", "accent"
         cells: dict[str, Piece] = {
-            "name": Piece(name, "plain" if item.looked else "muted"),
+            "name": Piece(name, tone),
             "host": Piece(item.host, "muted"),
             "heard": Piece(*self._heard(item)),
         }
         if item.looked:
             cells |= {
                 "overdue": _count(item.overdue, "overdue", "alert"),
-                "alerts": _count(item.alerts, "alert" if item.alerts == 1 else "alerts", "alert"),
+                "alerts": self._wrong(item),
                 "waiting": _count(item.waiting, "waiting", "accent"),
                 "kept": Piece(self._kept(item), "muted"),
                 "size": Piece(_size(item.size), "muted"),
@@ -177,6 +186,11 @@ class FleetPane(Pane):
         if item.age is None:
             return ("never" if item.stale else "here", "muted")
         return (f"{self.glyphs.alert} {say_span(item.age)}", "alert") if item.stale else ("now", "muted")
+
+    def _wrong(self, item: WorkspaceOverview) -> Piece:
+        """What alerts; where nothing does, what is wrong in the files."""
+        count, word = (item.alerts, "alert") if item.alerts else (item.problems, "problem")
+        return _count(count, word if count == 1 else f"{word}s", "alert")
 
     def _kept(self, item: WorkspaceOverview) -> str:
         if item.last_maintenance is None:
@@ -192,6 +206,8 @@ class FleetPane(Pane):
     def detail(self, item: WorkspaceOverview) -> Sequence[DetailLine]:
         """Where it is, what is wrong, what is to be looked at, and how it is kept."""
         parts: list[DetailLine] = [Title(self.detail_title(item)), Spacer(), Labelled("path", self._written(item.path))]
+        if self.ref(item) == self._open:
+            parts.append(Labelled("open", "it is this one", "accent"))
         if self._hosts:
             parts.append(Labelled("host", item.host))
             heard = "never heard of" if item.age is None else f"heard {say_span(item.age)} ago"

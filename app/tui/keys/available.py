@@ -20,6 +20,10 @@ CONDITIONS = frozenset(action.needs for action in ACTIONS)
 """What any action needs."""
 
 
+OPEN = "list.open"
+"""The key of lists that opens the row under the cursor."""
+
+
 def live_actions(now: Situation) -> frozenset[str]:
     """Return the ids of the actions that mean something; each condition is asked once."""
     held = {condition for condition in CONDITIONS if now.allows(condition)}
@@ -29,10 +33,13 @@ def live_actions(now: Situation) -> frozenset[str]:
 def hint_names(now: Situation) -> dict[str, str]:
     """Return what the footer calls each action, by id; empty where it does not name it now."""
     live = live_actions(now)
-    return {
+    found = {
         action.id: action.words_in(now.pane_id) if action.id in live and is_named(now, action) else ""
         for action in ACTIONS
     }
+    if now.item is not None and now.pane is not None and not now.context.shows_one_pane:
+        found[OPEN] = now.pane.enter_words
+    return found
 
 
 def is_named(now: Situation, action: Action) -> bool:

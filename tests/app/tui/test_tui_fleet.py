@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 
 from app.tui import launch
 from app.tui.app import MemdeckApp
+from app.tui.keys.registry import ACTIONS
 from memory.fleet import EmbeddedFleet
 from memory.storage.private.workspaces import WorkspaceList
 from memory.workspace import Workspace
@@ -88,6 +89,46 @@ async def test_one_row_a_workspace(here: Workspace) -> None:
         lines = screen_text(app).splitlines()
         assert any("bakery" in one and "1 overdue" in one and "never" in one for one in lines)
         assert any("derelict" in one and "there is no memory" in one for one in lines)
+
+
+async def test_the_open_one_is_marked_and_the_footer_says_what_enter_does(here: Workspace) -> None:
+    """The row of the workspace that is open says so, and Enter is named where it does more than show the row."""
+    app = make_app(here, pane="fleet")
+    async with running(app) as pilot:
+        lines = screen_text(app).splitlines()
+        assert [any(f"{name} ←" in line for line in lines) for name in ("atelier", "bakery")] == [True, False]
+        assert "Enter open" in screen_text(app).splitlines()[-1]
+        await press(pilot, "2")
+        assert "Enter" not in screen_text(app).splitlines()[-1]
+
+
+async def test_a_workspace_with_problems_says_so(here: Workspace) -> None:
+    """What is wrong in the files of one stands in its row."""
+    (here.root.parent / "bakery/.aiter/memory/tasks.md").write_bytes(b"\xff\xfe")
+    app = make_app(here, pane="fleet")
+    async with running(app):
+        assert any("bakery" in one and "1 problem" in one for one in screen_text(app).splitlines())
+
+
+async def test_the_fleet_alone_changes_nothing(here: Workspace) -> None:
+    """Without a workspace there is one pane: no other opens, no row does, and no key that writes means anything."""
+    environ = {"XDG_STATE_HOME": str(here.state.folder.home), "MEMDECK_HOST": "laptop"}  # type: ignore[union-attr]
+    nowhere = Workspace(here.root.parent / "nowhere", state_home=None)
+    app = make_app(nowhere, environ=environ, only="fleet")
+    async with running(app, says=True) as pilot:
+        assert names(app) == ["atelier", "bakery", "chandler", "derelict"]
+        assert [name.id for name in app.navigation.panes] == ["fleet"]
+        assert "Enter" not in screen_text(app).splitlines()[-1]
+        await press(pilot, "home", "enter")
+        assert "only looked at here" in screen_text(app)
+        for keys in (("2",), ("g", "t"), ("a",), ("u",), ("T",), ("M",), ("Q",)):
+            await press(pilot, *keys)
+            assert isinstance(app.navigation.pane, FleetPane)
+            assert app.screen is app.main_screen
+        live = {one.id for one in ACTIONS if app._allows(one)}
+        assert not [one for one in live if one.partition(".")[0] in ("task", "trust", "upkeep", "change", "journal")]
+    assert app.fleet.destination is None
+    assert not nowhere.root.exists()
 
 
 async def test_rows_are_sorted_and_filtered(here: Workspace) -> None:
