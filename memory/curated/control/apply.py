@@ -145,8 +145,11 @@ def _decided(
 
 
 def recent_writes(side: Side, now: datetime) -> int:
-    """Return how many decisions of the last minute changed a file."""
+    """Return how many decisions of the last minute changed a file; what a clock that was ahead dated later is none."""
     marks = ", ".join(f"'{op}'" for op in CHANGES)
-    text = f"SELECT count(*) FROM memory_decisions WHERE decided_at > ? AND applied_at IS NOT NULL AND op IN ({marks})"
-    since = milliseconds(now) - _MINUTE
-    return side.records.look(lambda db: int(db.execute(text, (since,)).fetchone()[0]), 0)
+    text = (
+        "SELECT count(*) FROM memory_decisions WHERE decided_at > ? AND decided_at <= ? AND applied_at IS NOT NULL"
+        f" AND op IN ({marks})"
+    )
+    at = milliseconds(now)
+    return side.records.look(lambda db: int(db.execute(text, (at - _MINUTE, at)).fetchone()[0]), 0)

@@ -312,6 +312,15 @@ def test_names_that_lead_elsewhere_are_rejected_by_a_rule(den: Den, name: str) -
 # -- limits, keys, dry run --------------------------------------------------------------------------------
 
 
+def test_a_clock_that_was_ahead_blocks_no_write(den: Den) -> None:
+    """Writes that are dated later than now are none of the last minute."""
+    den.settings("[memory.controller.policy]\nmax_writes_per_min = 2\n")
+    curated = den.open()
+    for number, name in enumerate(("one", "two")):
+        write(den, curated, "user", name, f"text {name}", now=NOW + timedelta(days=9, minutes=number))
+    assert write(den, curated, "user", "three", "text three", now=NOW).decision.op == "add"
+
+
 def test_limits_are_those_of_the_settings(den: Den) -> None:
     """Too many characters, too many writes a minute and an origin that is not allowed are rejects with a rule."""
     den.settings(
