@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from memory.storage.private.places import StateFolder
     from memory.storage.private.record import PrivateRecord
 
+_NAMELESS = "nameless"
+"""What the catalogue of a workspace without an identity is called."""
+_FOLDERS = ("memory", "agents")
+
 
 class Side:
     """One store with its databases; those of a workspace are found by its ULID, wherever the folder is now."""
@@ -110,8 +114,20 @@ class Side:
                 self._folder = folder
                 self._claimed = claim(folder, self.store.root.parent, number)
                 name = self._claimed[0].name
-        self._open = (number, Records(folder, name, number), Catalog(self.store, folder, name))
+        place, called = (folder, name) if self.name == "global" or number else self._nameless()
+        self._open = (number, Records(folder, name, number), Catalog(self.store, place, called))
+        if number and not name and folder is not None:
+            self._open[2].take_over(self._state_folder(None), _NAMELESS)
         return self._open
+
+    def _nameless(self) -> tuple[StateFolder | None, str]:
+        """Return where the catalogue of a workspace is that has no identity yet: by the path of the workspace.
+
+        Nowhere without files, of which nothing has to be remembered.
+        """
+        if self._state_home is None or not any(os.path.isdir(self.store.root / name) for name in _FOLDERS):
+            return None, ""
+        return self._state_folder(None), _NAMELESS
 
     def _state_folder(self, name: str | None) -> StateFolder:
         from memory.storage.private.places import StateFolder

@@ -75,18 +75,16 @@ class View:
 
         def near(db: sqlite3.Connection) -> list[int]:
             rows = db.execute(
-                "SELECT f.rowid FROM memory_chunks_fts f JOIN memory_catalog_entries e ON e.id = f.rowid"
-                " WHERE memory_chunks_fts MATCH ? AND e.root = ? ORDER BY bm25(memory_chunks_fts) LIMIT ?",
+                "SELECT e.id, e.body FROM (SELECT f.rowid AS number FROM memory_chunks_fts f JOIN"
+                " memory_catalog_entries e ON e.id = f.rowid WHERE memory_chunks_fts MATCH ? AND e.root = ?"
+                " ORDER BY bm25(memory_chunks_fts) LIMIT ?) JOIN memory_catalog_entries e ON e.id = number",
                 (query, self._root.key, _MOST),
             )
-            return [row[0] for row in rows]
+            return [number for number, body in rows if len(wanted & content_words(body)) >= SHARED_WORDS]
 
         numbers = self._catalog.read((self._root,), near)
-        found = self._select(f"id IN ({','.join('?' * len(numbers))})", numbers)
-        return sorted(
-            (one for one in found if len(wanted & content_words(one.body)) >= SHARED_WORDS),
-            key=lambda one: one.filename,
-        )
+        found = self._select(f"id IN ({','.join('?' * len(numbers))})", numbers) if numbers else []
+        return sorted(found, key=lambda one: one.filename)
 
     def _select(self, where: str, values: object) -> list[Memory]:
         root = self._root

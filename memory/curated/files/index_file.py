@@ -51,23 +51,22 @@ def renewed(data: bytes, line: IndexLine | None, gone: Sequence[str]) -> bytes |
     The index lists other memories too. None where a line is to go from what a person wrote below: then the whole is
     rendered.
     """
-    text = data.decode("utf-8", "surrogateescape")
-    end = text.find("\n\n")
+    end = data.find(b"\n\n")
     for name in gone:
         at = -1
-        while (at := text.find(f"]({name})", at + 1)) != -1:
-            start, stop = text.rfind("\n", 0, at) + 1, text.find("\n", at)
-            found = _OURS.fullmatch(text[start:stop].rstrip("\r"))
+        while (at := data.find(f"]({name})".encode("utf-8", "surrogateescape"), at + 1)) != -1:
+            start, stop = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+            found = _OURS.fullmatch(data[start:stop].decode("utf-8", "surrogateescape").rstrip("\r"))
             if found is None or found["file"] != name:
                 continue
             if -1 < end < start:
                 return None
-            text = text[:start] + text[stop + 1 :]
-            end = text.find("\n\n")
+            data = data[:start] + data[stop + 1 :]
+            end = data.find(b"\n\n")
             at = start - 1
     if line is not None:
-        text = f"{line_of(line)}\n{text}"
-    return text.encode("utf-8", "surrogateescape")
+        data = f"{line_of(line)}\n".encode("utf-8", "surrogateescape") + data
+    return data
 
 
 def capped(text: str, max_lines: int, max_bytes: int) -> tuple[str, int]:

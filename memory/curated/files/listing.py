@@ -62,10 +62,11 @@ def seen_in(store: Store, root: Root) -> Iterator[ListedFile]:
 def has_names(store: Store, root: Root, names: Collection[str]) -> bool:
     """Tell whether a folder has these files and no others that may be memories, without a look at each file."""
     try:
-        listed = set(os.listdir(store.root / root.folder))
+        listed = os.listdir(store.root / root.folder)
     except (FileNotFoundError, NotADirectoryError):
-        listed = set()
-    return listed.issuperset(names) and not any(_may_be(name) for name in listed.difference(names))
+        listed = []
+    others = [name for name in listed if name not in names]
+    return len(listed) - len(others) == len(names) and not any(map(_may_be, others))
 
 
 def seen_file(store: Store, root: Root, name: str) -> ListedFile | None:

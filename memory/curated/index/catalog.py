@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from memory.storage import Store
+    from memory.storage.private.derived import Derived
     from memory.storage.private.places import StateFolder
 
 T = TypeVar("T")
@@ -29,6 +30,8 @@ _TRUSTED = 30.0
 """Seconds for which a write of this process is taken for the only change of its folder in that moment."""
 _BATCH = 500
 """Files that are read before their rows are written."""
+_CHECKPOINT = 512
+"""Pages (8 MB) after which the write-ahead log goes into the database: with few each write would wait for the disk."""
 _WHOLE = 4
 """A part of the entries as large as one of this many is replaced by making all of them anew."""
 
@@ -45,11 +48,8 @@ class Catalog:
 
     def __init__(self, store: Store, folder: StateFolder | None, name: str = "") -> None:
         """Keep where things are; nothing is opened or read yet."""
-        from memory.storage.private.derived import Derived
-
         self._store = store
-        ending = f"-{name}" if name else ""
-        self._derived = None if folder is None else Derived(folder, f"catalog{ending}.sqlite", CATALOG_VERSION, CATALOG)
+        self._derived = None if folder is None else _database(folder, name)
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._known: dict[str, _Known] = {}
@@ -66,6 +66,11 @@ class Catalog:
         self._forget()
         if connection is not None:
             connection.close()
+
+    def take_over(self, folder: StateFolder, name: str) -> None:
+        """Go on with the catalogue of another place, where this one is not made yet: both say the same files."""
+        if self._derived is not None and self._connection is None:
+            self._derived.take_over(_database(folder, name))
 
     def read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T], *, whole: bool = False) -> T:
         """Return `work(connection)` on a catalogue that is up to date for some folders.
@@ -144,6 +149,7 @@ class Catalog:
         else:
             connection.execute("PRAGMA cache_size = -64000")
             connection.execute("PRAGMA mmap_size = 268435456")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")
         self._connection = connection
         self._identity = None if self._derived is None else self._derived.identity()
         return connection
@@ -287,6 +293,12 @@ class Catalog:
             self._due.setdefault(key, time.monotonic() + _TRUSTED)
         else:
             self._wrote.pop(key, None)
+
+
+def _database(folder: StateFolder, name: str) -> Derived:
+    from memory.storage.private.derived import Derived
+
+    return Derived(folder, f"catalog{f'-{name}' if name else ''}.sqlite", CATALOG_VERSION, CATALOG)
 
 
 def _batches(entries: Iterator[CatalogRow], size: int) -> Iterator[list[CatalogRow]]:

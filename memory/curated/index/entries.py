@@ -47,8 +47,10 @@ def memories(
 ) -> list[Memory]:
     """Return the memories of some folders that a condition fits, the newest first, then by name."""
     known = {root.key: root for root in roots}
+    # A folder holds many memories and a condition fits few: the plus keeps SQLite from going through the folder.
+    inside = f"{'root' if where == '1' else '+root'} IN ({','.join('?' * len(known))})"
     rows = db.execute(
-        f"SELECT {COLUMNS} FROM memory_catalog_entries WHERE error IS NULL AND root IN ({','.join('?' * len(known))})"
+        f"SELECT {COLUMNS} FROM memory_catalog_entries WHERE error IS NULL AND {inside}"
         f" AND {where} ORDER BY mtime_ns DESC, filename",
         [*known, *values],
     )

@@ -44,6 +44,8 @@ def spaced(text: str) -> str:
 
 def words(text: str) -> tuple[str, ...]:
     """Return the words of a text, folded, each once; an unspaced run of Chinese or Japanese is one word."""
+    if text.isascii():
+        return tuple(dict.fromkeys(_WORD.findall(text.lower())))
     found: dict[str, None] = {}
     for match in _WORD.finditer(fold(text)):
         word, at = match[0], 0
@@ -89,6 +91,8 @@ def is_trivial(text: str) -> bool:
 
 def content_words(text: str) -> frozenset[str]:
     """Return the words of three letters or more, without stop words, by which two memories are compared."""
+    if text.isascii():
+        return frozenset(word for word in words(text) if len(word) >= 3 and word not in STOP)
     found: set[str] = set()
     for word in words(text):
         if is_unspaced(word):

@@ -72,6 +72,59 @@ def test_a_write_is_taken_over_without_a_look_at_the_other_files(den: Den, monke
     assert index.splitlines()[0].startswith("- [Drink 3]")
 
 
+def test_a_write_costs_the_same_among_few_and_many(den: Den) -> None:
+    """The catalogue does as many steps for a memory among 30 as among 480 that have nothing to do with it."""
+    steps: dict[int, int] = {}
+    for most in (30, 480):
+        folder = den.workspace / ".agh/memory"
+        folder.mkdir(parents=True, exist_ok=True)
+        for number in range(most):
+            text = f"---\nname: N{number}\ndescription: d\ntype: project\n---\n\nword{number} other{number}\n"
+            (folder / f"project_n{number}.md").write_text(text)
+        curated = den.open()
+        write(den, curated, "project", f"First {most}", "the first one", scope="workspace")
+        done = [0]
+
+        def count(done: list[int] = done) -> int:
+            done[0] += 1
+            return 0
+
+        curated.sides["workspace"].catalog._open().set_progress_handler(count, 10)
+        write(den, curated, "project", f"Second {most}", "apples pears quinces", scope="workspace")
+        steps[most] = done[0]
+        den.close()
+    assert 0 < steps[480] < 2 * steps[30]
+
+
+def test_a_workspace_without_an_identity_is_read_once(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next process knows its files, and so does the one that made the identity; nothing lies in the workspace."""
+    folder = den.workspace / ".agh/memory"
+    folder.mkdir(parents=True)
+    for number in range(5):
+        text = f"---\nname: N{number}\ndescription: d\ntype: project\n---\n\nword{number}\n"
+        (folder / f"project_n{number}.md").write_text(text)
+    root = den.open().root("workspace")
+    assert len(den.open().memories([root])) == 5
+    assert not (den.workspace / ".agh/workspace.toml").exists()
+    den.close()
+    read = []
+    real = catalogs.read_file
+    monkeypatch.setattr(catalogs, "read_file", lambda *args: read.append(args[2]) or real(*args))
+    assert len(den.open().memories([root])) == 5
+    den.close()
+    curated = den.open()
+    write(den, curated, "project", "Six", "the sixth", scope="workspace")
+    assert len(den.open().memories([root])) == 6
+    assert set(read) == {"project_six.md"}
+
+
+def test_a_workspace_without_files_gets_no_catalogue(den: Den) -> None:
+    """A look at nothing leaves nothing behind."""
+    curated = den.open()
+    assert curated.memories(curated.visible()) == []
+    assert not list(den.top.rglob("catalog-nameless.sqlite"))
+
+
 def test_a_file_that_appears_beside_a_write_is_seen_at_once(den: Den) -> None:
     """Another program's file counts even where the folder has the time of our own write."""
     curated = den.open()
