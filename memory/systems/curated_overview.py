@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from memory.base.clock import format_utc
+from memory.curated.extract.inbox import LARGEST, waiting
 from memory.curated.index.records import UNAVAILABLE
-from memory.curated.model import INBOX, Invalid, Json, Memory
+from memory.curated.model import Invalid, Json, Memory
 from memory.curated.operations.memories import OperationCall, summaries
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError
@@ -111,16 +112,29 @@ def _shadows(curated: Curated) -> tuple[Shadow, ...]:
 
 
 def _inbox(curated: Curated) -> list[Json]:
-    """Return the files that wait in the inboxes, by session, with their sizes in bytes."""
+    """Return the files that wait in the inboxes: how many candidates each holds, and since when."""
     found: list[Json] = []
-    for root in curated.all_roots():
-        top = f"{curated.side_of(root).store.root}/{root.folder}/{INBOX}"
-        for folder, _, names in os.walk(top):
-            for name in sorted(names):
-                try:
-                    size = os.lstat(f"{folder}/{name}").st_size
-                except OSError:
-                    continue
-                session = os.path.relpath(folder, top)
-                found.append({"session": session, "file": name, "size": size, **root.json()})
+    for one in waiting(curated):
+        try:
+            count = _lines(f"{one.side.store.root}/{one.path}")
+        except OSError:
+            continue
+        at = _put_at(one.name) or format_utc(datetime.fromtimestamp(one.mtime_ns / 1e9, UTC))
+        found.append(
+            {"session": one.session, "file": one.name, "candidates": count, "size": one.size, "at": at,
+             "scope": one.side.name}
+        )  # fmt: skip
     return found
+
+
+def _lines(path: str) -> int:
+    with open(path, "rb") as file:
+        return sum(1 for line in file.read(LARGEST).split(b"\n") if line.strip())
+
+
+def _put_at(name: str) -> str | None:
+    """Return the time that the name of a file of the inbox begins with."""
+    try:
+        return format_utc(datetime.strptime(name.partition("-")[0], "%Y%m%dT%H%M%S.%fZ").replace(tzinfo=UTC))
+    except ValueError:
+        return None

@@ -22,6 +22,8 @@ SHOWN = 10
 """The most memories that a search shows."""
 NEWEST = 8
 """The most decisions that a memory's history shows."""
+PLACES = {"agent/workspace": "agents", "agent/global": "your agents"}
+"""Short words for scopes."""
 TERMS = (("unicode", "words"), ("trigram", "letters"), ("recency", "age"), ("signal", "recalls"))
 """The terms of a score, with the words for them."""
 
@@ -66,7 +68,7 @@ def _health(item: HealthRow, seen: LineContext) -> Iterator[DetailLine]:
     health = found.health
     yield from (Prose(text, tone="alert") for text in health["problems"])
     yield Caption("FILES")
-    yield from (Labelled(scope, f"{count:,}") for scope, count in health["files"].items())
+    yield from (Labelled(PLACES.get(scope, scope), f"{count:,}") for scope, count in health["files"].items())
     if not health["files"]:
         yield Prose("No memory yet.", tone="muted")
     yield from (Labelled("not read", f"{health['invalid_files']:,}"), Spacer(), Caption("CONTROLLER"))
@@ -158,7 +160,7 @@ def _gates(item: GateRow, hint: str) -> Iterator[DetailLine]:
     if gates["candidates"]:
         yield from (Spacer(), Caption("CANDIDATES"))
         for one in gates["candidates"]:
-            name = one.get("filename") or one.get("id") or ""
+            name = one.get("name") or one.get("filename") or ""
             yield Labelled(f"{one.get('score', 0):.2f}", str(name))
     yield from (Spacer(), Prose(hint, tone="muted"))
 
@@ -185,6 +187,8 @@ def search_lines(found: Sequence[Scored], hidden: int, seen: LineContext, width:
         lines += [()] if lines else []
         head = (Piece(f"{place:>2}  ", "muted"), Piece(memory.header.name, "strong"))
         lines.append(line(*head, Piece(f"  {memory.root.label} {memory.filename}", "muted")))
+        if memory.header.description:
+            lines.append(line("    ", memory.header.description))
         for name, words in TERMS:
             value = getattr(one, name)
             lines.append(line(Piece(f"    {words:<8} ", "muted"), *_bar(value, seen, f"{value:.3f}", bar)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Any, NamedTuple
 
 from widgets.list.columns import Column, Columns
@@ -16,22 +16,24 @@ MEMORY = Columns(
     Column("sign", 1, importance=9),
     Column("type", 9, importance=4),
     Column("name", minimum=14),
-    Column("recalls", 6, "right", importance=1),
+    Column("recalls", 4, "right", importance=1),
     Column("when", 8, "right", importance=3),
 )
 DECISION = Columns(
     Column("sign", 1, importance=9),
     Column("op", 6, importance=8),
     Column("file", minimum=16),
-    Column("rule", 20, importance=2),
+    Column("rule", 16, importance=2),
     Column("when", 8, "right", importance=3),
 )
 OTHER = Columns(
     Column("sign", 1, importance=9),
-    Column("name", 10, importance=5),
+    Column("name", 12, importance=5),
     Column("text", minimum=12),
     Column("when", 8, "right", importance=2),
 )
+_NEAR = timedelta(days=300)
+"""A day so short ago is meant by its day and month."""
 OPS: dict[str, Tone] = {"add": "good", "update": "accent", "delete": "warn", "reject": "alert", "noop": "muted"}
 """How what was decided is drawn."""
 STATES: dict[str, Tone] = {"promoted": "good", "failed": "alert", "running": "accent"}
@@ -45,7 +47,7 @@ class LineContext(NamedTuple):
     glyphs: Glyphs
 
     def when(self, text: str | None) -> Piece:
-        """Return a time in eight cells: how long ago on its day, then its date."""
+        """Return a time in eight cells: how long ago on its day, then its date, without a year for most of one."""
         try:
             at = datetime.fromisoformat(text or "")
         except ValueError:
@@ -54,7 +56,8 @@ class LineContext(NamedTuple):
         if at <= self.now and day.date() == today.date():
             words = since(text, self.now, self.zone).removeprefix("today ").removesuffix(" ago")
             return Piece(words, "muted")
-        return Piece(f"{day.day} {day:%b}" if day.year == today.year else f"{day:%b %Y}", "muted")
+        near = day.year == today.year or timedelta(0) <= today - day < _NEAR
+        return Piece(f"{day.day} {day:%b}" if near else f"{day:%b %Y}", "muted")
 
 
 def row_line(item: Any, seen: LineContext, width: int) -> Line:
@@ -141,7 +144,7 @@ def _gate(item: GateRow, seen: LineContext) -> Line:
     is_open = item.gates["open"]
     return line(
         Piece(f"{seen.glyphs.check if is_open else seen.glyphs.circle} ", "good" if is_open else "muted"),
-        Piece(f"{item.title:<11}"),
+        Piece(f"{item.title:<13}"),
         Piece(item.gates["words"], "strong" if is_open else "muted"),
         Piece("  open" if is_open else "", "good"),
     )
@@ -162,7 +165,7 @@ def _other(item: Any, seen: LineContext) -> dict[str, str | Piece | Line]:
                 "sign": Piece(glyphs.cross if item.failed else glyphs.circle, "alert" if item.failed else "accent"),
                 "name": Piece(item.session, "muted"),
                 "text": Piece(item.title, "alert" if item.failed else "plain"),
-                "when": seen.when(item.record.get("failed_at") or item.record.get("at")),
+                "when": seen.when(item.record.get("recorded_at") or item.record.get("at")),
             }
         case DreamRow():
             run = item.run

@@ -109,8 +109,12 @@ class InboxRow:
 
     @property
     def title(self) -> str:
-        """The reason of a failure, the name of a file."""
-        return str(self.record.get("reason") or self.record.get("error") or self.record.get("file") or "")
+        """The reason of a failure without its code, how much a file holds."""
+        if self.failed:
+            code, sign, words = str(self.record.get("reason") or "").partition(": ")
+            return words if sign and " " not in code else code
+        count = int(self.record.get("candidates") or 0)
+        return f"{count:,} {'candidate' if count == 1 else 'candidates'}"
 
 
 @dataclass(frozen=True, slots=True)
