@@ -34,7 +34,8 @@ class Picture:
     """One picture: the pane that is open, the size of the terminal, and the keys pressed before it is taken.
 
     A `story` is what an agent, other programs and a person did before; a key that begins with `@` is what somebody
-    else does in between (see `EVENTS`). `beside` adds facts, the typed memory of an agent and the project's state.
+    else does in between (see `EVENTS`). `beside` adds facts, the typed memory of an agent and the project's state,
+    `curated` the curated memory.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Picture:
     theme: str | None = None
     story: bool = False
     beside: bool = False
+    curated: bool = False
     plain: bool = False
     """Without colours, as with `NO_COLOR`."""
 
@@ -64,6 +66,9 @@ PICTURES = (
     Picture("facts", "facts", keys=("j",), beside=True),
     Picture("typed", "typed", keys=("j",), beside=True),
     Picture("state", "state", keys=("j",) * 5, beside=True),
+    Picture("curated", "curated", keys=("j",) * 10, curated=True),
+    Picture("curated-search", "curated", keys=("j", ",", *"what makes a payment safe", "enter"), curated=True),
+    Picture("curated-dreams", "curated", keys=("j",) * 17, curated=True),
     Picture("state-recall", "state", keys=("n",), beside=True),
     Picture("inbox", "tasks", keys=("@propose", "g", "i")),
     Picture("prompt", "prompt", keys=("j", "j"), beside=True),
@@ -95,6 +100,7 @@ def draw(picture: Picture) -> str:
 def application(picture: Picture, home: Path) -> MemdeckApp:
     """Return the application over a sample workspace in a home folder, as a picture wants it."""
     from app.demo.beside import add_beside
+    from app.demo.curated import add_curated
     from app.demo.workspace import demo_files
     from memory.workspace import Workspace
 
@@ -106,6 +112,8 @@ def application(picture: Picture, home: Path) -> MemdeckApp:
     )
     if picture.beside:
         add_beside(workspace, NOW, actor="cli")
+    if picture.curated:
+        add_curated(workspace, NOW)
     if picture.story:
         tell(workspace)
     with _no_color() if picture.plain else nullcontext():

@@ -96,6 +96,7 @@ def make(app: Shell, choice: str) -> Workspace | None:
         if choice == CREATE:
             return Workspace.init(app.setup.path, now, actor="human", state_home=state, home=own)[0]
         from app.demo.beside import add_beside
+        from app.demo.curated import add_curated
         from app.demo.workspace import demo_files
         from memory.base.clock import machine_zone
         from memory.storage.fsio import temporary_folder
@@ -104,6 +105,7 @@ def make(app: Shell, choice: str) -> Workspace | None:
         folder = temporary_folder("memdeck-demo-")
         made = Workspace.init(folder, now, actor="human", state_home=state, home=own, files=files)[0]
         add_beside(made, now, actor="human")
+        add_curated(made, now)
         return made
     except MemdeckError as error:
         app.say_error(error)

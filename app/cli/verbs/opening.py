@@ -108,6 +108,7 @@ def _agent(root: str, seed: int, now: datetime) -> Iterator[None]:
 
 def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[str, ...]]:
     from app.demo.beside import add_beside
+    from app.demo.curated import add_curated
     from app.demo.workspace import demo_files
     from app.places import home, state_home
     from memory.base.clock import machine_zone
@@ -129,6 +130,7 @@ def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[s
     made = Workspace.init(folder, now, actor=session.actor, state_home=state_home(os.environ), home=own, files=files)
     with made[0]:
         add_beside(made[0], now, actor=session.actor)
+        add_curated(made[0], now)
     return made
 
 
