@@ -220,6 +220,9 @@ def _wait_for_writers(place: Place) -> None:
 
 def _look(tally: Tally, place: Place, name: str, where: str, *, may_be_kept: bool) -> None:
     """The foreign bytes are in the file, or kept where their writer was late."""
+    # What a change has read, it may remove or draw anew: the change log has the bytes.
+    # What a decision was made on, it may replace: the record of decisions has the bytes too.
+    drawn = name.startswith((*DRAWN, f"{CURATED_FOLDER}/"))
     deadline = time.monotonic() + 1
     while True:
         try:
@@ -233,17 +236,15 @@ def _look(tally: Tally, place: Place, name: str, where: str, *, may_be_kept: boo
         if may_be_kept:
             where_now += [data for data in kept if MARK in data]
         others = [left for left in place.leftovers() if not left.endswith(".kept")]
-        came = bool(where_now) or not (place.top / "began").exists()
+        removed = (tree.get(name) is None or drawn) and (place.top / "seen").exists()
+        logged = removed and not where_now and _is_logged(place)
+        came = bool(where_now) or logged or not (place.top / "began").exists()
         if (came and not others) or time.monotonic() > deadline:
             break
         time.sleep(0.005)  # The writer of a killed change may only now get its file, or still have it open.
-    # What a change has read, it may remove or draw anew: the change log has the bytes.
-    # What a decision was made on, it may replace: the record of decisions has the bytes too.
-    drawn = name.startswith((*DRAWN, f"{CURATED_FOLDER}/"))
-    removed = (tree.get(name) is None or drawn) and (place.top / "seen").exists()
     wrote = (place.top / "wrote").exists() and not removed
     if removed and not where_now and not may_be_kept:
-        tally.expect(_is_logged(place), f"{where}: drawn anew or removed, and the change log has not the foreign bytes")
+        tally.expect(logged, f"{where}: drawn anew or removed, and the change log has not the foreign bytes")
     tally.expect(
         bool(where_now) or not wrote, f"{where}: the foreign bytes are gone; {name} {tree.get(name, b'-')!r:.80}"
     )
