@@ -105,8 +105,9 @@ def foreign(
         folder = top / operation.name.replace(" ", "-")
         folder.mkdir()
         start, allowed = states(operation, folder)
-        changed = [name for name in allowed[-1] if allowed[0].get(name) not in (None, allowed[-1][name])]
-        changed += [name for name in allowed[0] if name not in allowed[-1]]
+        # What a first change writes and a second one takes back counts, too.
+        was = allowed[0].items()
+        changed = [name for name, data in was if data is not None and any(one.get(name) != data for one in allowed)]
         new = [name for name, data in allowed[-1].items() if data is not None and name not in allowed[0]]
         crossings = [(writer, name) for name in changed for writer in WRITERS] + [(newly, name) for name in new]
         place = start.copy(folder / "count")
