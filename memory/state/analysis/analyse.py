@@ -64,7 +64,7 @@ def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
         "projectMap": {
             "modules": modules,
             "entrypoints": entrypoints,
-            "denseSourceAreas": dense_areas(tree),
+            "denseSourceAreas": dense_areas(tree, ecosystems),
             "architectureNotes": _notes(tree, ecosystems),
             "firstFilesToRead": _first_files(tree, ecosystems, readme, entrypoints),
         },
@@ -151,10 +151,12 @@ def _key_paths(
     paths += around.key_files(tree)
     paths += [path for path, _ in around.ci_files(tree)[:2]]
     paths += [entry["path"] for entry in entrypoints[:4]]
-    folders = [module["path"] for module in modules]
-    paths += [one for one in folders if not any(one.startswith(f"{other}/") for other in folders)]
-    if not paths:
-        paths += [path for path in tree.files if is_document(path) or language_of(path) is not None][:_MOST_FIRST]
+    parts = [module["path"] for module in modules]
+    folders = [one for one in parts if tree.has_folder(one)]
+    found = [one for one in folders if not any(one.startswith(f"{other}/") for other in folders)]
+    if not paths and not found:
+        found = [path for path in tree.files if is_document(path) or language_of(path) is not None][:_MOST_FIRST]
+    paths += [one for one in parts if one not in folders] + found
     return list(dict.fromkeys(paths))[:_MOST_KEY_PATHS]
 
 

@@ -24,6 +24,7 @@ _TEST_FOLDERS = frozenset(("test", "tests", "__tests__", "spec", "specs", "testi
 _TEST_FILE = re.compile(
     r"(?:test_.*|.*_test|conftest)\.py\Z|.*[._](?:test|spec)\.[cm]?[jt]sx?\Z|.*_test\.(?:go|exs|cc|cpp|c|dart)\Z"
     r"|.*(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs|swift|groovy|php)\Z|.*_(?:spec|test)\.rb\Z|test_.*\.(?:c|cc|cpp|rb)\Z"
+    r"|tests?\.(?:c|cc|cpp|py|rb|js|ts|lua|php|pl)\Z"
 )
 
 

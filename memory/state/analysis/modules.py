@@ -1,14 +1,16 @@
-"""The parts of a repository: packages of its manifests, else its folders with sources, and where most of them are."""
+"""The parts of a repository: packages of its manifests, folders with sources, files at its root, the dense areas."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from .found import Ecosystem, Package
 from .ignored import is_generated
 from .languages import is_document, is_test_file, is_test_folder, language_of
-from .texts.describe import counted, responsibility
+from .root_files import RootPart, headers_of, root_parts
+from .texts.describe import counted, header, responsibility
+from .texts.prose import ended
 from .texts.told import told_of
 from .tree import Tree
 
@@ -16,10 +18,11 @@ MOST_MODULES = 16
 _FEW_MODULES = 8
 _MOST_DENSE = 5
 _DENSE_FILES = 5
+_DENSE_BYTES = 16 * 1024
 _HIDDEN_MODULES = (".github", ".circleci", ".buildkite")
 
 
-def modules_of(tree: Tree, ecosystems: Iterable[Ecosystem]) -> list[dict[str, str]]:
+def modules_of(tree: Tree, ecosystems: Sequence[Ecosystem]) -> list[dict[str, str]]:
     """Return name, path and responsibility of up to `MOST_MODULES` parts, sorted by path."""
     packages: dict[str, Package] = {}
     for ecosystem in ecosystems:
@@ -41,7 +44,8 @@ def modules_of(tree: Tree, ecosystems: Iterable[Ecosystem]) -> list[dict[str, st
     chosen = sorted(folders, key=lambda folder: (-_weight(tree, folder, folder in packages), folder))[:MOST_MODULES]
     names = _names(tree, chosen, {folder: package.name for folder, package in packages.items()})
     told = told_of(tree)
-    return [
+    parts = [_root_module(tree, part, ecosystems) for part in root_parts(tree, _languages(tree, ecosystems))]
+    return parts + [
         {
             "name": names[folder],
             "path": folder,
@@ -49,8 +53,26 @@ def modules_of(tree: Tree, ecosystems: Iterable[Ecosystem]) -> list[dict[str, st
                 tree, folder, packages[folder].description if folder in packages else "", told.get(folder, "")
             ),
         }
-        for folder in sorted(chosen, key=lambda folder: folder.split("/"))
+        for folder in sorted(chosen, key=lambda folder: folder.split("/"))[: MOST_MODULES - len(parts)]
     ]
+
+
+def _languages(tree: Tree, ecosystems: Sequence[Ecosystem]) -> Collection[str]:
+    """Return the languages of the work: those of the first ecosystem, else the most frequent one."""
+    first = ecosystems[0].languages if ecosystems else ()
+    return first if any(tree.count(language) for language in first) else tree.languages()[:1]
+
+
+def _root_module(tree: Tree, part: RootPart, ecosystems: Sequence[Ecosystem]) -> dict[str, str]:
+    """Return name, path and responsibility of a part at the root; a header says more of it than its source does."""
+    package = next((one.root.name for one in ecosystems if one.root is not None), "")
+    said = next((said for path in (*headers_of(part), part.path, *part.files) if (said := header(tree, path))), "")
+    if not said:
+        largest = sorted(part.files, key=lambda path: (-tree.files[path], path))
+        names = " and ".join(f"`{path}`" for path in largest[:2])
+        counts = f"{counted(part.files)} with {size_words(sum(tree.files[path] for path in part.files))}"
+        said = f"{counts}, such as {names}" if len(part.files) > 2 else f"{counts}: {names}"
+    return {"name": part.name or package or part.path, "path": part.path, "responsibility": ended(said)}
 
 
 def _parts(folder: str) -> list[str]:
@@ -146,9 +168,9 @@ def areas_of(tree: Tree) -> list[Area]:
     return sorted(areas, key=lambda area: (-area.size, area.folder))[:_MOST_DENSE]
 
 
-def dense_areas(tree: Tree) -> list[dict[str, str]]:
-    """Return path and note of the folders that hold most source directly."""
-    return [
+def dense_areas(tree: Tree, ecosystems: Sequence[Ecosystem]) -> list[dict[str, str]]:
+    """Return path and note of the folders that hold most source directly, else of a large file at the root."""
+    found = [
         {
             "path": area.folder,
             "note": f"{counted(area.sources)} with {size_words(area.size)}; the largest is"
@@ -156,6 +178,12 @@ def dense_areas(tree: Tree) -> list[dict[str, str]]:
         }
         for area in areas_of(tree)
     ]
+    if not found:
+        paths = [part.path for part in root_parts(tree, _languages(tree, ecosystems))]
+        largest = max(paths, key=lambda path: tree.files[path], default="")
+        if largest and tree.files[largest] >= _DENSE_BYTES:
+            return [{"path": largest, "note": f"{counted([largest])} with {size_words(tree.files[largest])}."}]
+    return found
 
 
 def size_words(size: int) -> str:

@@ -123,3 +123,114 @@ def test_largest_sources_are_no_tests(tmp_path: Path) -> None:
     assert [area["path"] for area in project_map["denseSourceAreas"]] == ["lib"]
     assert project_map["denseSourceAreas"][0]["note"].startswith("5 TypeScript files")
     assert project_map["firstFilesToRead"][:3] == ["package.json", "lib/e.ts", "lib/a.ts"]
+
+
+_POM = "<project><artifactId>api</artifactId></project>"
+_CRATE = "[package]\nname = \"crate\"\n"
+_GO_MOD = "module example.org/service\n\ngo 1.22\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "test", "purpose"),
+    [
+        ({"packages/web/package.json": '{"scripts": {"test": "mocha"}}'},
+         ["npm", "--prefix", "packages/web", "test"], "Runs the script `test` of `packages/web/package.json`."),
+        ({"web/package.json": '{"scripts": {"test": "mocha"}}', "web/pnpm-lock.yaml": ""},
+         ["pnpm", "--dir", "web", "test"], "Runs the script `test` of `web/package.json`."),
+        ({"web/package.json": '{"scripts": {"test": "mocha"}}', "web/yarn.lock": ""},
+         ["yarn", "--cwd", "web", "test"], "Runs the script `test` of `web/package.json`."),
+        ({"web/package.json": '{"scripts": {"test": "bun test"}}', "web/bun.lock": ""},
+         ["bun", "--cwd=web", "run", "test"], "Runs the script `test` of `web/package.json`."),
+        ({"package.json": '{"workspaces": ["packages/*"]}', "packages/a/package.json": '{"scripts": {"test": "x"}}',
+          "packages/b/package.json": '{"scripts": {"test": "x"}}', "packages/b/index.js": "x\n"},
+         ["npm", "--prefix", "packages/b", "test"], "Runs the script `test` of `packages/b/package.json`."),
+        ({"service/pyproject.toml": "[tool.pytest.ini_options]\n", "service/tests/test_it.py": "x = 1\n"},
+         ["python3", "-m", "pytest", "service"], "Runs the tests of `service`."),
+        ({"service/pyproject.toml": "[tool.pytest.ini_options]\n", "service/test_it.py": "", "service/uv.lock": ""},
+         ["uv", "run", "--directory", "service", "pytest"], "Runs the tests of `service`."),
+        ({"service/pyproject.toml": "", "service/test_it.py": ""},
+         ["python3", "-m", "unittest", "discover", "-s", "service"], "Runs the tests of `service`."),
+        ({"service/go.mod": _GO_MOD, "service/main.go": "package main\n"},
+         ["go", "test", "-C", "service", "./..."], "Builds all and runs the tests."),
+        ({"a/Cargo.toml": _CRATE, "b/Cargo.toml": _CRATE, "b/src/lib.rs": "\n"},
+         ["cargo", "test", "--manifest-path", "b/Cargo.toml"], "Runs the tests."),
+        ({"backend/pom.xml": _POM, "backend/src/main/java/A.java": "class A {}\n", "backend/core/pom.xml": _POM},
+         ["mvn", "-f", "backend/pom.xml", "test"], "Builds all and runs the tests."),
+        ({"app/build.gradle": "", "app/gradlew": "", "app/src/main/kotlin/A.kt": "fun a() {}\n"},
+         ["./app/gradlew", "-p", "app", "test"], "Builds all and runs the tests."),
+    ],
+)  # fmt: skip
+def test_tests_of_a_package_in_a_folder(files: dict[str, str], test: list[str], purpose: str, tmp_path: Path) -> None:
+    """Where the root has no tests of its own, those of the package below it that has most sources are run from there."""
+    commands = bundle_of(files, tmp_path)["validationCommands"]
+    assert (commands[0]["command"], commands[0]["purpose"]) == (test, purpose)
+
+
+def test_scripts_of_the_root_come_first(tmp_path: Path) -> None:
+    """A script of the root is run rather than that of a package, and a package gives what the root has no script for."""
+    files = {
+        "package.json": '{"workspaces": ["web"], "scripts": {"test": "mocha"}}',
+        "web/package.json": '{"scripts": {"test": "mocha", "lint": "eslint ."}}',
+        "examples/big/package.json": '{"scripts": {"test": "mocha", "lint": "eslint ."}}',
+    }
+    commands = bundle_of(files, tmp_path)["validationCommands"]
+    assert [one["command"] for one in commands] == [["npm", "test"], ["npm", "--prefix", "web", "run", "lint"]]
+
+
+_LICENSE = "/*\n  Copyright (c) 2026 The authors\n*/\n"
+_PAIR = {
+    "README.md": "# tinyjson\n\nReads JSON in one file of C that you put into your own project.\n",
+    "CMakeLists.txt": "project(tinyjson C)\n",
+    "Makefile": "test: check\n\t./check\n",
+    "tinyjson.c": f"{_LICENSE}\n/* tinyjson */\n/* Reads JSON. */\n\n/* disable warnings */\n#ifdef X\n" + "int a;\n" * 9000,
+    "tinyjson.h": f"{_LICENSE}\n#ifndef tinyjson__h\n",
+    "tinyjson_tools.c": f"{_LICENSE}\n/* disable warnings */\n#ifdef X\n",
+    "tinyjson_tools.h": f"{_LICENSE}\n#ifndef tinyjson_tools__h\n",
+    "test.c": "int main(void) { return 0; }\n",
+    "tests/parse.c": "int main(void) { return 0; }\n" * 9000,
+    "fuzzing/fuzz.c": "int main(void) { return 0; }\n" * 9000,
+}  # fmt: skip
+
+
+def test_a_pair_of_source_and_header_at_the_root(tmp_path: Path) -> None:
+    """A library that is one source and one header at the root has them as a module, with the header to include."""
+    bundle = bundle_of(_PAIR, tmp_path)
+    parts = bundle["projectMap"]
+    assert parts["modules"][:2] == [
+        {"name": "tinyjson", "path": "tinyjson.c", "responsibility": "Reads JSON."},
+        {"name": "tinyjson_tools", "path": "tinyjson_tools.c",
+         "responsibility": "2 C files with 138 bytes: `tinyjson_tools.c` and `tinyjson_tools.h`."},
+    ]  # fmt: skip
+    assert [one["path"] for one in parts["modules"][2:]] == ["fuzzing", "tests"]
+    assert parts["entrypoints"] == [
+        {"path": "tinyjson.h", "role": "The header of `tinyjson`, which programs include."},
+        {"path": "tinyjson_tools.h", "role": "The header of `tinyjson_tools`, which programs include."},
+    ]
+    assert parts["denseSourceAreas"] == [{"path": "tinyjson.c", "note": "1 C file with 62 KB."}]
+    assert {"tinyjson.c", "tinyjson.h"} <= set(bundle["project"]["keyPaths"])
+    assert parts["firstFilesToRead"][-3:] == ["tinyjson.h", "tinyjson_tools.h", "tinyjson.c"]
+    assert "7 source files, 2 of them for tests." in bundle["currentFocus"]["currentState"]
+
+
+@pytest.mark.parametrize(
+    ("files", "modules"),
+    [
+        ({"Makefile": "", "main.c": "int main(void) {}\n", "list.c": "int a;\n", "list.h": "int a;\n"},
+         [("list", "list.c"), ("main.c", "main.c")]),
+        ({"only.h": "int a;\n", "CMakeLists.txt": "project(only C)\n"}, [("only", "only.h")]),
+        ({"go.mod": _GO_MOD, "main.go": "package main\n", "log.go": "package main\n", "ui/ui.go": "package ui\n" * 9},
+         [("service", "main.go"), ("ui", "ui")]),
+        ({"bottle.py": "x = 1\n" * 99, "setup.py": "x = 1\n", "conftest.py": "x = 1\n", "docs/conf.py": "x = 1\n"},
+         [("bottle", "bottle.py"), ("docs", "docs")]),
+        ({"package.json": '{"name": "left"}', "index.js": "1;\n", "gulpfile.js": "1;\n", "test.js": "1;\n" * 9,
+          "a.config.js": "1;\n", "index.d.ts": "1;\n"}, [("left", "index.js")]),
+        ({"pyproject.toml": "", "src/a.py": "x = 1\n" * 99, "run.py": "x = 1\n"}, [("src", "src")]),
+        ({"a.sh": "true\n", "b.py": "x = 1\n", "c.py": "x = 1\n", "empty.py": ""}, [("b", "b.py"), ("c", "c.py")]),
+    ],
+)  # fmt: skip
+def test_modules_at_the_root(files: dict[str, str], modules: list[tuple[str, str]], tmp_path: Path) -> None:
+    """What lies at the root is a module where it is the work: no settings, no tests, no script beside a full folder."""
+    found = bundle_of(files, tmp_path)["projectMap"]
+    assert [(one["name"], one["path"]) for one in found["modules"]] == modules
+    headers = [entry["path"] for entry in found["entrypoints"] if entry["path"].endswith(".h")]
+    assert headers == (["only.h"] if "only.h" in files else [])

@@ -7,6 +7,8 @@ import re
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
 from memory.state.analysis.tree import Tree
 
+from .values import fullest
+
 _MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]{1,200})", re.MULTILINE)
 _VERSION = re.compile(r"^go[ \t]+(\d[\d.]{0,10})[ \t]*$", re.MULTILINE)
 _USE = re.compile(r"^use[ \t]+(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
@@ -28,15 +30,22 @@ def look(tree: Tree) -> Ecosystem | None:
         _take(tree, folder, found)
     if not manifests:
         found.manifests = [f"{folder}/go.mod" for folder in inner[:3]]
+        folder = fullest(tree, [package.folder for package in found.packages])
+        if folder:
+            found.commands += _commands(("-C", folder, "./..."))
         return found
     if not found.packages:
         return found
     patterns = tuple(f"./{folder}/..." if folder else "./..." for folder in folders[:20]) or ("./...",)
-    found.commands += [
-        Command("test", "go test", ("go", "test", *patterns), "Builds all and runs the tests."),
-        Command("lint", "go vet", ("go", "vet", *patterns), "Checks the code for common mistakes."),
-    ]
+    found.commands += _commands(patterns)
     return found
+
+
+def _commands(where: tuple[str, ...]) -> list[Command]:
+    return [
+        Command("test", "go test", ("go", "test", *where), "Builds all and runs the tests."),
+        Command("lint", "go vet", ("go", "vet", *where), "Checks the code for common mistakes."),
+    ]
 
 
 def _used(tree: Tree) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
+from memory.state.analysis.root_files import headers_of, root_parts
 from memory.state.analysis.tree import Tree
 
 _CALL = r"^[ \t]*{name}[ \t]*\(([^()]{{1,4000}})\)"
@@ -14,6 +15,7 @@ _SUBFOLDER = re.compile(_CALL.format(name="add_subdirectory"), re.MULTILINE | re
 _TESTING = re.compile(r"^[ \t]*(?:enable_testing|include[ \t]*\([ \t]*CTest)[ \t]*\(?", re.MULTILINE | re.IGNORECASE)
 _DESCRIPTION = re.compile(r"\bDESCRIPTION\s+\"([^\"]{1,300})\"")
 _MESON = re.compile(r"\bproject\s*\(\s*['\"]([^'\"\n]{1,100})['\"]")
+_MAIN = re.compile(r"^[ \t]*(?:int|void|auto)[ \t\n]+w?main[ \t]*\(", re.MULTILINE)
 _REMARK = re.compile(r"#[^\n]*")
 _LANGUAGES = ("C", "C++", "Objective-C", "Assembly")
 
@@ -38,12 +40,23 @@ def look(tree: Tree) -> Ecosystem | None:
                     "test", "Meson tests", ("meson", "test", "-C", "build"), "Runs the tests of the build in `build`."
                 )
             )
+    _headers(tree, found)
     for name, manager in (("vcpkg.json", "vcpkg"), ("conanfile.txt", "Conan"), ("conanfile.py", "Conan")):
         if tree.has(name):
             found.manager = manager
             found.manifests.append(name)
             break
     return found
+
+
+def _headers(tree: Tree, found: Ecosystem) -> None:
+    """Take in the headers of a library whose sources lie at the root; those of a program are for itself alone."""
+    parts = root_parts(tree, _LANGUAGES)
+    if any(_MAIN.search(tree.text(path)) for part in parts for path in part.files):
+        return
+    for part in parts:
+        for path in headers_of(part):
+            found.entrypoints.append(Entrypoint(path, f"the header of `{part.name or path}`, which programs include"))
 
 
 def _cmake(tree: Tree, found: Ecosystem) -> None:

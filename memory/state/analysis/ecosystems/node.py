@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection
 
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
 from memory.state.analysis.tree import Tree
 
-from .values import BrokenManifest, load_json, members, name_at, table_at, text_at, texts_at
+from .values import BrokenManifest, fullest, load_json, members, name_at, table_at, text_at, texts_at
 
 _LOCKS = (
     ("pnpm-lock.yaml", "pnpm"),
@@ -18,6 +19,13 @@ _LOCKS = (
     ("npm-shrinkwrap.json", "npm"),
 )
 _RUN = {"pnpm": "pnpm", "Yarn": "yarn", "Bun": "bun", "npm": "npm"}
+_IN: dict[str, Callable[[str], tuple[str, ...]]] = {
+    "pnpm": lambda folder: ("--dir", folder),
+    "Yarn": lambda folder: ("--cwd", folder),
+    "Bun": lambda folder: (f"--cwd={folder}",),
+    "npm": lambda folder: ("--prefix", folder),
+}
+"""How each manager is told to work in another folder."""
 _BUILDERS = (("turbo.json", "Turborepo"), ("nx.json", "Nx"), ("lerna.json", "Lerna"), ("rush.json", "Rush"))
 _LANGUAGES = ("TypeScript", "JavaScript", "Vue", "Svelte", "Astro")
 _NO_TEST = "no test specified"
@@ -46,7 +54,7 @@ def look(tree: Tree) -> Ecosystem | None:
     engine = text_at(data, "engines", "node")
     if engine:
         found.notes.append(f"Runs on Node.js {engine}.")
-    _commands(data, found)
+    found.commands = _scripts(data, found.manager) + found.commands
     return found
 
 
@@ -57,13 +65,14 @@ def _without_root(tree: Tree) -> Ecosystem | None:
     if not folders:
         return None
     manifests = [f"{folder}/package.json" for folder in folders[:3]]
-    manager = next((name for lock, name in _LOCKS if tree.has(f"{folders[0]}/{lock}")), "npm")
-    found = Ecosystem("Node.js", _LANGUAGES, manager, manifests=manifests)
-    _take(tree, folders, found)
+    found = Ecosystem("Node.js", _LANGUAGES, _manager_in(tree, folders[0]) or "npm", manifests=manifests)
+    _inner_commands(tree, _take(tree, folders, found), found)
     return found
 
 
-def _take(tree: Tree, folders: list[str], found: Ecosystem) -> None:
+def _take(tree: Tree, folders: list[str], found: Ecosystem) -> dict[str, object]:
+    """Take in packages below the root; return what their manifests say, by folder."""
+    read: dict[str, object] = {}
     for folder in folders:
         try:
             inner = load_json(tree.text(f"{folder}/package.json"))
@@ -73,6 +82,8 @@ def _take(tree: Tree, folders: list[str], found: Ecosystem) -> None:
         name = name_at(inner, "name") or folder.rpartition("/")[2]
         found.packages.append(Package(folder, name, text_at(inner, "description")))
         _entrypoints(tree, inner, folder, found)
+        read[folder] = inner
+    return read
 
 
 def _manager(tree: Tree, data: object) -> str:
@@ -80,7 +91,13 @@ def _manager(tree: Tree, data: object) -> str:
     for manager in ("pnpm", "Yarn", "Bun", "npm"):
         if named == manager.lower():
             return manager
-    return next((manager for lock, manager in _LOCKS if tree.has(lock)), "npm")
+    return _manager_in(tree, "") or "npm"
+
+
+def _manager_in(tree: Tree, folder: str) -> str:
+    """Return the manager that wrote a lock file in a folder, "" where there is none."""
+    top = f"{folder}/" if folder else ""
+    return next((manager for lock, manager in _LOCKS if tree.has(top + lock)), "")
 
 
 def lock_files(tree: Tree) -> list[tuple[str, str]]:
@@ -104,7 +121,10 @@ def _workspace(tree: Tree, data: object, found: Ecosystem) -> None:
         found.workspace = builder or "none"
         return
     found.workspace = f"{found.manager} workspaces" + (f" with {builder}" if builder else "")
-    _take(tree, sorted(members(tree, patterns, "package.json"))[:100], found)
+    inner = _take(tree, sorted(members(tree, patterns, "package.json"))[:100], found)
+    # What the root has no script for is run in its packages.
+    kinds = {command.kind for command in _scripts(data, found.manager)}
+    _inner_commands(tree, inner, found, without=kinds)
 
 
 def _entrypoints(tree: Tree, data: object, folder: str, found: Ecosystem) -> None:
@@ -127,15 +147,29 @@ def _entrypoints(tree: Tree, data: object, folder: str, found: Ecosystem) -> Non
             break
 
 
-def _commands(data: object, found: Ecosystem) -> None:
-    run = _RUN[found.manager]
+def _inner_commands(tree: Tree, packages: dict[str, object], found: Ecosystem, without: Collection[str] = ()) -> None:
+    """Take in the scripts of packages below the root: of each kind, those of the package with most sources."""
+    for kind in ("test", "lint"):
+        having = [folder for folder, data in packages.items() if kind in {one.kind for one in _scripts(data, "npm")}]
+        folder = fullest(tree, having)
+        if folder and kind not in without:
+            manager = _manager_in(tree, folder) or found.manager
+            found.commands += [one for one in _scripts(packages[folder], manager, folder) if one.kind == kind]
+
+
+def _scripts(data: object, manager: str, folder: str = "") -> list[Command]:
+    """Return the commands that run the scripts of a package.json, started at the root whatever its folder is."""
+    run = [_RUN[manager], *_IN[manager](folder)] if folder else [_RUN[manager]]
+    where = f"{folder}/package.json" if folder else "package.json"
     scripts = table_at(data, "scripts")
     test = scripts.get("test")
+    found = []
     if isinstance(test, str) and test.strip() and _NO_TEST not in test:
-        command = (run, "run", "test") if run == "bun" else (run, "test")
-        found.commands.append(Command("test", "Tests", command, "Runs the script `test` of `package.json`."))
+        command = (*run, "run", "test") if manager == "Bun" else (*run, "test")
+        found.append(Command("test", "Tests", command, f"Runs the script `test` of `{where}`."))
     for name in ("lint", "check", "typecheck", "type-check"):
         if isinstance(scripts.get(name), str) and str(scripts[name]).strip():
-            purpose = f"Runs the script `{name}` of `package.json`."
-            found.commands.append(Command("lint", name.capitalize(), (run, "run", name), purpose))
+            purpose = f"Runs the script `{name}` of `{where}`."
+            found.append(Command("lint", name.capitalize(), (*run, "run", name), purpose))
             break
+    return found

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
 from memory.state.analysis.tree import Tree
 
-from .values import BrokenManifest, load_toml, members, name_at, table_at, text_at, texts_at
+from .values import BrokenManifest, fullest, load_toml, members, name_at, table_at, text_at, texts_at
 
 _MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "Pipfile")
 _LOCKS = (("uv.lock", "uv"), ("poetry.lock", "Poetry"), ("pdm.lock", "PDM"), ("Pipfile", "Pipenv"))
 _RUN = {"uv": ("uv", "run"), "Poetry": ("poetry", "run"), "PDM": ("pdm", "run"), "Pipenv": ("pipenv", "run")}
+_RUN_IN: dict[str, Callable[[str], tuple[str, ...]]] = {
+    "uv": lambda folder: ("uv", "run", "--directory", folder),
+    "Poetry": lambda folder: ("poetry", "--directory", folder, "run"),
+}
+"""How managers are told to run something in another folder."""
 _SETUP = r"^[ \t]*{key}[ \t]*=[ \t]*(?:[rub]?[\"']([^\"'\n]{{1,300}})[\"']|([^\"'\n(]{{1,300}}))"
 _TARGET = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?::[\w.]+)?(?:\s*\[.*\])?\Z")
 
@@ -134,6 +140,7 @@ def _commands(tree: Tree, data: object, found: Ecosystem) -> None:
     tools = table_at(data, "tool")
     texts = "\n".join(tree.text(name) for name in found.manifests)
     if all("/" in manifest for manifest in found.manifests):
+        _inner_commands(tree, found)
         return
     has_tests = any(path.endswith(".py") and _is_pytest(path) for path in tree.files)
     if "pytest" in tools or tree.has("pytest.ini") or (has_tests and "pytest" in texts):
@@ -156,6 +163,24 @@ def _commands(tree: Tree, data: object, found: Ecosystem) -> None:
         found.commands.append(Command("lint", "flake8", (*run, "flake8"), "Checks the style of the code."))
     elif "mypy" in tools:
         found.commands.append(Command("lint", "mypy", (*run, "mypy", "."), "Checks the types."))
+
+
+def _inner_commands(tree: Tree, found: Ecosystem) -> None:
+    """Take in the tests of the project below the root that has some, and most sources of those."""
+    tested = [one for one in _inner(tree) if any(_is_pytest(path) for path in tree.below(one) if path.endswith(".py"))]
+    folder = fullest(tree, tested)
+    if not folder:
+        return
+    manager = next((manager for lock, manager in _LOCKS if tree.has(f"{folder}/{lock}")), "")
+    run = _RUN_IN[manager](folder) if manager in _RUN_IN else ("python3", "-m")
+    where = () if manager in _RUN_IN else (folder,)
+    purpose = f"Runs the tests of `{folder}`."
+    if "pytest" in tree.text(f"{folder}/pyproject.toml") or tree.has(f"{folder}/pytest.ini"):
+        found.commands.append(Command("test", "pytest", (*run, "pytest", *where), purpose))
+    else:
+        python = (*run, "python3", "-m") if manager in _RUN_IN else run
+        start = ("-s", *where) if where else ()
+        found.commands.append(Command("test", "unittest", (*python, "unittest", "discover", *start), purpose))
 
 
 def _is_pytest(path: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
 from memory.state.analysis.tree import Tree
 
-from .values import BrokenManifest, load_toml, members, name_at, table_at, text_at, texts_at
+from .values import BrokenManifest, fullest, load_toml, members, name_at, table_at, text_at, texts_at
 
 _MANIFEST = "Cargo.toml"
 
@@ -44,10 +44,10 @@ def _without_root(tree: Tree) -> Ecosystem | None:
     found = Ecosystem("Rust", ("Rust",), "Cargo", manifests=[f"{folder}/{_MANIFEST}" for folder in folders[:3]])
     for folder in folders:
         _take(tree, folder, found)
-    if len(folders) == 1:
-        found.commands.append(
-            Command("test", "cargo test", ("cargo", "test", "--manifest-path", found.manifests[0]), "Runs the tests.")
-        )
+    folder = fullest(tree, [package.folder for package in found.packages])
+    if folder:
+        where = ("--manifest-path", f"{folder}/{_MANIFEST}")
+        found.commands.append(Command("test", "cargo test", ("cargo", "test", *where), "Runs the tests."))
     return found
 
 

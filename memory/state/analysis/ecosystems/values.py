@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from memory.state.analysis.languages import language_of
 from memory.state.analysis.tree import Tree
 from memory.state.projections.markdown import one_line
 
@@ -92,6 +93,18 @@ def members(tree: Tree, patterns: list[str], manifest: str) -> Iterator[str]:
             and not any(one.fullmatch(folder) for one in unwanted)
         ):
             yield folder
+
+
+def fullest(tree: Tree, folders: Iterable[str]) -> str:
+    """Return the folder that holds most sources, without tests and examples; "" where there is none."""
+
+    def sources(folder: str) -> int:
+        paths = [path for path in tree.below(folder) if language_of(path) is not None]
+        return sum(not tree.is_sample(path.rpartition("/")[0]) for path in paths)
+
+    # A name that begins with a dash would be taken for an option.
+    named = [folder for folder in folders if folder and not folder.startswith("-")]
+    return max(sorted(named), key=sources, default="")
 
 
 def _glob(pattern: str) -> re.Pattern[str]:
