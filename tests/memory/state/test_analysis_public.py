@@ -30,6 +30,7 @@ def bundle_of(files: dict[str, str], folder: Path) -> dict[str, Any]:
         ("use [`a()`](https://x.org/A.html#a(b.C))", "use `a()`"),
         ("*one* **two** __three__", "one two three"),
         ("&nothing; & more", "&nothing; & more"),
+        ("<b>a</b> `Option<T>` and `<!-- x -->` <!-- y -->end", "a `Option<T>` and `<!-- x -->` end"),
     ],
 )
 def test_inline_markdown(markdown: str, text: str) -> None:

@@ -12,7 +12,7 @@ _IMAGE = re.compile(
 _LINK = re.compile(
     r"\[([^\[\]\n]{0,300})\](?:\((?:[^()\s]|\([^()\s]{0,300}\)){0,600}(?:\s+\"[^\"\n]{0,200}\")?\)|\[[^\]\n]{0,100}\])?"
 )
-_HTML = re.compile(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>\n]{0,600}>", re.DOTALL)
+_HTML = re.compile(r"(`[^`\n]*`)|<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>\n]{0,600}>", re.DOTALL)
 _STRONG = re.compile(
     r"\*\*([^*\n]{1,300})\*\*|__([^_\n]{1,300})__|(?<![\w*])\*(?!\s)([^*\n]{1,300})(?<!\s)\*(?![\w*])"
     r"|(?<![\w`])_(?![\s_])([^_`\n]{1,300})(?<!\s)_(?![\w`])"
@@ -24,11 +24,16 @@ _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|approx|resp|incl|No|
 
 def plain(markdown: str) -> str:
     """Return inline Markdown as one line of text: without images, tags and emphasis, links as their text."""
-    text = _LINK.sub(r"\1", _IMAGE.sub("", _HTML.sub("", markdown)))
+    text = _LINK.sub(r"\1", _IMAGE.sub("", _HTML.sub(_code, markdown)))
     text = _STRONG.sub(lambda found: found[found.lastindex or 0], text)
     if "&" in text:
         text = _ENTITY.sub(_letter, text)
     return one_line(re.sub(r"\\([\\`*_{}\[\]()#+.!<>|~-])", r"\1", text))
+
+
+def _code(found: re.Match[str]) -> str:
+    """Return code, which holds no tags and no comments; nothing for those."""
+    return found[1] or ""
 
 
 def _letter(found: re.Match[str]) -> str:
