@@ -213,8 +213,8 @@ def render(report: Report, limit: int | None = SHOWN) -> list[str]:
         lines += _some(returns, len(rule.returns))
         skips = [f"    stays: {visible(skip.title)} ({visible(skip.reason)})" for skip in rule.skipped[:limit]]
         lines += _some(skips, len(rule.skipped))
-    lines.append(_total(report))
-    return lines
+    total = _total(report)
+    return [*lines, total] if total else lines
 
 
 def _some(lines: list[str], total: int) -> list[str]:
@@ -232,7 +232,11 @@ def _counts(rule: RuleReport, dry_run: bool) -> str:
 
 
 def _total(report: Report) -> str:
-    return f"dry run, nothing is written: {summary(report.rules)}" if report.dry_run else summary(report.rules)
+    """Say what moves; where nothing does, "" if the rules did something else, as they said themselves."""
+    moves = summary(report.rules) if report.moved or not report.acted else ""
+    if not report.dry_run:
+        return moves
+    return f"dry run, nothing is written: {moves}" if moves else "dry run, nothing is written"
 
 
 _NOUNS = {

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from memory.maintenance import maintain, render
-from memory.maintenance.report import SHOWN
+from memory.maintenance.report import SHOWN, Report, RuleReport
 from tests.memory.maintenance.maintenance_files import JOURNAL, NOW, TASKS, day, make, task
 
 
@@ -126,3 +128,12 @@ def test_long_lists_are_cut_for_people_only(tmp_path: Path) -> None:
 def test_a_quiet_run_says_nothing_to_do(tmp_path: Path) -> None:
     """A run without anything to move ends with these words."""
     assert render(maintain(make(tmp_path, {"tasks.md": TASKS}), NOW))[-1] == "nothing to do"
+
+
+@pytest.mark.parametrize(("dry_run", "last"), [(False, "recall: 2 events"), (True, "dry run, nothing is written")])
+def test_a_run_that_moves_nothing_and_acts_is_not_idle(dry_run: bool, last: str) -> None:
+    """Where a rule did, or would do, something beside moving entries, no line says that there was nothing to do."""
+    rule = RuleReport("recall", "state.json", 0, 0, 0, 0, said="2 events", acts=True)
+    report = Report(dry_run, NOW, (rule,))
+    assert render(report)[-1] == last
+    assert not [line for line in render(report) if "nothing to do" in line]

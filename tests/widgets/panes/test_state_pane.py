@@ -142,7 +142,7 @@ async def test_details_are_in_full(tmp_path: Path) -> None:
         assert "SINCE chk-000002" in point
         assert "+ Payment retries storm after a timeout" in point
         assert "LINKED event evt-" in point
-        assert "The first one." in await shown.at("state#chk-000001")
+        assert "No checkpoint before it is kept." in await shown.at("state#chk-000001")
 
 
 async def test_search_finds_entries_by_their_numbers(tmp_path: Path) -> None:

@@ -270,7 +270,7 @@ class StatePane(OutlinePane):
         hint = "{state.compare|=} compares it with the latest, or two that are selected."
         lines.append(Spacer())
         if item.before is None:
-            lines.append(Prose("The first one.", tone="muted"))
+            lines.append(Prose("No checkpoint before it is kept.", tone="muted"))
         else:
             found = self._changed[1].get(item.ref)
             lines.append(Caption(f"SINCE {item.before}"))
