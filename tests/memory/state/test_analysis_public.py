@@ -127,7 +127,7 @@ def test_largest_sources_are_no_tests(tmp_path: Path) -> None:
 
 
 _POM = "<project><artifactId>api</artifactId></project>"
-_CRATE = "[package]\nname = \"crate\"\n"
+_CRATE = '[package]\nname = "crate"\n'
 _GO_MOD = "module example.org/service\n\ngo 1.22\n"
 
 
@@ -162,13 +162,13 @@ _GO_MOD = "module example.org/service\n\ngo 1.22\n"
     ],
 )  # fmt: skip
 def test_tests_of_a_package_in_a_folder(files: dict[str, str], test: list[str], purpose: str, tmp_path: Path) -> None:
-    """Where the root has no tests of its own, those of the package below it that has most sources are run from there."""
+    """Where the root has no tests of its own, those of the fullest package below it are run."""
     commands = bundle_of(files, tmp_path)["validationCommands"]
     assert (commands[0]["command"], commands[0]["purpose"]) == (test, purpose)
 
 
 def test_scripts_of_the_root_come_first(tmp_path: Path) -> None:
-    """A script of the root is run rather than that of a package, and a package gives what the root has no script for."""
+    """A script of the root is run rather than that of a package; a package gives what the root has none for."""
     files = {
         "package.json": '{"workspaces": ["web"], "scripts": {"test": "mocha"}}',
         "web/package.json": '{"scripts": {"test": "mocha", "lint": "eslint ."}}',
@@ -183,7 +183,7 @@ _PAIR = {
     "README.md": "# tinyjson\n\nReads JSON in one file of C that you put into your own project.\n",
     "CMakeLists.txt": "project(tinyjson C)\n",
     "Makefile": "test: check\n\t./check\n",
-    "tinyjson.c": f"{_LICENSE}\n/* tinyjson */\n/* Reads JSON. */\n\n/* disable warnings */\n#ifdef X\n" + "int a;\n" * 9000,
+    "tinyjson.c": f"{_LICENSE}\n/* tinyjson */\n/* Reads JSON. */\n\n/* no warnings */\n#if 1\n" + "int a;\n" * 9000,
     "tinyjson.h": f"{_LICENSE}\n#ifndef tinyjson__h\n",
     "tinyjson_tools.c": f"{_LICENSE}\n/* disable warnings */\n#ifdef X\n",
     "tinyjson_tools.h": f"{_LICENSE}\n#ifndef tinyjson_tools__h\n",
