@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,6 +16,7 @@ from memory.search.searcher import Searcher
 from memory.storage.log.database import LogFile
 from memory.workspace import Workspace
 from tests.examples import WHOLE, examples
+from tests.temporary import PREFIX, place, session_folder
 
 # A busy machine takes long for each example, and that is no fault of what is tested.
 settings.register_profile(
@@ -27,22 +29,22 @@ for _name in ("NO_COLOR", "TEXTUAL_THEME", "MEMDECK_DEBUG"):
     os.environ.pop(_name, None)
 
 
-def _has_room(folder: str) -> bool:
-    """Whether a folder can hold what the tests write: some hundred MB at a time."""
-    if not os.access(folder, os.W_OK | os.X_OK):
-        return False
-    found = os.statvfs(folder)
-    return found.f_bavail * found.f_frsize > 2 << 30
-
-
-# Workspaces lie in memory where the machine has a place for that: each change of one is forced to the disk several
-# times, which takes as long as other programs keep the disk busy.
-if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_room("/dev/shm"):
-    os.environ["PYTEST_DEBUG_TEMPROOT"] = "/dev/shm"
-
-
 OPEN_AT_MOST = 64
 """A property opens a workspace for each of its examples: the oldest are closed where there are more."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the session its temporary folder; processes that share its work were given theirs inside it."""
+    if config.option.basetemp is None:
+        config.option.basetemp = str(session_folder(place()))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Remove the temporary folder of a session that passed; what a failed one wrote stays until the next begins."""
+    folder = session.config.option.basetemp
+    if not exitstatus and os.path.basename(folder) == f"{PREFIX}{os.getpid()}":
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
