@@ -3,20 +3,30 @@
 Textual's own pilot waits for the process to use no processor time, in ticks of 20 ms, two of them for each key, and
 gives up after a second: too long on a machine at rest, not long enough on a busy one. Here the event loop is asked
 whether anything is left for it to do. Importing this module gives Textual's pilot the same way to wait.
+
+What stands on the screen is drawn when somebody looks at it. The frames in between, which no terminal gets here, take
+a third of a test's time: `without_frames` leaves them out, unless all examples were asked for.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import pytest
 import textual.app
 import textual.pilot
+from rich.console import RenderableType
+from textual._compositor import Compositor
+from textual._context import visible_screen_stack
 from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.worker import WorkerFailed, WorkerState
 
+from tests.examples import WHOLE
 from tests.patience import PATIENCE, within
 
 
@@ -75,6 +85,29 @@ def _is_waiting(screen: Screen[Any]) -> bool:
 async def _screen_is_quiet(pilot: Pilot[Any], timeout: float = PATIENCE) -> bool:
     await quiet(pilot.app)
     return True
+
+
+_render_update = Compositor.render_update
+
+
+def _render_what_is_asked_for(
+    self: Compositor, full: bool = False, screen_stack: list[Screen[Any]] | None = None, simplify: bool = False
+) -> RenderableType | None:
+    """Draw a picture that somebody takes; of a frame only note that it is the newest."""
+    if full:
+        return _render_update(self, full, screen_stack, simplify)
+    visible_screen_stack.set(screen_stack or [])
+    self._dirty_regions.clear()
+    return None
+
+
+@contextmanager
+def without_frames() -> Iterator[None]:
+    """Draw nothing meanwhile but what somebody looks at."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not WHOLE:
+            patch.setattr(Compositor, "render_update", _render_what_is_asked_for)
+        yield
 
 
 textual.app.wait_for_idle = textual.pilot.wait_for_idle = drained

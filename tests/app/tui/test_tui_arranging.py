@@ -43,7 +43,7 @@ async def test_three_columns_stand_in_eighty_cells(tmp_path: Path) -> None:
 async def test_a_cut_card_shows_where_it_goes_on(tmp_path: Path) -> None:
     """The first line of a card whose second one is out of view has an arrow; the selected card is always whole."""
     app = make_app(make_workspace(tmp_path, {"tasks.md": LONG}), pane="tasks")
-    async with running(app, (80, 24)) as pilot:
+    async with running(app, (80, 24), frames=True) as pilot:
         await press(pilot, "b")
         cards = tasks_pane(app).line_list
         height = cards.size.height

@@ -85,7 +85,7 @@ async def test_what_is_drawn_in_part_is_as_if_drawn_as_a_whole(
 
     monkeypatch.setattr(main_screen, "SparseCompositor", Compared)
     app = make_app(workspace)
-    async with running(app, size) as pilot:
+    async with running(app, size, frames=True) as pilot:
         for key in KEYS:
             await press(pilot, key)
             if app.screen is app.main_screen:
@@ -105,7 +105,7 @@ async def test_a_step_of_the_cursor_draws_few_lines(workspace: Workspace, monkey
         return draw(listed, crop)
 
     app = make_app(workspace)
-    async with running(app, (120, 36)) as pilot:
+    async with running(app, frames=True) as pilot:
         await press(pilot, "j")
         app.navigation.pane.line_list.end_flash()
         await press(pilot, "k")

@@ -77,7 +77,7 @@ async def test_a_column_says_how_many_cards_stand_below(workspace: Workspace) ->
 async def test_the_line_between_cards_belongs_to_none(workspace: Workspace) -> None:
     """The band of the card under the cursor covers its two lines, and not the blank one below."""
     app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
+    async with running(app, frames=True) as pilot:
         await press(pilot, "b")
         cards = tasks_pane(app).line_list
         drawn = [cards.render_line(y) for y in range(4)]

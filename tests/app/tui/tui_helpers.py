@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
 from tests.patience import within
-from tests.pilots import quiet, worked
+from tests.pilots import quiet, without_frames, worked
 from tests.widgets.harness import screen_text
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -61,13 +61,19 @@ async def jobs_done(pilot: Pilot[int]) -> None:
 
 @asynccontextmanager
 async def running(
-    app: MemdeckApp, size: tuple[int, int] = (120, 36), *, says: bool = False
+    app: MemdeckApp, size: tuple[int, int] = (120, 36), *, says: bool = False, frames: bool = False
 ) -> AsyncIterator[Pilot[int]]:
-    """The application on a screen of so many cells, after its first look; with `says` it shows what it says, too."""
+    """The application on a screen of so many cells, after its first look; with `says` it shows what it says, too.
+
+    What is drawn is what the test looks at and the end of it; with `frames` all that a terminal gets.
+    """
     try:
-        async with app.run_test(size=size, notifications=says) as pilot:
-            await settle(pilot)
-            yield pilot
+        with nullcontext() if frames else without_frames():
+            async with app.run_test(size=size, notifications=says) as pilot:
+                await settle(pilot)
+                yield pilot
+                if app.screen_stack:
+                    screen_text(app)
     finally:
         if app.workspace is not None:
             # A process ends with its application; here the next one comes, and files may be open until then.
