@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
+import re
 import shutil
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
@@ -73,6 +76,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _is_thorough(item: pytest.Item) -> bool:
     mark = item.get_closest_marker("thorough")
     return mark is not None and getattr(getattr(item, "callspec", None), "id", "") not in mark.kwargs.get("but", ())
+
+
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return an empty folder that goes with a test that passed.
+
+    pytest would compare the names of all folders before it numbers one, thousands of times with thousands of them.
+    """
+    name = re.sub(r"\W", "_", request.node.name)[:26]
+    folder = tmp_path_factory.mktemp(f"{name}{next(_NUMBERS)}", numbered=False)
+    failed = request.session.testsfailed
+    yield folder
+    if request.session.testsfailed == failed:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)
