@@ -97,7 +97,7 @@ def one_line(text: str) -> str:
 
 def _to_choose(choices: Sequence[EntryChoice], count: int) -> Iterator[str]:
     """Yield a line for each of the first choices, with their places where titles do not tell them apart."""
-    from .columns import Paint
+    from .printing import Paint
 
     shown = choices[:_TO_CHOOSE]
     placed = len({choice.title for choice in shown}) < len(shown)

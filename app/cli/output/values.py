@@ -11,7 +11,7 @@ from app.cli.session import Session
 from memory.errors import UsageError
 
 if TYPE_CHECKING:
-    from .columns import Paint
+    from .printing import Paint
 
 PRIORITIES = ("HIGH", "NORMAL", "LOW")
 PRIORITY = OneOf(PRIORITIES, case_sensitive=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.output.columns import Paint
+from app.cli.output.printing import Paint
 
 Memdeck = Callable[..., object]
 
