@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .arguments import MAINTAIN, form_of, read
-from .output.printing import OutputClosed
+from .printing import OutputClosed
 from .registry import VERBS
 from .session import Session
 
@@ -30,7 +30,7 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
         raise
     except BaseException as error:
         try:
-            from .output.failures import output_of, report, report_made
+            from .failures import output_of, report, report_made
         except OSError:
             # No descriptor is left to read even this with.
             os.write(2, b"memdeck: system.descriptors: no more files can be opened; raise the limit: ulimit -n 256\n")

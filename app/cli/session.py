@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memory.errors import MemdeckError, UsageError
 
-from .output.printing import Printer, tell
+from .printing import Printer, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memory.history.taken_back import Undone
     from memory.workspace import Outcome, Workspace
 
-    from .output.printing import Paint
+    from .printing import Paint
 
 Json = dict[str, Any]
 OUTPUTS = ("human", "json", "jsonl")
@@ -173,7 +173,7 @@ class Session:
     @cached_property
     def paint(self) -> Paint:
         """How lines for people are drawn."""
-        from .output.printing import Paint, screen_width, wants_color
+        from .printing import Paint, screen_width, wants_color
 
         terminal = self.writer.terminal
         return Paint(not self.no_color and wants_color(os.environ, terminal), screen_width(terminal))

@@ -114,7 +114,7 @@ def _show(
     finally:
         words.leave()
     if app.failure is not None:
-        from app.cli.output.failures import say
+        from app.cli.failures import say
 
         code = say(app.failure, choices=False).exit_code
     return app, code

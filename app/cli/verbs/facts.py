@@ -84,7 +84,7 @@ def _near(store: FactStore, text: str) -> Fact | None:
 def _refused(session: Session, error: str, answer: dict[str, Any]) -> int:
     """Say why nothing was done: as the answer for programs, on stderr for people."""
     if session.output == "human":
-        from app.cli.output.printing import tell
+        from app.cli.printing import tell
 
         tell(f"memdeck: facts.refused: {error}")
     else:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.cli.declared import Whole, argument, group, option, under, verb
-from app.cli.output.printing import tell
+from app.cli.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
 

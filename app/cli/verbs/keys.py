@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import option, verb
-from app.cli.output.printing import tell
+from app.cli.printing import tell
 from app.cli.session import Session
 
 if TYPE_CHECKING:

@@ -283,7 +283,7 @@ def _policy_lines(session: Session, rules: Policy) -> Iterator[str]:
 
 
 def _warn(session: Session, inbox: Inbox) -> None:
-    from app.cli.output.printing import tell
+    from app.cli.printing import tell
 
     session.warn()
     for warning in inbox.warnings:

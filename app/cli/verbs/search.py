@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import Whole, argument, option, verb
-from app.cli.output.printing import tell
-from app.cli.output.values import short
+from app.cli.printing import tell
 from app.cli.session import Session
+from app.cli.values import short
 from memory.errors import UsageError
 from memory.registry import REGISTRY, kinds, system_name
 

@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import verb
-from app.cli.output.values import short
 from app.cli.session import Session
+from app.cli.values import short
 from memory.errors import MemdeckError
 
 from .check import as_json

@@ -160,7 +160,7 @@ def _need_person(session: Session) -> None:
 
 
 def _say_problems(kept: Trust) -> None:
-    from app.cli.output.printing import tell
+    from app.cli.printing import tell
 
     for problem in kept.problems():
         tell(f"memdeck: warning: {problem}")

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from app.cli.output.failures import document_of, known_error, made_document
-from app.cli.output.printing import LISTENER, Printer
+from app.cli.failures import document_of, known_error, made_document
+from app.cli.printing import LISTENER, Printer
 from app.cli.session import Session
 from app.servers.life import Busy
 from memory.errors import BusyError, MemdeckError, RefusedError, UsageError

@@ -14,8 +14,8 @@ from pathlib import Path
 import click
 import pytest
 
-from app.cli.output.failures import output_of, report
-from app.cli.output.printing import OutputClosed, Printer
+from app.cli.failures import output_of, report
+from app.cli.printing import OutputClosed, Printer
 from app.cli.run import run
 from app.cli.session import Session
 from memory import errors

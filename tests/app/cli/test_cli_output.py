@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.cli.output.printing import Paint, Printer, wants_color
+from app.cli.printing import Paint, Printer, wants_color
 from memory.base.safe_text import cell_width
 from tests.app.cli.conftest import HOSTILE, HOUSE, NOW, Answer
 from tests.patience import PATIENCE

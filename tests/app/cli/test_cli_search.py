@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.output.printing import Paint
+from app.cli.printing import Paint
 
 Memdeck = Callable[..., object]
 

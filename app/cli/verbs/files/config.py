@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from app.cli.declared import argument, group, option, under
-from app.cli.output.printing import tell
+from app.cli.printing import tell
 from app.cli.session import Session
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import OneOf, argument, group, option, under
-from app.cli.output.values import given, pairs, short, something
 from app.cli.session import Session
+from app.cli.values import given, pairs, short, something
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from app.cli.declared import Whole, argument, group, option, under
-from app.cli.output.values import in_words, short, something
 from app.cli.session import Session
+from app.cli.values import in_words, short, something
 from memory.errors import UsageError
 
 if TYPE_CHECKING:

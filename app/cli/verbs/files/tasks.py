@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, argument, group, option, under
-from app.cli.output.printing import tell
-from app.cli.output.values import PERCENT, PRIORITY, facts, given, in_words, pairs, recurs, short, something, when
+from app.cli.printing import tell
 from app.cli.session import Session
+from app.cli.values import PERCENT, PRIORITY, facts, given, in_words, pairs, recurs, short, something, when
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.declared import Whole, argument, option, under
-from app.cli.output.printing import tell
+from app.cli.printing import tell
 from app.cli.session import Session
 from app.places import DATABASE
 from memory.errors import UsageError

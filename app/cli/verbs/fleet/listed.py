@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, Whole, argument, option, under
-from app.cli.output.printing import tell
+from app.cli.printing import tell
 from app.cli.session import Session
 
 from .group import FAILED, FOUND, embedded, fleet, fleet_of, on_database, progress_of

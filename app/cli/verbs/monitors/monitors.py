@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, argument, group, option, under
-from app.cli.output.values import facts, given, pairs, short, something
 from app.cli.session import Session
+from app.cli.values import facts, given, pairs, short, something
 
 from .watch import add_to, standings_of
 

@@ -62,7 +62,7 @@ def add_to(monitors: DeclaredGroup) -> None:
             raise UsageError("usage.arguments", "names and --all say two things", "give one of them")
         found = watch(session, names=list(names) or None, everything=everything, heartbeat=False)
         for warning in found.warnings:
-            from app.cli.output.printing import tell
+            from app.cli.printing import tell
 
             tell(f"memdeck: warning: {warning}")
         session.answer(lambda: as_document(found), lambda: _painted(session, found))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, Whole, argument, option, under
-from app.cli.output.printing import tell
+from app.cli.printing import tell
 from app.cli.session import Session
 from memory.errors import MemdeckError
 

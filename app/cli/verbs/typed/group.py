@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import group, option
-from app.cli.output.printing import tell
+from app.cli.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
 

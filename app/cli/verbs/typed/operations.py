@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, argument, option, under
-from app.cli.output.printing import tell
+from app.cli.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
 

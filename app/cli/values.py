@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import OneOf, Whole
-from app.cli.output.printing import tell
+from app.cli.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
 
 if TYPE_CHECKING:
-    from .printing import Paint
+    from app.cli.printing import Paint
 
 PRIORITIES = ("HIGH", "NORMAL", "LOW")
 PRIORITY = OneOf(PRIORITIES, case_sensitive=False)

@@ -10,9 +10,8 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
+from app.cli.printing import OutputClosed, Printer, tell
 from memory.errors import AmbiguousError, EntryChoice, MemdeckError, UsageError
-
-from .printing import OutputClosed, Printer, tell
 
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141
@@ -97,7 +96,7 @@ def one_line(text: str) -> str:
 
 def _to_choose(choices: Sequence[EntryChoice], count: int) -> Iterator[str]:
     """Yield a line for each of the first choices, with their places where titles do not tell them apart."""
-    from .printing import Paint
+    from app.cli.printing import Paint
 
     shown = choices[:_TO_CHOOSE]
     placed = len({choice.title for choice in shown}) < len(shown)
