@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    import click
-
     from memory.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -124,13 +122,6 @@ class DeclaredVerb:
         self.parameters: tuple[Any, ...] = tuple(reversed(function.__dict__.get("__click_params__", ())))
         """What it takes, in the order in which it is declared; those of click's own decorators as they are."""
 
-    @cached_property
-    def command(self) -> click.Command:
-        """The verb as click has it."""
-        from .lazy_groups import command_of
-
-        return command_of(self)
-
 
 class DeclaredGroup:
     """Verbs on one kind of thing, such as `tasks`."""
@@ -141,13 +132,6 @@ class DeclaredGroup:
         self.text = text
         self.serves = serves
         self.verbs: dict[str, DeclaredVerb | DeclaredGroup] = {}
-
-    @cached_property
-    def command(self) -> click.Command:
-        """The group as click has it, with all verbs."""
-        from .lazy_groups import group_of
-
-        return group_of(self)
 
 
 def verb(

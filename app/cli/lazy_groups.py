@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any, cast
 
@@ -241,7 +242,7 @@ class LazyGroup(VerbGroup):
             return None
         module, _, attribute = self.verbs[cmd_name][0].partition(":")
         found = getattr(import_module(module), attribute)
-        command: click.Command = found.command if isinstance(found, (DeclaredVerb, DeclaredGroup)) else found
+        command: click.Command = command_of(found) if isinstance(found, (DeclaredVerb, DeclaredGroup)) else found
         return command
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -254,15 +255,13 @@ class LazyGroup(VerbGroup):
 # -- click commands made of declarations -----------------------------------------------------------------------
 
 
-def command_of(declared: DeclaredVerb) -> Verb:
-    """Return the click command of a declared verb."""
-    function = click.pass_obj(declared.function)
-    function.__click_params__ = [_click(one) for one in reversed(declared.parameters)]  # type: ignore[attr-defined]
-    return click.command(declared.name, cls=Verb, **declared.settings)(function)
-
-
-def group_of(declared: DeclaredGroup) -> VerbGroup:
-    """Return the click group of a declared group, with its verbs."""
+@cache
+def command_of(declared: DeclaredVerb | DeclaredGroup) -> click.Command:
+    """Return a declared verb, or a group with its verbs, as click has it."""
+    if isinstance(declared, DeclaredVerb):
+        function = click.pass_obj(declared.function)
+        function.__click_params__ = [_click(one) for one in reversed(declared.parameters)]  # type: ignore[attr-defined]
+        return click.command(declared.name, cls=Verb, **declared.settings)(function)
     made = VerbGroup(
         declared.name,
         help=declared.text,
@@ -272,7 +271,7 @@ def group_of(declared: DeclaredGroup) -> VerbGroup:
     )
     made.serves = declared.serves
     for name, one in declared.verbs.items():
-        made.add_command(one.command, name)
+        made.add_command(command_of(one), name)
     return made
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import click
 
-from .lazy_groups import COMMON, FOLDER_ONLY, Verb, VerbGroup
+from .lazy_groups import COMMON, FOLDER_ONLY, Verb, VerbGroup, command_of
 from .registry import PARTS
 from .root import root
 from .verbs.maintenance import maintain
@@ -28,9 +28,9 @@ def _verbs() -> Iterator[str]:
     yield "## Options of every verb\n\nThey stand before or behind the verb; the one nearest to the verb counts.\n"
     yield _options(list(COMMON))
     yield "## memdeck [DIR]\n"
-    yield _body(open_workspace.command, "memdeck")
+    yield _body(command_of(open_workspace), "memdeck")
     yield "## memdeck --maintain [DIR]\n"
-    yield _body(maintain.command, "memdeck --maintain")
+    yield _body(command_of(maintain), "memdeck --maintain")
     context = click.Context(root, info_name="memdeck")
     for heading, names in PARTS.items():
         yield f"## {heading}\n"

@@ -76,9 +76,10 @@ def _call_by_click(verb: DeclaredVerb | None, prog: str, arguments: list[str], s
     """Let click read the arguments and call a verb; None: the one that they name."""
     from click.exceptions import Exit
 
+    from .lazy_groups import command_of
     from .root import root
 
-    command = root if verb is None else verb.command
+    command = root if verb is None else command_of(verb)
     try:
         with command.make_context(prog, arguments, obj=session) as context:
             result = command.invoke(context)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 import pytest
 
+from app.cli.lazy_groups import command_of
 from app.cli.verbs.curated.verbs import curated as group
 from memory.curated.operations.registry import OPERATIONS
 from tests.app.cli.conftest import Answer
@@ -35,7 +36,7 @@ def _write(cur: Callable[..., Any], name: str = "Deploy window", content: str = 
 
 
 def _command(name: str) -> click.Command:
-    found: Any = group.command
+    found: Any = command_of(group)
     for part in name.split():
         found = found.commands[part]
     return found  # type: ignore[no-any-return]

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from app.cli.arguments import form_of
-from app.cli.lazy_groups import COMMON, Verb, VerbGroup
+from app.cli.lazy_groups import COMMON, Verb, VerbGroup, command_of
 from app.cli.reference import MARK, reference
 from app.cli.registry import PARTS, VERBS
 from app.cli.root import root
@@ -26,8 +26,8 @@ PAGE = HOUSE / "docs" / "command-line.md"
 
 def _commands() -> Iterator[tuple[str, click.Command]]:
     context = click.Context(root, info_name="memdeck")
-    yield "", open_workspace.command
-    yield "--maintain", maintain.command
+    yield "", command_of(open_workspace)
+    yield "--maintain", command_of(maintain)
     for name in VERBS:
         command = root.get_command(context, name)
         assert command is not None
@@ -109,7 +109,7 @@ def test_examples_can_be_typed(example: str) -> None:
             assert found is not None
             command, arguments = found, arguments[1:]
     else:
-        command = (maintain if form == "maintain" else open_workspace).command
+        command = command_of(maintain if form == "maintain" else open_workspace)
         arguments = [word for word in arguments if word != "--maintain"]
     if not isinstance(command, VerbGroup):
         command.make_context("memdeck", arguments, resilient_parsing=False).close()

@@ -10,6 +10,7 @@ from typing import Any
 import click
 import pytest
 
+from app.cli.lazy_groups import command_of
 from app.cli.verbs.curated.verbs import curated as group
 from memory.curated.operations.registry import BY_NAME, OPERATIONS, Operation
 
@@ -70,7 +71,7 @@ def _operation(verb: str) -> tuple[Operation, list[str]]:
 
 
 def _command(name: str) -> click.Command:
-    found: Any = group.command
+    found: Any = command_of(group)
     for part in name.split():
         found = found.commands[part]
     return found  # type: ignore[no-any-return]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from app.cli.arguments import read
 from app.cli.declared import ATTRIBUTES, COMMON, DeclaredGroup, DeclaredVerb, OneOf, Parameter, argument, option, verb
+from app.cli.lazy_groups import command_of
 from app.cli.registry import VERBS
 from app.cli.session import Session
 from app.cli.verbs.maintenance import maintain
@@ -64,7 +65,7 @@ def _by_click(verb: DeclaredVerb, words: list[str]) -> tuple[dict[str, object], 
     session = Session()
     before = dict(vars(session))
     try:
-        with verb.command.make_context("memdeck", list(words), obj=session) as context:
+        with command_of(verb).make_context("memdeck", list(words), obj=session) as context:
             return {key: value for key, value in vars(session).items() if value != before.get(key)}, context.params
     except (ClickException, Exit, MemdeckError):
         return None
@@ -147,7 +148,7 @@ def test_clicks_own_decorators_can_be_used_too() -> None:
         """Do nothing."""
 
     assert read(toy, ["x"]) is None
-    assert [one.name for one in toy.command.params][:3] == ["name", "many", "kind"]
+    assert [one.name for one in command_of(toy).params][:3] == ["name", "many", "kind"]
     assert _by_click(toy, ["x", "--many", "2"]) == ({}, {"name": "x", "many": 2, "kind": None})
 
 
