@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from memory.errors import UsageError
 
 from .nodes import Entry, Section
-from .scan.scan import scan
-from .source import blank_end, ends_line, heading_end, with_line_end, without_blank_end
+from .source import blank_end, ends_line, heading_end, scan, with_line_end, without_blank_end
 
 if TYPE_CHECKING:
     from .model import Document

@@ -15,8 +15,7 @@ from memory.errors import UsageError
 
 from . import edits
 from .nodes import Entry, Frozen, Section
-from .scan.scan import Outline, scan
-from .source import count_line_ends, decode, encode, ends_line, heading_end, newline_of
+from .source import Outline, count_line_ends, decode, encode, ends_line, heading_end, newline_of, scan
 
 if TYPE_CHECKING:
     from .content.front_matter import FrontMatter

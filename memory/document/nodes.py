@@ -15,8 +15,17 @@ from memory.base.patterns import late
 from memory.errors import UsageError
 
 from .content.fields import Bullet, FieldValues, read_bullets, read_fields, set_field, unset_field
-from .scan.scan import scan
-from .source import count_line_ends, decode, encode, ends_line, heading_end, heading_line, heading_title, newline_of
+from .source import (
+    count_line_ends,
+    decode,
+    encode,
+    ends_line,
+    heading_end,
+    heading_line,
+    heading_title,
+    newline_of,
+    scan,
+)
 
 if TYPE_CHECKING:
     from .content.tables import Table

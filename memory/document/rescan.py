@@ -14,8 +14,7 @@ from memory.named_tuple import NamedTuple
 from .compare import ends
 from .model import BOM, Document, front_end, parse
 from .nodes import Entry, Section
-from .scan.scan import scan
-from .source import heading_end
+from .source import heading_end, scan
 
 _CHUNK = 1 << 18
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from memory.document.model import BOM, front_end
-from memory.document.scan.scan import Outline, scan
+from memory.document.source import Outline, scan
 from memory.errors import MemdeckError
 from memory.named_tuple import NamedTuple
 

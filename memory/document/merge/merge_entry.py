@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from memory.document.content.fields import split_lines
 from memory.document.content.front_matter import FrontMatter
 from memory.document.nodes import Entry, Section
-from memory.document.scan.scan import scan
-from memory.document.source import decode, encode, ends_line, heading_end
+from memory.document.source import decode, encode, ends_line, heading_end, scan
 
 from .bodies import BodyClash, TextMerge, merge_bodies, merge_pieces, pick
 from .pieces import Key, LinePiece, same_text

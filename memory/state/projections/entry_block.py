@@ -11,8 +11,7 @@ import re
 from dataclasses import dataclass
 
 from memory.document.model import BOM, front_end
-from memory.document.scan.scan import scan
-from memory.document.source import decode, encode, newline_of
+from memory.document.source import decode, encode, newline_of, scan
 
 from .files import FOLDER, NAMES
 

@@ -14,7 +14,7 @@ from memory.document import model as model_module
 from memory.document import nodes as nodes_module
 from memory.document import rescan as rescan_module
 from memory.document.rescan import updated
-from memory.document.scan.scan import Outline, scan
+from memory.document.source import Outline, scan
 from tests.examples import examples
 from tests.memory.document.documents import EXAMPLES, documents, structure
 
