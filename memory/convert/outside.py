@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from memory.base.items import Skipped
 from memory.document import parse
-from memory.document.content.front_matter import FrontMatter
+from memory.document.front_matter import FrontMatter
 from memory.errors import UsageError
 
 LARGEST = 64_000_000

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from memory.base.items import Committed, Item, Skipped, Taken
-from memory.document.content.item_block import body_of, item_of_block
+from memory.document.item_block import body_of, item_of_block
 from memory.errors import MemdeckError, UsageError
 
 from .control.apply import Proposed, propose

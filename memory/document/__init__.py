@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .content.fields import Bullet, Field, FieldValues
+    from .fields import Bullet, Field, FieldValues
     from .model import Document, parse
     from .nodes import Block, Entry, Section
 
 __all__ = ["Block", "Bullet", "Document", "Entry", "Field", "FieldValues", "Section", "parse"]
 
 _PLACES = {
-    "Bullet": "content.fields",
-    "Field": "content.fields",
-    "FieldValues": "content.fields",
+    "Bullet": "fields",
+    "Field": "fields",
+    "FieldValues": "fields",
     "Document": "model",
     "parse": "model",
     "Block": "nodes",

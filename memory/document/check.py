@@ -8,7 +8,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
-from .content.fields import FieldValues, count_lines, hidden_lines, split_lines
+from .fields import FieldValues, count_lines, hidden_lines, split_lines
 from .source import conflict_at, count_line_ends, decode
 
 if TYPE_CHECKING:

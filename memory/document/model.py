@@ -18,7 +18,7 @@ from .nodes import Entry, Frozen, Section
 from .source import Outline, count_line_ends, decode, encode, ends_line, heading_end, newline_of, scan
 
 if TYPE_CHECKING:
-    from .content.front_matter import FrontMatter
+    from .front_matter import FrontMatter
 
 BOM = b"\xef\xbb\xbf"
 _FENCE = late(rb"---[ \t]*(?:\r\n|\n|\r)")
@@ -152,7 +152,7 @@ class Document(Frozen):
     @property
     def meta(self) -> FrontMatter:
         """The front matter, read behind its guard."""
-        from .content.front_matter import FrontMatter
+        from .front_matter import FrontMatter
 
         return FrontMatter.read(self.front)
 
@@ -224,7 +224,7 @@ class Document(Frozen):
         Raises `MemdeckError` (`front.opaque`) where the guard refused the front matter, `front.missing` where
         there is none.
         """
-        from .content.front_matter import set_key
+        from .front_matter import set_key
 
         if not self.front_raw:
             raise UsageError("front.missing", "the file has no front matter", "add --- lines on top")

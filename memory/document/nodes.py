@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memory.base.patterns import late
 from memory.errors import UsageError
 
-from .content.fields import Bullet, FieldValues, read_bullets, read_fields, set_field, unset_field
+from .fields import Bullet, FieldValues, read_bullets, read_fields, set_field, unset_field
 from .source import (
     count_line_ends,
     decode,
@@ -28,7 +28,7 @@ from .source import (
 )
 
 if TYPE_CHECKING:
-    from .content.tables import Table
+    from .tables import Table
 
 T = TypeVar("T")
 _REMARK = late(r"\s*\([^()]*\)\s*$")
@@ -83,7 +83,7 @@ class Block(Frozen):
     @property
     def tables(self) -> tuple[Table, ...]:
         """The pipe tables of the body."""
-        from .content.tables import find_tables
+        from .tables import find_tables
 
         return find_tables(self.body)
 

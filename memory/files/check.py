@@ -11,7 +11,7 @@ from memory.base.problems import Level, Problem
 from memory.base.remarks import split_field
 from memory.document import Document, Section
 from memory.document.check import structure_problems
-from memory.document.content.fields import split_lines
+from memory.document.fields import split_lines
 
 from .config import meant_key, unknown_key_words
 from .config import value_problem as config_problem
@@ -28,7 +28,7 @@ from .unread import unread_contacts, unread_settings
 from .write_checks import secret_problems
 
 if TYPE_CHECKING:
-    from memory.document.content.tables import Table
+    from memory.document.tables import Table
 
     from .snapshot import Snapshot
 

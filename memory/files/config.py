@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memory.base.patterns import late
 from memory.base.remarks import CONFIG_NUMBERS, is_absent, split_field
 from memory.document import Document, Entry, Section
-from memory.document.content.fields import hidden_lines, split_lines
+from memory.document.fields import hidden_lines, split_lines
 from memory.errors import ConfigError, NotFoundError, UsageError
 from memory.named_tuple import NamedTuple
 

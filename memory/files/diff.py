@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from memory.document.compare import Region, differences
-from memory.document.content.fields import FieldValues, read_fields
+from memory.document.fields import FieldValues, read_fields
 from memory.document.source import decode
 from memory.document.units import Unit, bare, units_of
 from memory.storage.log.records import is_by_place

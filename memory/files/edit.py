@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memory.base.patterns import late
 from memory.base.remarks import CONFIG_NUMBERS, is_absent, join_remark, split_field
 from memory.document import Document, Entry, parse
-from memory.document.content.fields import split_lines
+from memory.document.fields import split_lines
 from memory.errors import UsageError
 from memory.named_tuple import NamedTuple
 

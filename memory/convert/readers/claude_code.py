@@ -9,7 +9,7 @@ from pathlib import Path
 from memory.base.items import Item, Skipped
 from memory.convert.outside import MarkdownFile, markdown_files, read_note, read_text, rest_of
 from memory.document import parse
-from memory.document.content.fields import read_bullets
+from memory.document.fields import read_bullets
 
 _INDEX = "MEMORY.md"
 _READ = frozenset({"name"})

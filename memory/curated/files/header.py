@@ -52,7 +52,7 @@ def _values(lines: list[str]) -> tuple[Mapping[str, object], Mapping[str, int]]:
     quick = _quick(lines[1:-1])
     if quick is not None:
         return quick
-    from memory.document.content.front_matter import FrontMatter
+    from memory.document.front_matter import FrontMatter
 
     front = FrontMatter.read("\n".join(lines) + "\n")
     if front.problems:

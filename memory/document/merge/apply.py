@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memory.document.content.fields import read_fields, set_field
+from memory.document.fields import read_fields, set_field
 from memory.document.model import Document, parse
 from memory.document.nodes import Block, Entry
 from memory.document.rescan import updated

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memory.document.content.fields import read_fields
+from memory.document.fields import read_fields
 from memory.document.source import heading_title
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memory.document.content.fields import split_lines
-from memory.document.content.front_matter import FrontMatter
+from memory.document.fields import split_lines
+from memory.document.front_matter import FrontMatter
 from memory.document.nodes import Entry, Section
 from memory.document.source import decode, encode, ends_line, heading_end, scan
 

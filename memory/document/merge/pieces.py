@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memory.document.content.fields import hidden_lines, read_bullets, read_fields, split_lines
+from memory.document.fields import hidden_lines, read_bullets, read_fields, split_lines
 
 What = Literal["entry", "title", "field", "row", "text", "section", "front", "file"]
 """What a conflict is about."""
@@ -70,7 +70,7 @@ def _keyed(body: str) -> list[tuple[int, int, Key, str]]:
     found = [(node.start, node.end, ("field", node.key), node.value) for node in read_fields(body).nodes]
     spans: list[tuple[int, int, Key, str]] = list(found)
     if "|" in body:
-        from memory.document.content.tables import find_tables
+        from memory.document.tables import find_tables
 
         for table in find_tables(body):
             column = table.column("ID")

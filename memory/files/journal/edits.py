@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, format_local, read_moment
 from memory.document import Document, Entry, Section
-from memory.document.content.fields import split_lines
+from memory.document.fields import split_lines
 from memory.errors import UsageError
 from memory.files.edit import Edit, entry_of_text, started_document
 

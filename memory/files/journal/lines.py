@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memory.document.content.fields import hidden_lines, split_lines
+from memory.document.fields import hidden_lines, split_lines
 from memory.errors import UsageError
 from memory.named_tuple import NamedTuple
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memory.base.remarks import split_remark
 from memory.document import Bullet, Document, Entry, Section
-from memory.document.content.fields import insert_line, read_bullets, split_lines
+from memory.document.fields import insert_line, read_bullets, split_lines
 from memory.errors import UsageError
 from memory.files.edit import Edit, one_line, started_document, with_end
 from memory.files.refs.item_refs import NamedItem, name_all

@@ -18,7 +18,7 @@ from .problems import plan_problems
 
 if TYPE_CHECKING:
     from memory.document import Document, Entry
-    from memory.document.content.tables import Table
+    from memory.document.tables import Table
     from memory.files.reader import Files
 
 FILE = "orchestration.md"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local
 from memory.document import Document, Entry, Section
-from memory.document.content.fields import set_field
+from memory.document.fields import set_field
 from memory.errors import ConflictError, UsageError
 from memory.files.edit import Edit, entry_of_text, started_document
 from memory.files.refs.refs import SHORT

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memory.base.items import Item
 from memory.convert import ConversionReport, convert
-from memory.document.content.item_block import body_of, item_of_block
+from memory.document.item_block import body_of, item_of_block
 from memory.errors import MemdeckError
 from memory.systems.guard import Guarded
 from memory.workspace import Workspace

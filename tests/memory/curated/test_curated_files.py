@@ -39,7 +39,7 @@ def test_what_is_written_is_read_again(name: str, description: str, session: str
 
 def test_our_own_form_means_the_same_to_yaml() -> None:
     """What we write is front matter that the guarded reader of YAML understands in the same way."""
-    from memory.document.content.front_matter import FrontMatter
+    from memory.document.front_matter import FrontMatter
 
     header = Header('a: "b" #c', "- x: [y]", "user", "global", provenance=Provenance("cli", ("s1", "2: x"), "0x1F"))
     front = text_of(header, "body").partition("---\n\n")[0] + "---\n"

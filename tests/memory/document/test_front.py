@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.document.content import front_matter as front_module
-from memory.document.content.front_matter import FrontMatter, set_key
-from memory.document.content.guarded_yaml import read_yaml
+from memory.document import front_matter as front_module
+from memory.document.front_matter import FrontMatter, set_key
+from memory.document.guarded_yaml import read_yaml
 from memory.errors import MemdeckError, UsageError
 from tests.patience import PATIENCE
 
@@ -313,7 +313,7 @@ def test_set_key_refuses(front: str, key: str, value: str, code: str) -> None:
 def test_usual_front_matter_loads_no_yaml() -> None:
     """Reading and writing `key: value` lines imports no YAML library."""
     code = (
-        "import sys\nfrom memory.document.content.front_matter import FrontMatter, set_key\n"
+        "import sys\nfrom memory.document.front_matter import FrontMatter, set_key\n"
         f"front = set_key({TASKS!r}, 'updated', '2024-01-16T08:00:00Z')\n"
         "print(FrontMatter.read(front).get('updated'), 'yaml' in sys.modules)"
     )

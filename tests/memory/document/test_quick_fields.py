@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.document.content.fields import read_fields
+from memory.document.fields import read_fields
 
 PIECES = (
     *("- due: 2024-01-15", "- notes: first", "- notes:", "  more", "   deeper  ", "\tindented", "", "plain text"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from memory.base.safe_text import cell_width
-from memory.document.content.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
+from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import UsageError
 
 ROUTES = """\

@@ -11,8 +11,7 @@ import re
 import yaml
 
 from memory.base.limits import MAX_DEPTH
-
-from .front_guard import FrontKey, FrontRefused, duplicate
+from memory.document.front_guard import FrontKey, FrontRefused, duplicate
 
 # Line ends to YAML alone, and a mark that it swallows: with them its lines and ours would not be the same.
 _FOREIGN = re.compile("[\x85\u2028\u2029\ufeff]")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from memory.base.items import Item
-
-from .fields import Field, read_fields, set_field
+from memory.document.fields import Field, read_fields, set_field
 
 
 def body_of(item: Item) -> str:

@@ -13,10 +13,9 @@ from collections.abc import Mapping
 
 from memory.base.limits import MAX_BYTES
 from memory.base.patterns import late
+from memory.document.front_guard import MAX_LINES, FrontKey, FrontRefused, duplicate
 from memory.errors import MemdeckError, UsageError
 from memory.named_tuple import NamedTuple
-
-from .front_guard import MAX_LINES, FrontKey, FrontRefused, duplicate
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 # The plain scalars that need no YAML: words of harmless characters, one space between, colons only inside a
