@@ -11,8 +11,8 @@ import pytest
 from app.tui.live.header_status import upkeep_of_others
 from memory import systems
 from memory.errors import MemdeckError
-from memory.installed import installed as offered
 from memory.registry import REGISTRY
+from memory.registry import installed as offered
 from memory.systems import PlainSystem, System
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, screen_text, settle, type_text

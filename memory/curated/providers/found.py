@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from memory.curated.model import Json
-from memory.installed import entries
+from memory.registry import entries
 
 from .interface import BuiltInProvider, Provider
 
