@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import stat as st
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
-from memory.base.digests import sha256
 from memory.named_tuple import NamedTuple
 
 
@@ -140,3 +142,28 @@ def digest(data: bytes) -> str:
     """Return the SHA-256 of some bytes in hex."""
     digits: str = sha256(data).hexdigest()
     return digits
+
+
+_LITTLE = 1 << 18
+
+
+def sha256(data: bytes) -> Any:
+    """Return the hash object of some bytes."""
+    return _light()(data) if len(data) <= _LITTLE else _fast(data)
+
+
+def _fast(data: bytes) -> Any:
+    from hashlib import sha256
+
+    return sha256(data)
+
+
+@cache
+def _light() -> Callable[[bytes], Any]:
+    """Return the interpreter's own function; it moved to another module with Python 3.12."""
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found]
+    except ImportError:
+        return _fast
+    made: Callable[[bytes], Any] = sha256
+    return made

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from memory.base.digests import sha256
 from memory.document.compare import Region, apply, compare, compare_lines, is_lines, lines_of
 from memory.document.source import is_blank
 from memory.errors import MemdeckError
 from memory.named_tuple import NamedTuple
 from memory.storage.changes import Change, FileChange, new_id
+from memory.storage.files.version import sha256
 
 from . import rows
 from .database import LogFile

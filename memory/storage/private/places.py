@@ -13,12 +13,12 @@ import stat as st
 from contextlib import suppress
 from pathlib import Path
 
-from memory.base.digests import sha256
 from memory.errors import MemdeckError, RefusedError
 from memory.named_tuple import NamedTuple
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
 from memory.storage.files.safe_open import parts_of
+from memory.storage.files.version import sha256
 
 STAGE = "stage"
 MEMORY_FOLDERS = frozenset({".aiter", ".aegis", ".agent-memory", ".agh"})
