@@ -15,6 +15,7 @@ from memory.workspace import MEMORY_FOLDER
 
 if TYPE_CHECKING:
     from memory.storage import Change
+    from memory.storage.log.history import History
     from memory.storage.log.records import ChangeRecord
     from memory.workspace import Workspace
 
@@ -37,9 +38,12 @@ def list_changes(
     return history.list(limit, actor=actor, file=file, entry=entry, since=since, until=until, before=before)
 
 
-def views_of(workspace: Workspace, record: ChangeRecord) -> tuple[ChangeView, ...]:
-    """Return what a change did, entry by entry; nothing where its bytes are no longer kept."""
-    history = workspace.store.history
+def views_of(workspace: Workspace, record: ChangeRecord, history: History | None = None) -> tuple[ChangeView, ...]:
+    """Return what a change did, entry by entry; nothing where its bytes are no longer kept.
+
+    `history` is the log that holds it where that is not the workspace's.
+    """
+    history = history or workspace.store.history
     files = [FileRegions(file_name(file.path), history.regions(record, file)) for file in record.files]
     return change_views(
         files,
@@ -56,8 +60,11 @@ def file_name(path: str) -> str:
     return path.removeprefix(INSIDE)
 
 
-def row(record: ChangeRecord) -> dict[str, Any]:
-    """Return a change under the keys of the interface; `file` and `entry` are the first of `files` and `entries`."""
+def row(record: ChangeRecord, store: str = "") -> dict[str, Any]:
+    """Return a change under the keys of the interface; `file` and `entry` are the first of `files` and `entries`.
+
+    `store` is the folder that the paths count from where that is not the workspace.
+    """
     named = [one for one in record.touched if one.ref is not None]
     # The note that a change of a task leaves in the journal is not what it was about.
     first = next((one for one in named if file_name(one.file) != "journal.md"), named[0] if named else None)
@@ -73,6 +80,7 @@ def row(record: ChangeRecord) -> dict[str, Any]:
         "undoneBy": record.undone_by,
         "reviewedBy": record.reviewer,
         "proposal": record.proposal,
+        "store": store or None,
         "files": files,
         "entries": [
             {"file": file_name(one.file), "ref": one.ref, "title": one.title, "kind": one.kind}
@@ -82,8 +90,8 @@ def row(record: ChangeRecord) -> dict[str, Any]:
     }
 
 
-def unrecorded_row(change: Change) -> dict[str, Any]:
-    """Return the row of a change that the log does not have."""
+def unrecorded_row(change: Change, store: str = "") -> dict[str, Any]:
+    """Return the row of a change that the log does not have; see `row`."""
     files = [file_name(file.path) for file in change.files]
     return {
         "id": change.id,
@@ -96,6 +104,7 @@ def unrecorded_row(change: Change) -> dict[str, Any]:
         "undoneBy": None,
         "reviewedBy": change.reviewer,
         "proposal": change.proposal,
+        "store": store or None,
         "files": files,
         "entries": [],
         "revertible": False,

@@ -81,7 +81,7 @@ class WaitingProposal(NamedTuple):
     @classmethod
     def of(cls, proposal: Proposal, home: Path | None = None) -> WaitingProposal:
         """Return what is listed of a proposal; files outside of the workspace are named from `home` on."""
-        place = place_words(proposal, home)
+        place = place_words(proposal.place, home)
         within = f"{place}/" if place else ""
         return cls(
             proposal.id,
@@ -104,11 +104,11 @@ class Judged(NamedTuple):
     standing: ProposalStanding
 
 
-def place_words(proposal: Proposal, home: Path | None) -> str:
-    """Return the folder outside of the workspace that a proposal is about as people write it; empty: it is inside."""
-    if home is not None and proposal.place.startswith(f"{home}/"):
-        return f"~{proposal.place.removeprefix(str(home))}"
-    return proposal.place
+def place_words(place: str, home: Path | None) -> str:
+    """Return a folder outside of the workspace as people write it; empty for the workspace itself."""
+    if home is not None and place.startswith(f"{home}/"):
+        return f"~{place.removeprefix(str(home))}"
+    return place
 
 
 def row(proposal: Proposal) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from app.cli.session import Session
 if TYPE_CHECKING:
     from memory.files.diff import ChangeView
     from memory.history.taken_back import Undone
+    from memory.review.taking_back import TakenBackChange
     from memory.storage import Change
+    from memory.storage.log.history import History
     from memory.storage.log.records import ChangeRecord
 
 _ID = 16  # the time and enough behind it that no two are alike
@@ -97,32 +99,37 @@ def _table(session: Session, found: tuple[ChangeRecord, ...]) -> Iterator[str]:
 def show(session: Session, change_id: str) -> None:
     """Show one change entry by entry; ID is its id or the beginning of it."""
     from memory.history.changes import row, views_of
+    from memory.review.taking_back import find_change
 
     session.workspace.notice(session.now)
     session.look_outside()
     session.warn()
-    record = session.workspace.store.history.get(change_id)
-    views = views_of(session.workspace, record)
+    # A listing is filtered by an actor; who looks at one change is the person.
+    found = find_change(session.workspace, change_id, "cli")
+    record = found.record
+    views = views_of(session.workspace, record, found.history)
 
     def taken() -> list[Undone]:
         return [one for one in session.taken_back() if one.id == record.id]
 
     def document() -> dict[str, Any]:
         return {
-            "change": {**row(record), "undoes": record.undoes, "redoes": record.redoes},
+            "change": {**row(record, found.place), "undoes": record.undoes, "redoes": record.redoes},
             "takenBack": [entry for one in taken() for entry in one.json()["entries"]],
             "views": [view.json() for view in views],
         }
 
-    session.answer(document, lambda: _told(session, record, views))
+    session.answer(document, lambda: _told(session, record, views, found.place))
 
 
-def _told(session: Session, record: ChangeRecord, views: tuple[ChangeView, ...]) -> Iterator[str]:
+def _told(session: Session, record: ChangeRecord, views: tuple[ChangeView, ...], place: str) -> Iterator[str]:
     paint = session.paint
     time = record.time.astimezone(session.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
     yield paint.line(f"{record.id}  {time}  {record.actor}  {record.operation}")
     if record.summary:
         yield paint.line(record.summary, "  ")
+    if place:
+        yield paint.line(f"in {_words(session, place)}, outside of this workspace", "  ")
     if record.reviewer:
         yield paint.line(f"accepted by {record.reviewer}, as proposal {record.proposal}", "  ")
     if record.undone_by:
@@ -149,9 +156,9 @@ def revert(session: Session, change_id: str) -> None:
     Of a change from outside that took back changes made with memdeck, those are brought back, and what else it wrote
     stays; `changes keep` leaves them as they are.
     """
-    from memory.history.taken_back import revert_change
+    from memory.review.taking_back import revert
 
-    _did(session, revert_change(session.workspace, change_id, actor=session.actor, now=session.now))
+    _took_back(session, revert(session.workspace, change_id, actor=session.actor, now=session.now))
 
 
 @under(changes, "keep", serves="person", examples=("memdeck changes keep 01HM5Z0C8WJ4QXKD",))
@@ -171,16 +178,21 @@ def keep(session: Session, change_id: str) -> None:
 def undo(session: Session) -> None:
     """Take back the newest change made in your name, wherever it was made; what others did since stays.
 
-    The command line and the application are one person: what you did there counts too. An agent names itself with
-    --actor or MEMDECK_ACTOR, and takes back only its own.
+    The command line and the application are one person: what you did there counts too, and what you accepted of an
+    agent, also about memory outside of this workspace. An agent names itself with --actor or MEMDECK_ACTOR, and takes
+    back only its own.
     """
-    _did(session, session.workspace.undo(actor=session.actor, now=session.now))
+    from memory.review import taking_back
+
+    _took_back(session, taking_back.undo(session.workspace, actor=session.actor, now=session.now))
 
 
 @verb("redo", serves="change", examples=("memdeck redo",))
 def redo(session: Session) -> None:
     """Do again what was undone last; a new change in your name ends that."""
-    _did(session, session.workspace.redo(actor=session.actor, now=session.now))
+    from memory.review import taking_back
+
+    _took_back(session, taking_back.redo(session.workspace, actor=session.actor, now=session.now))
 
 
 @verb(
@@ -205,20 +217,35 @@ def restore(session: Session, ref: str, before: str | None) -> None:
     _did(session, outcome.change, outcome.ref)
 
 
-def _did(session: Session, change: Change, ref: str | None = None) -> None:
-    """Print what a change did: its row of the log, or one line."""
+def _took_back(session: Session, done: TakenBackChange) -> None:
+    _did(session, done.change, history=done.history, place=done.place)
+
+
+def _did(
+    session: Session, change: Change, ref: str | None = None, *, history: History | None = None, place: str = ""
+) -> None:
+    """Print what a change did: its row of the log, or one line; `place` is the folder of one outside the workspace."""
     session.made = change.summary if change.files else None
     session.warn()
     words = change.summary if change.files else f"nothing to change: {change.summary}"
+    if place:
+        words += f" (in {_words(session, place)})"
     more = {} if ref is None else {"ref": ref}
-    session.answer(lambda: {"change": _row(session, change), **more}, lambda: [session.paint.line(words)])
+    log = history or session.workspace.store.history
+    session.answer(lambda: {"change": _row(log, change, place), **more}, lambda: [session.paint.line(words)])
 
 
-def _row(session: Session, change: Change) -> dict[str, Any]:
+def _words(session: Session, place: str) -> str:
+    from memory.review.model import place_words
+
+    return place_words(place, session.workspace.home)
+
+
+def _row(history: History, change: Change, place: str) -> dict[str, Any]:
     from memory.errors import MemdeckError
     from memory.history.changes import row, unrecorded_row
 
     try:
-        return row(session.workspace.store.history.get(change.id))
+        return row(history.get(change.id), place)
     except MemdeckError:  # nothing was different, or the log could not be written
-        return unrecorded_row(change)
+        return unrecorded_row(change, place)

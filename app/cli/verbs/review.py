@@ -72,7 +72,7 @@ def _within(session: Session, proposal: Proposal, words: str) -> str:
     """Return words with the folder outside of the workspace that a proposal is about; empty where it is inside."""
     from memory.review.model import place_words
 
-    place = place_words(proposal, session.workspace.home)
+    place = place_words(proposal.place, session.workspace.home)
     return words.format(place) if place else ""
 
 
@@ -167,7 +167,9 @@ def accept(session: Session, proposal_ids: tuple[str, ...], take: Literal["propo
     session.answer(
         lambda: {
             "proposals": [row(proposal) for proposal, _ in done],
-            "changes": [change_row(made) for made in map(inbox.change, (proposal for proposal, _ in done)) if made],
+            "changes": [
+                change_row(made, proposal.place) for proposal, _ in done if (made := inbox.change(proposal)) is not None
+            ],
         },
         lambda: [
             session.paint.line(f"accepted: {change.summary}{_within(session, proposal, '  (in {})')}")

@@ -83,7 +83,7 @@ def _write(context: Context, chosen: Sequence[WaitingProposal], take: Take | Non
             raise failed[0]
         words = f"Accepted: {made[-1].summary}" if len(made) == 1 else f"Accepted {len(made)} proposals"
         if elsewhere:
-            words += f" in {elsewhere[0]}, whose changes are taken back there"
+            words += f" in {elsewhere[0]}"
         if failed:
             words += f"; {len(failed)} could not be, and wait on: {failed[0].message}"
         return Outcome(made[-1], words)
@@ -93,7 +93,7 @@ def _write(context: Context, chosen: Sequence[WaitingProposal], take: Take | Non
             return _settle(context, chosen[0])
         return Steps((Fail(error), ReadAgain()))
 
-    return Write(write, None, otherwise, taken_back=not elsewhere)
+    return Write(write, None, otherwise, taken_back=True)
 
 
 # Where the same was changed since

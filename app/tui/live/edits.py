@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from app.tui.live.schedule import Schedule
     from app.tui.overlays import Overlays
     from app.tui.shell import Shell
-    from memory.storage import Change
+    from memory.review.taking_back import TakenBackChange
     from memory.workspace import Outcome
     from widgets.pane.offers import Build
 
@@ -152,15 +152,16 @@ class Edits(Part):
 
     def turn(self, *, back: bool) -> None:
         """Take back the last change, or bring back what was undone last."""
+        from memory.review import taking_back
         from memory.workspace import Outcome
 
         workspace, now = self.app.workspace, self.app.clock()
         assert workspace is not None
-        turn = workspace.undo if back else workspace.redo
+        turn = taking_back.undo if back else taking_back.redo
 
         def write() -> Outcome:
-            change: Change = turn(actor=ACTOR, now=now)
-            return Outcome(change, change.summary + self._whereabouts(change, now))
+            done = turn(workspace, actor=ACTOR, now=now)
+            return Outcome(done.change, done.change.summary + self._whereabouts(done, now))
 
         def otherwise(error: MemdeckError) -> bool:
             if error.code == "change.none":
@@ -170,26 +171,30 @@ class Edits(Part):
 
         self.run(write, None, otherwise)
 
-    def _whereabouts(self, turned: Change, now: datetime) -> str:
-        """In which pane a change is, where another is seen; where and when it was made, where that was not here.
+    def _whereabouts(self, turned: TakenBackChange, now: datetime) -> str:
+        """In which pane or folder a change is, where another is seen; where and when it was made, where not here.
 
         A person at the command line, in another memdeck and here is one and the same: who presses undo has to see
         that it went further than what was just done here.
         """
         from memory.history.changes import file_name
+        from memory.review.model import place_words
         from widgets.panes import pane_of
         from widgets.panes.time_words import until
 
-        number, workspace, current = turned.undoes or turned.redoes, self.app.workspace, self.app.pane
+        change = turned.change
+        number, workspace, current = change.undoes or change.redoes, self.app.workspace, self.app.pane
         if number is None or workspace is None or current is None:
             return ""
         try:
-            record = workspace.store.history.get(number)
+            record = turned.history.get(number)
         except MemdeckError:
             return ""
         pane = pane_of(file_name(record.paths[0])) if record.paths else None
         away = [name.title for name in self.app.panes.names(workspace) if name.id == pane != current.pane_id]
         words = f" in {away[0]}" if away else ""
+        if turned.place:
+            words = f" in {place_words(turned.place, workspace.home)}"
         if number in self._made:
             return words
         self._made.add(number)

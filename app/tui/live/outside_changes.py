@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -50,7 +50,7 @@ class OutsideChanges(Part):
         self.count = 0
         self._seen: int | None = None
         self._newest = 0
-        self._counted: tuple[int, ...] = ()
+        self._counted: Hashable = None
         self._said: set[str] = set()
         self._found = (False, False)
         self._turns = (False, False)
@@ -86,13 +86,17 @@ class OutsideChanges(Part):
                 seen = self._pane_state.seen_change
                 self._seen = history.state()[0] if seen is None else seen
             found = workspace.notice(now)
+        from memory.review import taking_back
+
         state = history.state()
         count = self.count
-        if self._counted != (*state, self._seen or 0):
+        # What was accepted about memory outside of the workspace stands in another log.
+        stand = (taking_back.state(workspace, ACTOR), self._seen or 0)
+        if self._counted != stand:
             count = history.count(self._seen or 0, QUIET, MOST)
             with suppress(MemdeckError):
-                self._found = history.turnable(ACTOR)
-                self._counted = (*state, self._seen or 0)
+                self._found = taking_back.turnable(workspace, ACTOR)
+                self._counted = stand
         self._newest = state[0]
         warnings = tuple(warning for warning in history.warnings if warning not in self._said)
         self._said.update(warnings)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _CHUNK = 1 << 16
+_LINE = 1 << 11  # Bytes of a line up to which it is shown whole.
 _ANCHOR = 48  # Bytes that must agree before two places count as the same again.
 
 
@@ -36,6 +37,26 @@ class Delta:
             parts.append((old, before[old:next_old], after[new:next_new]))
             old, new = next_old, next_new
 
+    def in_lines(self, before: bytes) -> Delta:
+        """Return the same difference by whole lines, for those who read it; a very long line stays cut."""
+        grown: list[tuple[int, int, list[tuple[int, bytes, bytes]]]] = []
+        for start, old, new in self.parts:
+            end = start + len(old)
+            first = _line_start(before, start)
+            # Where lines went or came whole, the next one is as it was.
+            whole = first == start and _ends_line(old) and _ends_line(new)
+            last = end if whole else _line_end(before, end)
+            if grown and first < grown[-1][1]:
+                first, _, parts = grown.pop()
+                grown.append((first, last, [*parts, (start, old, new)]))
+            else:
+                grown.append((first, last, [(start, old, new)]))
+        found = []
+        for first, last, parts in grown:
+            inner = Delta(tuple((start - first, old, new) for start, old, new in parts))
+            found.append((first, before[first:last], inner.apply(before[first:last])))
+        return Delta(tuple(found))
+
     def apply(self, before: bytes) -> bytes:
         """Return the new bytes, given the old ones."""
         pieces: list[bytes] = []
@@ -62,6 +83,22 @@ class Delta:
     def size(self) -> int:
         """How many bytes it keeps."""
         return sum(len(old) + len(new) for _, old, new in self.parts)
+
+
+def _ends_line(data: bytes) -> bool:
+    return not data or data.endswith(b"\n")
+
+
+def _line_start(data: bytes, at: int) -> int:
+    """Return where the line of a place begins; the place itself where that is far away."""
+    start = data.rfind(b"\n", max(0, at - _LINE), at) + 1
+    return start if start or at <= _LINE else at
+
+
+def _line_end(data: bytes, at: int) -> int:
+    """Return where the line of a place ends, with its line end; the place itself where that is far away."""
+    end = data.find(b"\n", at, at + _LINE)
+    return end + 1 if end >= 0 else len(data) if len(data) - at <= _LINE else at
 
 
 def _common_head(a: bytes, b: bytes, i: int, j: int, limit: int) -> int:

@@ -365,8 +365,8 @@ class History:
 
     # -- taking back --------------------------------------------------------------------------------------------
 
-    def undo(self, *, actor: str, now: datetime) -> Change:
-        """Take back the newest change of this actor that stands, and return the change which did it.
+    def undo(self, *, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
+        """Take back the newest change of this actor that stands, and return the change which did it; see `undoable`.
 
         NotFoundError `change.none` where there is none, ConflictError `document.conflict` where somebody touched the
         same entries since, ConflictError `change.thinned` where its bytes are no longer kept, MemdeckError
@@ -374,22 +374,38 @@ class History:
         A change that was made in several transactions is taken back as one.
         """
         self._settle(now)
-        return self._undo_log.undo(actor, now)
+        return self._undo_log.undo(actor, now, accepted_in)
 
-    def redo(self, *, actor: str, now: datetime) -> Change:
+    def redo(self, *, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
         """Bring back the change of this actor that was undone last; a new change in between ends that.
 
         Errors as `undo`.
         """
         self._settle(now)
-        return self._undo_log.redo(actor, now)
+        return self._undo_log.redo(actor, now, accepted_in)
 
     def turnable(self, actor: str) -> tuple[bool, bool]:
         """Return whether `undo` and `redo` would find a change of this actor; both False where the log cannot be read.
 
         Whether it can be taken back is another question, which only trying answers.
         """
-        return self._undo_log.turnable(actor)
+        return self.undoable(actor) is not None, self.redoable(actor) is not None
+
+    def undoable(self, actor: str, accepted_in: str | None = None) -> ChangeRecord | None:
+        """Return the change that `undo` would take back, None where there is none.
+
+        With `accepted_in` it is the newest one that was accepted as a proposal about files beneath that folder (as seen
+        from the workspace), or took such a one back.
+        """
+        return self._undo_log.undoable(actor, accepted_in)
+
+    def redoable(self, actor: str, accepted_in: str | None = None) -> ChangeRecord | None:
+        """Return the change that `redo` would bring back, as `undoable`."""
+        return self._undo_log.redoable(actor, accepted_in)
+
+    def was_accepted(self, record: ChangeRecord, folder: str) -> bool:
+        """Tell whether a change was a proposal, or takes one back, and all its files lie beneath a folder."""
+        return self._undo_log.was_accepted(record, folder)
 
     def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
         """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already."""

@@ -281,7 +281,8 @@ class ChangeLog:
         if old is None or new is None:
             from .delta import Delta
 
-            return tuple(Region("bytes", start, one, other) for start, one, other in Delta.between(before, after).parts)
+            parts = Delta.between(before, after).in_lines(before).parts
+            return tuple(Region("bytes", start, one, other) for start, one, other in parts)
         return compare(old, new)
 
     # -- inside of a transaction of the database ----------------------------------------------------------------

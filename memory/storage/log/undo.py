@@ -55,23 +55,41 @@ class Undo:
         self._together = together
         self._mutex = mutex
 
-    def undo(self, actor: str, now: datetime) -> Change:
+    def undo(self, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
         """As `History.undo`."""
-        record = next(iter(self._own(actor, 1, _STANDS)), None)
+        record = self.undoable(actor, accepted_in)
         if record is None:
             raise NotFoundError("change.none", f"there is no change by {actor} to undo")
         return self._turn_series(record, _STANDS, actor, now, "undo")
 
-    def redo(self, actor: str, now: datetime) -> Change:
+    def redo(self, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
         """As `History.redo`."""
-        record = self._undone(actor)
+        record = self.redoable(actor, accepted_in)
         if record is None:
             raise NotFoundError("change.none", f"there is no undone change by {actor} to redo")
         return self._turn_series(record, "undone_by IS NOT NULL", actor, now, "redo")
 
-    def turnable(self, actor: str) -> tuple[bool, bool]:
-        """As `History.turnable`."""
-        return bool(self._own(actor, 1, _STANDS)), self._undone(actor) is not None
+    def undoable(self, actor: str, accepted_in: str | None) -> ChangeRecord | None:
+        """As `History.undoable`."""
+        if accepted_in is None:
+            return next(iter(self._own(actor, 1, _STANDS)), None)
+        own = self._own(actor, 0, f"{_STANDS} AND (proposal IS NOT NULL OR operation = '{REVERT}')")
+        return next((record for record in own if self.was_accepted(record, accepted_in)), None)
+
+    def redoable(self, actor: str, accepted_in: str | None) -> ChangeRecord | None:
+        """As `History.redoable`."""
+        record = self._undone(actor)
+        passes = record is not None and (accepted_in is None or self.was_accepted(record, accepted_in))
+        return record if passes else None
+
+    def was_accepted(self, record: ChangeRecord, folder: str) -> bool:
+        """As `History.was_accepted`."""
+        if not all(path.startswith(folder) for path in record.paths):
+            return False
+        if record.proposal is not None:
+            return True
+        taken = self._history.records("id = ?", [record.undoes], 1) if record.operation == REVERT else ()
+        return any(one.proposal is not None for one in taken)
 
     def revert(self, change_id: str, actor: str, now: datetime) -> Change:
         """As `History.revert`."""

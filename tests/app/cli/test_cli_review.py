@@ -79,6 +79,32 @@ def test_a_person_edits_it_first(memdeck: Memdeck, memory: Path) -> None:
     assert "- notes: mine" in (memory / "tasks.md").read_text()
 
 
+def test_what_was_accepted_outside_is_taken_back(memdeck: Memdeck, tmp_path: Path) -> None:
+    """Undo, redo and `changes revert` reach the person's own memory in ~/.agh, and say where that is."""
+    path = tmp_path / "home" / ".agh" / "memory" / "user_editor.md"
+    own = ("--scope", "global", "--content")
+    assert memdeck("curated", "write", "--type", "user", "--name", "Editor", *own, "Uses vim").code == 0
+    before = path.read_text()
+    number = _proposed(memdeck, "curated", "edit", "user_editor.md", *own, "Uses emacs")
+    (view,) = memdeck("review", "show", number, "-o", "json").data["views"]
+    assert {"-Uses vim", "+Uses emacs"} <= set(view["lines"])
+    (made,) = memdeck("review", "accept", number, "-o", "json").data["changes"]
+    assert made["store"] == str(path.parents[1])
+    assert "Uses emacs" in path.read_text()
+    shown = memdeck("changes", "show", made["id"])
+    assert "in ~/.agh, outside of this workspace" in shown.out
+    assert "+Uses emacs" in shown.out
+    assert memdeck("undo").out == "undo: renewed user_editor.md (global) (in ~/.agh)\n"
+    assert path.read_text() == before
+    assert memdeck("redo", "-o", "json").data["change"]["store"] == str(path.parents[1])
+    assert "Uses emacs" in path.read_text()
+    assert memdeck("changes", "revert", made["id"], *AGENT).code == 1
+    assert memdeck("changes", "revert", made["id"], "-o", "json").data["change"]["undoneBy"] is None
+    assert path.read_text() == before
+    again = memdeck("changes", "revert", made["id"], "-o", "json")
+    assert (again.code, again.data["error"]["code"]) == (4, "change.undone")
+
+
 def test_one_wrong_id_stops_all(memdeck: Memdeck) -> None:
     """Nothing is decided where one of several ids fits nothing."""
     number = _proposed(memdeck, "tasks", "remove", "Deploy")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,37 @@ async def test_a_proposal_is_accepted_and_taken_back_by_keys(workspace: Workspac
         assert "Nothing waits" in screen_text(app)
         await press(pilot, "u")
         assert tasks(workspace) == before
+
+
+async def test_what_was_accepted_outside_is_taken_back_by_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory in ~/.agh keeps a change log of its own; u and U walk over it as over that of the workspace."""
+    monkeypatch.delenv("AGH_HOME", raising=False)
+    home = tmp_path / "home"
+    path = home / ".agh" / "memory" / "user_editor.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("Uses vim\n")
+    (tmp_path / "shop" / ".aiter" / "memory").mkdir(parents=True)
+    (tmp_path / "shop" / ".aiter" / "memory" / "tasks.md").write_text("## Pending\n")
+    with Workspace.open(tmp_path / "shop", state_home=tmp_path / "state", machine_zone=UTC, home=home) as workspace:
+        (store,) = workspace.outside()
+        transaction = store.transaction("curated.write", actor=AGENT, now=NOW)
+        with suppress(BlockedError), transaction as writing:
+            writing.write("memory/user_editor.md", b"Uses emacs\n", base=b"Uses vim\n")
+            writing.commit("renewed user_editor.md")
+        assert Inbox(workspace).count() == 1
+        app = make_app(workspace, pane="inbox")
+        async with running(app) as pilot:
+            await press(pilot, "full_stop")
+            assert path.read_text() == "Uses emacs\n"
+            said = [note.message for note in app._notifications]
+            assert said == ["Accepted: renewed user_editor.md in ~/.agh. u takes it back."]
+            await press(pilot, "u")
+            assert path.read_text() == "Uses vim\n"
+            assert [note.message for note in app._notifications][-1].startswith(
+                "Undo: renewed user_editor.md in ~/.agh"
+            )
+            await press(pilot, "U")
+            assert path.read_text() == "Uses emacs\n"
 
 
 async def test_a_proposal_is_rejected_after_a_question(workspace: Workspace) -> None:

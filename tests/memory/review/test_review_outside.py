@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from memory.curated.stores import person_store
-from memory.errors import BlockedError, ConflictError, RefusedError
-from memory.review import Inbox, row
+from memory.errors import AmbiguousError, BlockedError, ConflictError, NotFoundError, RefusedError
+from memory.files.tasks.edits import add_task
+from memory.review import Inbox, row, taking_back
 from memory.review.model import WaitingProposal
 from memory.storage import Store
 from memory.typed.stores import store_of
@@ -148,3 +150,99 @@ def test_a_registry_that_cannot_be_read_hides_nothing_else(workspace: Workspace,
     inside, own = _propose(workspace.store, "memory/knowledge.md"), _propose(*_curated(home))
     (home / ".aide" / "config.toml").write_text("[[agents]\n")
     assert {one.id for one in Inbox(workspace).list()} == {inside, own}
+
+
+def _moments() -> Iterator[datetime]:
+    return (NOW + timedelta(minutes=minute) for minute in range(1, 100))
+
+
+@BOTH
+def test_it_is_undone_and_redone_from_the_workspace(workspace: Workspace, home: Path, made: Made, place: str) -> None:
+    """Undo takes back what was accepted last, inside or outside, redo brings it back, and a new change ends that."""
+    store, path = made(home)
+    before, moments = (store.root / path).read_bytes(), _moments()
+
+    def add(title: str) -> None:
+        now = next(moments)
+        workspace.change("tasks.add", lambda look: add_task(look, title, now=now), actor=PERSON, now=now)
+
+    def file() -> bytes:
+        return (store.root / path).read_bytes()
+
+    assert taking_back.turnable(workspace, PERSON) == (False, False)
+    add("First")
+    Inbox(workspace).accept(_propose(store, path, b"Other words\n"), reviewer=PERSON, now=next(moments))
+    add("Last")
+    seen = taking_back.state(workspace, PERSON)
+    # The newest first, whichever log it stands in.
+    assert taking_back.undo(workspace, actor=PERSON, now=next(moments)).place == ""
+    assert file() == b"Other words\n"
+    done = taking_back.undo(workspace, actor="cli", now=next(moments))
+    assert (done.place, done.history.get(done.change.id).actor, file()) == (str(store.root), "cli", before)
+    assert taking_back.state(workspace, PERSON) != seen
+    taking_back.undo(workspace, actor=PERSON, now=next(moments))
+    assert not {"First", "Last"} & {task.title for task in workspace.snapshot().tasks.tasks}
+    with pytest.raises(NotFoundError, match="to undo"):
+        taking_back.undo(workspace, actor=PERSON, now=next(moments))
+    # Redo walks the same way back.
+    places = [taking_back.redo(workspace, actor=PERSON, now=next(moments)).place for _ in range(3)]
+    assert places == ["", str(store.root), ""]
+    assert file() == b"Other words\n"
+    assert taking_back.turnable(workspace, PERSON) == (True, False)
+    for _ in range(2):
+        taking_back.undo(workspace, actor=PERSON, now=next(moments))
+    assert file() == before
+    add("Another")
+    assert taking_back.turnable(workspace, PERSON) == (True, False)
+    with pytest.raises(NotFoundError, match="to redo"):
+        taking_back.redo(workspace, actor=PERSON, now=next(moments))
+    assert file() == before
+    store.together.close()
+
+
+@BOTH
+def test_it_is_reverted_by_its_id(workspace: Workspace, home: Path, made: Made, place: str) -> None:
+    """An older one is taken back by the id of its change, or the beginning of it; undo takes the revert back."""
+    store, path = made(home)
+    before, moments = (store.root / path).read_bytes(), _moments()
+    change = Inbox(workspace).accept(_propose(store, path, b"Other words\n"), reviewer=PERSON, now=next(moments))
+    found = taking_back.find_change(workspace, change.id[:14].lower(), PERSON)
+    assert (found.record.id, found.place) == (change.id, str(store.root))
+    now = next(moments)
+    workspace.change("tasks.add", lambda look: add_task(look, "Newer", now=now), actor=PERSON, now=now)
+    with pytest.raises(AmbiguousError, match="2 changes have ids"):
+        taking_back.find_change(workspace, change.id[:3], PERSON)
+    done = taking_back.revert(workspace, change.id, actor=PERSON, now=next(moments))
+    assert (done.place, (store.root / path).read_bytes()) == (str(store.root), before)
+    with pytest.raises(ConflictError, match="taken back already"):
+        taking_back.revert(workspace, change.id, actor=PERSON, now=next(moments))
+    assert taking_back.undo(workspace, actor=PERSON, now=next(moments)).place == str(store.root)
+    assert (store.root / path).read_bytes() == b"Other words\n"
+    store.together.close()
+
+
+@BOTH
+def test_only_what_a_person_accepted_is_taken_back(workspace: Workspace, home: Path, made: Made, place: str) -> None:
+    """What was done there in another way is none of this workspace's, and an agent takes back nothing outside."""
+    store, path = made(home)
+    now, moments = NOW, _moments()
+    with store.transaction("test.own", actor=PERSON, now=now) as transaction:
+        transaction.write(path, b"A person's own\n", base=transaction.read(path).base)
+        own = transaction.commit("wrote it")
+    with pytest.raises(NotFoundError, match="to undo"):
+        taking_back.undo(workspace, actor=PERSON, now=next(moments))
+    with pytest.raises(NotFoundError, match="no change has the id"):
+        taking_back.revert(workspace, own.id, actor=PERSON, now=next(moments))
+    accepted = Inbox(workspace).accept(_propose(store, path, b"Other words\n"), reviewer=PERSON, now=next(moments))
+    for one in (
+        lambda: taking_back.undo(workspace, actor=AGENT, now=now),
+        lambda: taking_back.revert(workspace, accepted.id, actor=AGENT, now=now),
+    ):
+        with pytest.raises(NotFoundError):
+            one()
+    # Somebody wrote to it since: as everywhere that is a conflict, and nothing is lost.
+    (store.root / path).write_bytes(b"Newer words\n")
+    with pytest.raises(ConflictError):
+        taking_back.undo(workspace, actor=PERSON, now=next(moments))
+    assert (store.root / path).read_bytes() == b"Newer words\n"
+    store.together.close()

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError
-from memory.storage import Change, Store
+from memory.files.diff import line_changes
+from memory.storage import Change, FileChange, Store
 from memory.storage.log.delta import Delta
 from memory.storage.log.history import History
 from memory.storage.log.log import ChangeLog
@@ -27,6 +28,40 @@ def test_a_delta_is_exact(pair: tuple[bytes, bytes]) -> None:
     assert delta.apply(before) == after
     assert delta.revert(after) == before
     assert delta.inverse().inverse() == delta
+
+
+@given(st.tuples(st.binary(), st.binary()) | st.tuples(pieces.map(b"".join), pieces.map(b"".join)))
+def test_a_delta_in_lines_is_exact(pair: tuple[bytes, bytes]) -> None:
+    """Grown to whole lines it says the same, its parts are in order and apart, and begin and end with lines."""
+    before, after = pair
+    delta = Delta.between(before, after).in_lines(before)
+    assert delta.apply(before) == after
+    assert delta.revert(after) == before
+    end = 0
+    for start, old, _ in delta.parts:
+        assert end <= start
+        assert start == 0 or before[start - 1 : start] == b"\n" or b"\n" not in before[max(0, start - 2048) : start]
+        end = start + len(old)
+
+
+def test_a_changed_line_is_shown_whole(store: Store, now: datetime) -> None:
+    """A file that is no document is compared by its lines: nobody can read three letters of a time."""
+    before = (
+        b"---\nat: 05:16:11Z\n---\n"
+        + b"".join(b"%d stays as it is\n" % number for number in range(40))
+        + b"Uses vim\n\nlast\n"
+    )
+    after = before.replace(b"11Z", b"14Z").replace(b"vim", b"emacs").replace(b"\nlast", b"")
+    regions = store.history.touched_by(FileChange("notes.txt", before, after))
+    assert len(regions) == 2
+    assert [line for one in regions for line in line_changes(one.before.decode(), one.after.decode(), 0)] == [
+        "-at: 05:16:11Z",
+        "+at: 05:16:14Z",
+        "-Uses vim",
+        "+Uses emacs",
+        "…",
+        "-last",
+    ]
 
 
 @given(st.data())

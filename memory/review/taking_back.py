@@ -1,0 +1,140 @@
+"""Undo, redo and revert: in the workspace, and for a person of what was accepted about memory outside of it.
+
+Memory outside of a workspace keeps a change log of its own. Of what is in there only proposals that a person accepted
+are taken back from a workspace; the rest was not done through one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory.errors import AmbiguousError, NotFoundError
+from memory.history.taken_back import revert_change
+from memory.storage.log.undo import PEOPLE
+
+from .rooms import Room, rooms_of
+
+if TYPE_CHECKING:
+    from memory.storage import Change
+    from memory.storage.log.history import History
+    from memory.storage.log.records import ChangeRecord
+    from memory.workspace import Workspace
+
+_TIME = 10
+"""Characters of an id that are the time, to the millisecond."""
+
+
+class FoundChange(NamedTuple):
+    """A change that was found by its id, with the log that holds it.
+
+    `place` is the folder outside of the workspace whose files it is about; empty: it is inside.
+    """
+
+    record: ChangeRecord
+    history: History
+    place: str
+
+
+class TakenBackChange(NamedTuple):
+    """The change that an undo, a redo or a revert made; the log and the folder as in `FoundChange`."""
+
+    change: Change
+    history: History
+    place: str
+
+
+def undo(workspace: Workspace, *, actor: str, now: datetime) -> TakenBackChange:
+    """Take back the newest change of an actor, or what a person accepted about memory outside; as `History.undo`."""
+    room = _newest(workspace, actor)
+    history = room.together.history
+    return TakenBackChange(history.undo(actor=actor, now=now, accepted_in=room.folder), history, room.place)
+
+
+def redo(workspace: Workspace, *, actor: str, now: datetime) -> TakenBackChange:
+    """Bring back what was undone last; a newer change of the actor in any of the logs ends that; as `History.redo`."""
+    room = _undone_last(workspace, actor) or _rooms(workspace, actor)[0]
+    history = room.together.history
+    return TakenBackChange(history.redo(actor=actor, now=now, accepted_in=room.folder), history, room.place)
+
+
+def turnable(workspace: Workspace, actor: str) -> tuple[bool, bool]:
+    """Return whether `undo` and `redo` would find a change of an actor."""
+    room = _newest(workspace, actor)
+    return room.together.history.undoable(actor, room.folder) is not None, _undone_last(workspace, actor) is not None
+
+
+def state(workspace: Workspace, actor: str) -> Hashable:
+    """Return what is another value once `turnable` may be."""
+    return tuple(room.together.history.state() for room in _rooms(workspace, actor))
+
+
+def revert(workspace: Workspace, change_id: str, *, actor: str, now: datetime) -> TakenBackChange:
+    """Take back one change; errors as `find_change` and `memory.history.taken_back.revert_change`."""
+    found = find_change(workspace, change_id, actor)
+    if found.place:
+        change = found.history.revert(found.record.id, actor=actor, now=now)
+    else:
+        change = revert_change(workspace, found.record.id, actor=actor, now=now)
+    return TakenBackChange(change, found.history, found.place)
+
+
+def find_change(workspace: Workspace, change_id: str, actor: str) -> FoundChange:
+    """Return a change by its id or the beginning of it; NotFoundError `change.not_found`, AmbiguousError."""
+    here, *others = _rooms(workspace, actor)
+    begun = change_id.strip().upper()
+    found = [
+        FoundChange(record, room.together.history, room.place)
+        for room in others
+        for record in room.together.history.records("substr(id, 1, ?) = ?", (len(begun), begun), 21)
+        if begun and room.folder is not None and room.together.history.was_accepted(record, room.folder)
+    ]
+    try:
+        found.append(FoundChange(here.together.history.get(change_id), here.together.history, ""))
+    except NotFoundError:
+        if not found:
+            raise
+    exact = [one for one in found if one.record.id == begun]
+    if len(exact or found) > 1:
+        raise AmbiguousError(
+            "change.ambiguous",
+            f"{len(found)} changes have ids that begin with {begun}",
+            "write more of it",
+            candidates=[one.record.id for one in found],
+        )
+    return (exact or found)[0]
+
+
+def _rooms(workspace: Workspace, actor: str) -> tuple[Room, ...]:
+    """Return the rooms of which an actor takes changes back, that of the workspace first."""
+    if actor not in PEOPLE:
+        return (Room(workspace.together),)
+    here, *others = rooms_of(workspace)
+    return (here, *(room for room in others if room.used))
+
+
+def _newest(workspace: Workspace, actor: str) -> Room:
+    """Return the room with the newest change that can be undone; that of the workspace where there is none."""
+    rooms = _rooms(workspace, actor)
+    return rooms[0] if len(rooms) == 1 else max(rooms, key=lambda room: _standing(room, actor))
+
+
+def _undone_last(workspace: Workspace, actor: str) -> Room | None:
+    """Return the room in which something was undone last, None where there is nothing to bring back."""
+    rooms = _rooms(workspace, actor)
+    undone: list[tuple[str, Room]] = []
+    for room in rooms:
+        record = room.together.history.redoable(actor, room.folder)
+        if record is not None:
+            undone.append(((record.undone_by or "")[:_TIME], room))
+    if not undone:
+        return None
+    when, last = max(undone, key=lambda one: one[0])
+    return None if any(_standing(room, actor) > when for room in rooms if room is not last) else last
+
+
+def _standing(room: Room, actor: str) -> str:
+    """Return when the newest change was made that can be undone, as the beginning of an id; empty: there is none."""
+    record = room.together.history.undoable(actor, room.folder)
+    return "" if record is None else record.id[:_TIME]
