@@ -188,13 +188,17 @@ def _write(file: FilePlan, state: Path, undo: bool) -> None:
         replace_file(file.path, file.after, base=file.before)
 
 
-def states(setting: ConnectionTarget) -> list[ConnectionState]:
-    """Return how every client is connected, in the project and for the person."""
-    found = []
-    for name, client in CLIENTS.items():
-        for scope in client.scopes:
-            found.append(_state(client, ConnectionTarget(name, scope, *_rest(setting))))
-    return found
+def states(project: ConnectionTarget, person: ConnectionTarget) -> list[ConnectionState]:
+    """Return how every client is connected, in the project and for the person.
+
+    Each has a target of its own, for what starts memdeck need not be the same in both.
+    """
+    targets = {"project": project, "user": person}
+    return [
+        _state(client, ConnectionTarget(name, scope, *_rest(targets[scope])))
+        for name, client in CLIENTS.items()
+        for scope in client.scopes
+    ]
 
 
 def _rest(setting: ConnectionTarget) -> tuple[Path, Path, Any, tuple[str, ...]]:

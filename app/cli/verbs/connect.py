@@ -51,7 +51,7 @@ def connect(session: Session, client: str | None, scope: Scope, dry_run: bool, l
 
     setting = _setting(session, client or "other", scope)
     if listing:
-        _list(session, setting)
+        _list(session)
     elif printing:
         told = for_any(setting)
         session.answer(lambda: told, lambda: _any_lines(told))
@@ -139,10 +139,10 @@ def _note_lines(session: Session, connection: Connection) -> Iterator[str]:
         yield session.paint.line(f"  {note}")
 
 
-def _list(session: Session, setting: ConnectionTarget) -> None:
+def _list(session: Session) -> None:
     from app.connect.connect import states
 
-    found = states(setting)
+    found = states(_setting(session, "other", "project"), _setting(session, "other", "user"))
 
     def lines() -> Iterator[str]:
         for one in found:

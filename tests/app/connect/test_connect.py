@@ -90,7 +90,7 @@ def there_and_back(setting: ConnectionTarget, top: Path) -> None:
     assert first.changes
     after = tree(top)
     assert not plan_connect(setting, state).changes
-    (found,) = [one for one in states(setting) if (one.client, one.scope) == (setting.client, setting.scope)]
+    (found,) = [one for one in states(setting, setting) if (one.client, one.scope) == (setting.client, setting.scope)]
     assert (found.state, found.problems) == ("working", ())
     for name, data in before.items():
         if data is not None and name.endswith((".json", ".jsonc")):
@@ -293,7 +293,7 @@ def test_an_older_hook_is_replaced(tmp_path: Path) -> None:
     before = tree(tmp_path)
     carry_out(plan_connect(old, state), state)
     new = ConnectionTarget("claude-code", "project", old.project, old.home, {}, ("/usr/bin/true",))
-    assert [one.state for one in states(new) if one.client == "claude-code"] == ["partly", "no"]
+    assert [one.state for one in states(new, new) if one.client == "claude-code"] == ["partly", "no"]
     carry_out(plan_connect(new, state), state)
     stops = json.loads(path.read_text())["hooks"]["Stop"]
     assert [hook["command"] for stop in stops for hook in stop["hooks"]] == [
@@ -309,7 +309,7 @@ def test_a_command_that_is_gone_is_told(tmp_path: Path) -> None:
     setting = setting_of(tmp_path, "cursor")
     gone = ConnectionTarget("cursor", "project", setting.project, setting.home, {}, ("/gone/memdeck",))
     carry_out(plan_connect(gone, tmp_path / "state"), tmp_path / "state")
-    (found,) = [one for one in states(gone) if (one.client, one.scope) == ("cursor", "project")]
+    (found,) = [one for one in states(gone, gone) if (one.client, one.scope) == ("cursor", "project")]
     assert (found.state, found.problems) == ("partly", ("/gone/memdeck cannot be run",))
 
 
@@ -337,7 +337,7 @@ def test_what_a_client_gets_is_said(client: str, scope: str, tmp_path: Path) -> 
     connection = plan_connect(setting, tmp_path / "state")
     assert connection.notes[0] == said
     carry_out(connection, tmp_path / "state")
-    (state,) = [one for one in states(setting) if (one.client, one.scope) == (client, setting.scope)]
+    (state,) = [one for one in states(setting, setting) if (one.client, one.scope) == (client, setting.scope)]
     assert (state.state, state.gains) == ("working", said)
     for event in CLIENTS[client].events:
         assert any(f"hook {event}" in str(part) or f'"{event}"' in str(part) for part in parts), event
