@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import uvicorn
 
 from app.servers.heap import collect_garbage
+from app.servers.http_bounds import Bounds, Rate
+from app.servers.http_connections import HttpConnection
 from app.servers.http_server import HttpServer
 from app.servers.loopback import HOST, App, LoopbackGuard, Receive, Scope, Send, open_port, refuse, values_of
 
 from .application import Api
-from .bounds import Bounds, Rate
 from .events import ChangeEvents
-from .protocol import Protocol
 from .unix_socket import UnixSocket
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def serve(
             address, token = f"http://{host}", secrets.token_urlsafe(32)
             guard = LoopbackGuard(bounded, host, token, "memdeck api")
         config = uvicorn.Config(
-            _by_way(guard, bounded), http=Protocol, ws="none", lifespan="off", log_config=None, access_log=False,
+            _by_way(guard, bounded), http=HttpConnection, ws="none", lifespan="off", log_config=None, access_log=False,
             server_header=False, timeout_graceful_shutdown=_LEAVING, proxy_headers=False,
         )  # fmt: skip
         running = HttpServer(config)

@@ -11,10 +11,13 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
 from app.servers.heap import collect_garbage
+from app.servers.http_bounds import Bounds, Rate
+from app.servers.http_connections import HttpConnection
 from app.servers.http_server import HttpServer
 from app.servers.loopback import HOST, LoopbackGuard, hosts_of, open_port
 
 from .server import make_server
+from .wire import LONGEST
 
 if TYPE_CHECKING:
     from app.servers.life import Life
@@ -39,9 +42,11 @@ def serve_http(calls: Calls, watched: WatchedResources, life: Life, port: int, s
     app = server.streamable_http_app(streamable_http_path=PATH, transport_security=security)
     collect_garbage()
     logging.disable(logging.CRITICAL)  # What a stranger sends is no news for the terminal.
+    guard = LoopbackGuard(Bounds(app, Rate(), LONGEST), host, token, "memdeck mcp --http")
     config = uvicorn.Config(
-        LoopbackGuard(app, host, token, "memdeck mcp --http"), log_config=None, access_log=False, server_header=False
-    )
+        guard, http=HttpConnection, ws="none", log_config=None, access_log=False, server_header=False,
+        proxy_headers=False,
+    )  # fmt: skip
     running = HttpServer(config)
     say(f"http://{host}{PATH}", token)
     life.watch(parent=False)

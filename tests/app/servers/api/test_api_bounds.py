@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import uvicorn
+from uvicorn.protocols.http.flow_control import FlowControl
 
-from app.servers.api import bounds, protocol, runs
-from app.servers.api.bounds import LARGEST_BODY, Bounds, Rate
-from app.servers.loopback import open_port
+from app.servers import http_bounds, http_connections
+from app.servers.api import runs
+from app.servers.http_bounds import LARGEST_BODY, Bounds, Rate
+from app.servers.loopback import App, Receive, Scope, Send, open_port
 from tests.memory.entries.desks import make_workspace
-from tests.patience import PATIENCE, join
+from tests.patience import PATIENCE, join, until
 
 from .serving import Api, contents, serving
 
@@ -111,7 +115,7 @@ def test_what_is_not_there_says_so(api: Api, method: str, path: str, status: int
 def test_many_connections_are_refused(api: Api) -> None:
     """Above the bound a connection gets an error; below it the server answers again."""
     host, _, port = api.host.partition(":")
-    opened = [socket.create_connection((host, int(port)), PATIENCE) for _ in range(protocol.MOST)]
+    opened = [socket.create_connection((host, int(port)), PATIENCE) for _ in range(http_connections.MOST)]
     try:
         with socket.create_connection((host, int(port)), PATIENCE) as late, late.makefile("rb") as file:
             assert b"http.busy" in file.read()
@@ -126,17 +130,24 @@ async def _nothing(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
+async def _much(_scope: Scope, _receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": bytes(64 << 20)})
+
+
 @contextmanager
-def _quick() -> Iterator[tuple[str, int]]:
+def _quick(app: App = _nothing) -> Iterator[tuple[tuple[str, int], uvicorn.Server]]:
     """Run a server with the API's connections and bounds, but nothing behind them, in this process."""
     listening = open_port(0, "test.port")
-    config = uvicorn.Config(Bounds(_nothing, Rate()), http=protocol.Protocol, lifespan="off", log_config=None)
+    config = uvicorn.Config(
+        Bounds(_nothing, Rate()), http=http_connections.HttpConnection, lifespan="off", log_config=None
+    )
     running = uvicorn.Server(config)
     running.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
-        yield listening.getsockname()[:2]
+        yield listening.getsockname()[:2], running
     finally:
         running.should_exit = True
         join(thread)
@@ -154,9 +165,9 @@ def _quick() -> Iterator[tuple[str, int]]:
 )
 def test_a_request_that_does_not_come_is_ended(monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
     """Whoever begins a request, a second one or a body and says no more is told so, and loses the connection."""
-    monkeypatch.setattr(protocol, "FIRST_SECONDS", 0.05)
-    monkeypatch.setattr(bounds, "BODY_SECONDS", 0.05)
-    with _quick() as place, socket.create_connection(place, PATIENCE) as connection:
+    monkeypatch.setattr(http_connections, "FIRST_SECONDS", 0.05)
+    monkeypatch.setattr(http_bounds, "BODY_SECONDS", 0.05)
+    with _quick() as (place, _), socket.create_connection(place, PATIENCE) as connection:
         connection.sendall(sent)
         with connection.makefile("rb") as file:
             found = b""
@@ -165,6 +176,34 @@ def test_a_request_that_does_not_come_is_ended(monkeypatch: pytest.MonkeyPatch, 
                 assert part, found
                 found += part
     assert b" 408 " in found
+
+
+def test_a_client_that_takes_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that nobody reads is not held for ever, nor is its connection."""
+    monkeypatch.setattr(http_connections, "TAKEN_SECONDS", 0.05)
+    with _quick(_much) as (place, running), socket.create_connection(place, PATIENCE) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        until(lambda: running.server_state.total_requests == 1)
+        until(lambda: not running.server_state.connections)
+
+
+def test_a_client_that_takes_something_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as less waits for it than before, however long all of it takes."""
+    monkeypatch.setattr(http_connections, "TAKEN_SECONDS", 0.0)
+    aborted: list[bool] = []
+    sizes = iter([300, 200, 100, 100])
+    loop = asyncio.new_event_loop()
+    made = http_connections.HttpConnection.__new__(http_connections.HttpConnection)
+    made.loop, made._untaken = loop, None
+    made.transport = SimpleNamespace(  # type: ignore[assignment]
+        get_write_buffer_size=lambda: next(sizes), abort=lambda: (aborted.append(True), loop.stop())
+    )
+    made.flow = FlowControl(made.transport)
+    made.pause_writing()
+    assert not aborted
+    loop.run_forever()
+    loop.close()
+    assert (aborted, next(sizes, None)) == ([True], None)
 
 
 def test_requests_in_a_second_are_bounded() -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from app.servers.api.protocol import is_own
 from app.servers.api.unix_socket import UnixSocket
 from app.servers.api.verbs import routes
+from app.servers.http_connections import is_own
 from memory.errors import MemdeckError
 from tests.memory.entries.desks import make_workspace
 from tests.patience import PATIENCE

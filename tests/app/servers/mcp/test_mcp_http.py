@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from app.servers.http_connections import MOST
+from app.servers.mcp.wire import LONGEST
 from tests.memory.entries.desks import make_workspace
 from tests.patience import PATIENCE, line_of, within
 
@@ -77,6 +80,26 @@ def test_only_this_host_with_the_token_gets_in(place: Place) -> None:
     assert _status(place, Host=place.host, Authorization=token, Origin="http://evil.example") == 403
     assert _status(place, Host=place.host, Authorization=token, Origin=f"http://{place.host}") not in (401, 403)
     assert contents(place.root) == before
+
+
+def test_what_is_too_much_is_refused(place: Place) -> None:
+    """Bodies, connections and what is no HTTP have the bounds of `memdeck api`, and its errors."""
+    host, _, port = place.host.partition(":")
+
+    def raw(sent: bytes) -> bytes:
+        with socket.create_connection((host, int(port)), PATIENCE) as one, one.makefile("rb") as file:
+            one.sendall(sent)
+            return file.read()
+
+    head = f"POST /mcp HTTP/1.1\r\nHost: {place.host}\r\nAuthorization: Bearer {place.token}\r\nConnection: close\r\n"
+    assert b"http.large" in raw(f"{head}Content-Length: {LONGEST + 1}\r\n\r\n".encode())
+    assert b"http.request" in raw(b"\x16\x03\x01 this is no HTTP\r\n\r\n")
+    opened = [socket.create_connection((host, int(port)), PATIENCE) for _ in range(MOST)]
+    try:
+        assert b"http.busy" in raw(b"")
+    finally:
+        for one in opened:
+            one.close()
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

@@ -1,4 +1,4 @@
-"""HTTP connections as the API takes them: few, of known peers, and none that says nothing for long."""
+"""HTTP connections as the servers take them: few, of known peers, and none that says or takes nothing for long."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ MOST = 64
 """Connections at one time."""
 FIRST_SECONDS = 10.0
 """How long a request's line and headers may take."""
+TAKEN_SECONDS = 30.0
+"""After so long without taking anything of an answer that waits for it, a client is left."""
 
 
-class Protocol(H11Protocol):
+class HttpConnection(H11Protocol):
     """uvicorn's protocol with a bound on connections, a limit for slow requests, and a look at who is at a socket."""
 
     _slow: asyncio.TimerHandle | None = None
+    _untaken: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a connection in, or refuse it."""
@@ -36,7 +39,19 @@ class Protocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget a connection."""
         self._come()
+        self._take()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Wait until the client takes what is written; for as long as it takes anything."""
+        super().pause_writing()
+        self._take()
+        self._untaken = self.loop.call_later(TAKEN_SECONDS, self._look, self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        """Write on."""
+        self._take()
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         """Take bytes in; the time for a request counts until its headers are there."""
@@ -67,6 +82,20 @@ class Protocol(H11Protocol):
         if self._slow is not None:
             self._slow.cancel()
             self._slow = None
+
+    def _take(self) -> None:
+        if self._untaken is not None:
+            self._untaken.cancel()
+            self._untaken = None
+
+    def _look(self, before: int) -> None:
+        """Leave a client that took nothing since the last look: it holds a connection and what it asked for."""
+        left = self.transport.get_write_buffer_size()
+        if left < before:
+            self._untaken = self.loop.call_later(TAKEN_SECONDS, self._look, left)
+        else:
+            self._untaken = None
+            self.transport.abort()
 
     def _too_slow(self) -> None:
         self._slow = None

@@ -42,9 +42,10 @@ class Rate:
 class Bounds:
     """Takes the whole body of a request in before it is answered, and refuses what is too much."""
 
-    def __init__(self, app: App, rate: Rate) -> None:
-        """`rate` counts for all clients together."""
+    def __init__(self, app: App, rate: Rate, largest: int = LARGEST_BODY) -> None:
+        """`rate` counts for all clients together; `largest` is how many bytes a body may have."""
         self._app = app
+        self._largest = largest
         self._rate = rate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -56,8 +57,8 @@ class Bounds:
             await refuse(send, 429, "http.rate", "too many requests", hint="wait a second")
             return
         lengths = values_of(scope["headers"], b"content-length")
-        if lengths and (not lengths[0].isdigit() or len(lengths[0]) > 9 or int(lengths[0]) > LARGEST_BODY):
-            await _large(send)
+        if lengths and (not lengths[0].isdigit() or len(lengths[0]) > 9 or int(lengths[0]) > self._largest):
+            await _large(send, self._largest)
             return
         body = bytearray()
         try:
@@ -67,8 +68,8 @@ class Bounds:
                     if message["type"] != "http.request":
                         return  # the client has left
                     body += message.get("body", b"")
-                    if len(body) > LARGEST_BODY:
-                        await _large(send)
+                    if len(body) > self._largest:
+                        await _large(send, self._largest)
                         return
                     if not message.get("more_body", False):
                         break
@@ -87,5 +88,5 @@ class Bounds:
         await self._app(scope, whole, send)
 
 
-async def _large(send: Send) -> None:
-    await refuse(send, 413, "http.large", f"a body has at most {LARGEST_BODY:,} bytes", hint="send less")
+async def _large(send: Send, largest: int) -> None:
+    await refuse(send, 413, "http.large", f"a body has at most {largest:,} bytes", hint="send less")
