@@ -99,6 +99,36 @@ def test_what_a_command_names_is_found(root: Path, command: str, wanted: str) ->
 
 
 @pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("eslint .", "eslint.config.mjs"),
+        ("npx prettier --check .", ".prettierrc.cjs"),
+        ("vite build", "vite.config.ts"),
+        ("webpack", "webpack.config.js"),
+        ("pylint src", ".pylintrc"),
+        ("mypy .", "mypy.ini"),
+        ("flake8", ".flake8"),
+        ("alembic upgrade head", "alembic/env.py"),
+        ("sphinx-build docs out", "docs/conf.py"),
+        ("cd ops && locust", "ops/locustfile.py"),
+        ("goreleaser check", ".goreleaser.yml"),
+    ],
+)
+def test_settings_that_are_code_are_held_on_to(root: Path, command: str, file: str) -> None:
+    """Checkers and builders run what stands in their settings: a file of them that comes or changes asks again."""
+    before = Scripts(root).pinned(command)
+    path = root / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("one\n")
+    here = Scripts(root).pinned(command)
+    path.write_text("two\n")
+    again = Scripts(root).pinned(command)
+    assert file in {os.path.normpath(script.path) for script in here.scripts}
+    assert len({before.scripts, here.scripts, again.scripts}) == 3
+    assert any(one.startswith(("reads:", "modules:")) for one in before.unknown)
+
+
+@pytest.mark.parametrize(
     "command",
     [
         "df -h / | awk 'NR==2 {print $5}' | tr -d '%'",
