@@ -15,7 +15,7 @@ from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage.changes import is_agent
 
 from .arguments import checked
-from .definitions import BRIEF_URI, END_OF_SESSION, ENTRY_URI, FILE_URI, INSTRUCTIONS, TOOLS, Tool, tools
+from .definitions import BRIEF_URI, END_OF_SESSION, ENTRY_URI, FILE_URI, INSTRUCTIONS, NOTHING, TOOLS, Tool, tools
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
@@ -163,4 +163,4 @@ class Calls:
         with self.begun:
             message = (arguments or {}).get("message", "")
             found: str = self.desk.brief(message, actor=self.actor(client))["text"]
-        return found or "The memory of this workspace has nothing to tell right now."
+        return found or NOTHING

@@ -135,6 +135,7 @@ TEMPLATES: tuple[Json, ...] = (
         "mimeType": "application/json",
     },
 )
+NOTHING = "The memory of this workspace has nothing to tell right now."
 END_OF_SESSION = """\
 Before you finish, leave this workspace's memory in order with memdeck's tools:
 1. add kind=journal: what was done, what was decided and why, what is left.

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from app.version import __version__
 from memory.errors import MemdeckError, NotFoundError
 
-from .definitions import BRIEF_URI, FILE_URI, NAME, PROMPTS, TEMPLATES
+from .definitions import BRIEF_URI, FILE_URI, NAME, NOTHING, PROMPTS, TEMPLATES
 
 if TYPE_CHECKING:
     from .calls import Calls
@@ -40,7 +40,10 @@ def make_server(calls: Calls, watched: WatchedResources) -> Server[Any]:
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         told = await anyio.to_thread.run_sync(partial(calls.call, params.name, params.arguments, _client(ctx)))
         answer, failed = told
-        text = answer["text"] if set(answer) == {"text", "tokens"} else json.dumps(answer, ensure_ascii=False)
+        text = json.dumps(answer, ensure_ascii=False)
+        if set(answer) == {"text", "tokens"}:
+            # Some models refuse a text without a character.
+            text = answer["text"] or NOTHING
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)], structured_content=answer, is_error=failed
         )
