@@ -178,7 +178,7 @@ def check_cursors(memory: StateFiles) -> Iterator[Finding]:
 def check_archive(memory: StateFiles, now: datetime | None) -> Iterator[Finding]:
     """Look at the batches of the archive; what is wrong in them only warns."""
     for name in memory.names(ARCHIVE):
-        if name not in memory.batches and memory.names(f"{ARCHIVE}/{name}") and not name.startswith("."):
+        if name not in memory.batches and memory.holds(f"{ARCHIVE}/{name}") and not name.startswith("."):
             yield Finding("warn", f"archive:name:{name}", "it is no batch of the archive", f"{ARCHIVE}/{name}")
     for batch in memory.batches:
         yield from _batch(memory, batch, now)

@@ -212,7 +212,15 @@ class StateFiles:
     @cached_property
     def batches(self) -> tuple[str, ...]:
         """The names of the archive's batches that hold anything; what is called otherwise is none."""
-        return tuple(name for name in self.names(ARCHIVE) if _BATCH.fullmatch(name) and self.names(f"{ARCHIVE}/{name}"))
+        return tuple(name for name in self.names(ARCHIVE) if _BATCH.fullmatch(name) and self.holds(f"{ARCHIVE}/{name}"))
+
+    def holds(self, folder: str, depth: int = 4) -> bool:
+        """Tell whether a folder has more in it than empty folders, as they stay behind when a batch is undone."""
+        for name in self.names(folder):
+            path = self.root / folder / name
+            if depth == 0 or path.is_symlink() or not path.is_dir() or self.holds(f"{folder}/{name}", depth - 1):
+                return True
+        return False
 
     def manifest(self, batch: str) -> Json:
         """Return the manifest of a batch; MemdeckError `state.archive.manifest`."""

@@ -410,6 +410,16 @@ def test_undo_brings_a_prune_back(repository: Repository) -> None:
     assert not repository.path(f"{batch}/manifest.json").exists()
 
 
+def test_a_batch_that_was_undone_is_no_damage(repository: Repository) -> None:
+    """Undo leaves empty folders of a batch behind, which hold nothing that could be wrong."""
+    repository.recall()
+    operations.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
+    repository.workspace.undo(actor=ACTOR, now=repository.later())
+    repository.path(f"{ARCHIVE}/repair-20240116T100000000Z/damaged/inner").mkdir(parents=True)
+    assert repository.memory.batches == ()
+    assert [one.code for one in validate(repository.memory, repository.at) if one.code.startswith("archive:")] == []
+
+
 def test_a_batch_with_a_broken_manifest_stays_with_a_warning(repository: Repository) -> None:
     """What cannot be dated does not expire."""
     repository.recall()
