@@ -334,7 +334,8 @@ def _quote(hit: QueryHit, mode: Mode) -> str:
         told = [line.rstrip(".") for line in lines if line != NOT_SAID]
         return f"{item.summary}: {'; '.join(told[:_QUOTED])}" if told else item.summary
     if matching:
-        return "; ".join(matching[:_QUOTED])
+        *others, last = matching[:_QUOTED]
+        return "; ".join([*(line.rstrip(".") for line in others), last])
     return item.summary if mode == "answer" or not lines else f"{item.summary.rstrip('.:')}: {lines[0]}"
 
 

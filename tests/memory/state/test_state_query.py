@@ -41,6 +41,15 @@ def test_an_answer_cites_its_evidence(repository: Repository) -> None:
     assert len(found.hits) <= 8
 
 
+def test_lines_of_an_answer_are_joined_without_their_stops(repository: Repository) -> None:
+    """Where an item is quoted with more than one line, a full stop before the semicolon goes."""
+    repository.imported("stops", "DECISION: The cellar is locked.", "DECISION: The attic is locked.")
+    repository.recall()
+    answer = ask(repository.memory, "What was said: is the cellar or the attic locked?", repository.at).answer
+    assert "The cellar is locked; The attic is locked." in answer
+    assert ".;" not in answer
+
+
 @pytest.mark.parametrize("question", ["What is the airspeed of an unladen swallow?", "zebra quantum"])
 @pytest.mark.parametrize("mode", MODES)
 def test_too_little_evidence_is_said(repository: Repository, question: str, mode: str) -> None:
