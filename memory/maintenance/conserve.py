@@ -17,7 +17,8 @@ from memory.document.source import Outline, scan
 from memory.errors import MemdeckError
 from memory.named_tuple import NamedTuple
 
-_BLANK = b" \t\r\n"
+from .same_sections import BLANK, KnownSections, TextWithOutline, spans
+
 _LINE_ENDS = re.compile(rb"[\r\n]+")
 _SPACES = re.compile(rb"[ \t]*")
 _UPDATED = re.compile(rb"updated[ \t]*:")
@@ -77,7 +78,15 @@ class CutFile(NamedTuple):
     entries: int
 
 
+class _WholeSection(NamedTuple):
+    """A section that nothing is different in: the archive that it moves to (None: it stays), and how many entries."""
+
+    file: str | None
+    entries: int
+
+
 _NOTHING = CutFile([], [], 0)
+_NONE_WHOLE: Mapping[bytes, _WholeSection] = {}
 
 
 def verify(
@@ -135,12 +144,25 @@ def _balance(
     stood: dict[bytes, list[bytes]] = {}
     headings: set[bytes] = set()
     counts: list[str] = []
-    for name in after:
-        if not name.startswith(f"archive/{kind}-"):
-            continue
-        row = cut(after[name])
+    archives = [name for name in after if name.startswith(f"archive/{kind}-")]
+    names = [*archives, *([source] if source in after else [])]
+    known = KnownSections(
+        {
+            name: TextWithOutline(before[name], outlines.get(name) or scan(before[name], _front(before[name])))
+            for name in names
+            if name in before
+        }
+    )
+    texts = {name: known.read(after[name], _front(after[name])) for name in names}
+    whole = _whole(kind, known, texts)
+    moved_whole = 0
+    for name in archives:
+        wrong = [heading for heading, one in whole.items() if one.file == name and not _fits(kind, name, heading)]
+        found += [f"{_shown(_LINE + heading)} would stand in the wrong place of {name}" for heading in wrong]
+        moved_whole += sum(one.entries for one in whole.values() if one.file == name)
+        row = _cut(texts[name], whole)
         headings.update(row.headings)
-        added, missing = _added(cut(before[name], outlines.get(name)) if name in before else _NOTHING, row)
+        added, missing = _added(_cut(known.files[name], whole) if name in before else _NOTHING, row)
         found += [f"{_shown(piece)} would be lost from {name}" for piece in missing]
         found += _misplaced(name, kind, row, added, new_file=not before.get(name, b"").strip())
         _collect(come, row, added, by_heading=by_heading)
@@ -148,7 +170,8 @@ def _balance(
             entered = set(added)
             _collect(stood, row, (at for at in range(len(row.pieces)) if at not in entered), by_heading=by_heading)
     if source in after:
-        old, new = cut(before.get(source, b""), outlines.get(source)), cut(after[source])
+        old = _cut(known.files[source], whole) if source in before else _NOTHING
+        new = _cut(texts[source], whole)
         removed, extra = _added(new, old)
         found += [f"{_shown(piece)} would appear in {source}" for piece in extra]
         for index in removed:
@@ -161,11 +184,32 @@ def _balance(
     found += different
     if returned != (told := sum(rule.returned for rule in rules)):
         counts.append(f"{returned} entries that left {source} stand in its archives already instead of {told}")
-    got = sum(map(len, come.values()))
+    got = sum(map(len, come.values())) + moved_whole
     moved = sum(rule.archived + rule.cleared for rule in rules)
     if moved != got:
         counts.append(f"the archives of {source} would get {got} entries instead of {moved}")
     return found + counts
+
+
+def _whole(kind: str, known: KnownSections, texts: Mapping[str, TextWithOutline]) -> dict[bytes, _WholeSection]:
+    """Return the sections, by heading, that are once in the files before and once in those after, with the same bytes.
+
+    A day of the journal may stand in an archive now. All others stand in the file where they stood; among those of the
+    archives only days, for what stands there of tasks and plans is asked for.
+    """
+    source = f"{kind}.md"
+    count = Counter(span.heading for text in texts.values() for span in spans(text.data, text.outline))
+    found: dict[bytes, _WholeSection] = {}
+    for name, text in texts.items():
+        for heading in text.same:
+            before, span = known.spans[heading]
+            if count[heading] != 1:
+                continue
+            if before == name and (kind == "journal" or name == source):
+                found[heading] = _WholeSection(None, span.behind - span.first - 1)
+            elif kind == "journal" and before == source and known.has_entries_only(heading):
+                found[heading] = _WholeSection(name, span.behind - span.first - 1)
+    return found
 
 
 def _collect(into: dict[bytes, list[bytes]], row: CutFile, indexes: Iterable[int], *, by_heading: bool) -> None:
@@ -228,15 +272,7 @@ def _times(count: int) -> str:
 
 def _misplaced(name: str, kind: str, row: CutFile, added: Sequence[int], *, new_file: bool) -> list[str]:
     """Check that what an archive gets is entries in their place, headings of their sections, and a header."""
-    month = name[-10:-3].encode()
-
-    def right(heading: bytes) -> bool:
-        if kind == "journal":
-            day = _DAY.match(heading)
-            return day is not None and day[2] == month
-        return _COMPLETED.fullmatch(heading) is not None
-
-    wrong = {heading for heading in {row.headings[index] for index in added} if not right(heading)}
+    wrong = {heading for heading in {row.headings[index] for index in added} if not _fits(kind, name, heading)}
     found = []
     for index in added:
         piece, heading = row.pieces[index], row.headings[index]
@@ -250,33 +286,56 @@ def _misplaced(name: str, kind: str, row: CutFile, added: Sequence[int], *, new_
     return found
 
 
-def cut(data: bytes, outline: Outline | None = None) -> CutFile:
-    """Cut a file into its row; the `updated:` line of the front matter is the same whatever its value is.
+def _fits(kind: str, name: str, heading: bytes) -> bool:
+    """Tell whether the section of a heading may get entries in an archive."""
+    if kind == "journal":
+        day = _DAY.match(heading)
+        return day is not None and day[2] == name[-10:-3].encode()
+    return _COMPLETED.fullmatch(heading) is not None
 
-    `outline` holds its headings, None: they are looked for.
+
+def cut(data: bytes) -> CutFile:
+    """Cut a file into its row; the `updated:` line of the front matter is the same whatever its value is."""
+    return _cut(TextWithOutline(data, scan(data, _front(data))), _NONE_WHOLE)
+
+
+def _cut(file: TextWithOutline, whole: Mapping[bytes, _WholeSection]) -> CutFile:
+    """Cut a file into its row; of whole sections that stay there is the heading, of those that move there is nothing.
+
+    Their entries are counted all the same.
     """
-    front = front_end(data, len(BOM) if data.startswith(BOM) else 0)
-    if outline is None:
-        outline = scan(data, front)
-    starts, levels = outline.starts, outline.levels
+    data, starts = file.data, file.outline.starts
+    front = _front(data)
     pieces = [_STAMP if _UPDATED.match(line) else _LINE + line for line in _lines(data[:front])]
     pieces += [_LINE + line for line in _lines(data[front : starts[0] if starts else len(data)])]
-    texts = [data[start:end].rstrip(b"\r\n") for start, end in zip(starts, [*starts, len(data)][1:], strict=True)]
+    sections = list(spans(data, file.outline))
+    bounds = [*starts, len(data)]
+    pieces += _entries(data, bounds, 0, sections[0].first if sections else len(starts))
     headings = [b""] * len(pieces)
-    tops = [index for index, level in enumerate(levels) if level < 3]
-    heading = b""
-    begin = 0
-    for index in [*tops, len(texts)]:
-        pieces += [_unblank(text) if text.endswith((b" ", b"\t")) else text for text in texts[begin:index]]
-        headings += [heading] * (index - begin)
-        if index < len(texts):
-            first, *rest = _lines(texts[index])
-            heading = first.rstrip(_BLANK)
-            pieces.append(_LINE + heading)
-            pieces += [_LINE + line for line in rest]
-            headings += [heading] * (1 + len(rest))
-        begin = index + 1
-    return CutFile(pieces, headings, len(texts) - len(tops))
+    for heading, begin, _, first, behind in sections:
+        one = whole.get(heading)
+        if one is not None:
+            if one.file is None:
+                pieces.append(_LINE + heading)
+                headings.append(heading)
+            continue
+        lines = _lines(data[begin : bounds[first + 1]])[1:]
+        pieces.append(_LINE + heading)
+        pieces += [_LINE + line for line in lines]
+        pieces += _entries(data, bounds, first + 1, behind)
+        headings += [heading] * (1 + len(lines) + behind - first - 1)
+    return CutFile(pieces, headings, len(starts) - len(sections))
+
+
+def _entries(data: bytes, bounds: Sequence[int], first: int, behind: int) -> list[bytes]:
+    """Return the entries of some headings without the blank lines at their ends."""
+    texts = [data[bounds[index] : bounds[index + 1]].rstrip(b"\r\n") for index in range(first, behind)]
+    return [_unblank(text) if text.endswith((b" ", b"\t")) else text for text in texts]
+
+
+def _front(data: bytes) -> int:
+    """Return where the body of a file begins."""
+    return front_end(data, len(BOM) if data.startswith(BOM) else 0)
 
 
 def _lines(text: bytes) -> list[bytes]:
@@ -285,7 +344,7 @@ def _lines(text: bytes) -> list[bytes]:
 
 def _unblank(text: bytes) -> bytes:
     """Return an entry without blank lines of spaces at its end; spaces behind its last word are its own."""
-    end = len(text.rstrip(_BLANK))
+    end = len(text.rstrip(BLANK))
     found = _SPACES.match(text, end)
     return text[: found.end()] if found else text
 
