@@ -79,21 +79,23 @@ def read_moment(text: str, zone: tzinfo) -> Moment | None:
         raise BadMoment(f"{text[:40]!r} is not a date or time", f"write {FORMS}")
     day_text, hour, minute, second, fraction, offset = found.groups()
     try:
-        day = date.fromisoformat(day_text)
         if hour is None:
-            return Moment(text, day)
+            return Moment(text, date.fromisoformat(day_text))
         micro = int(fraction[:6].ljust(6, "0")) if fraction else 0
-        clock = time(int(hour), int(minute), int(second or 0), micro)
+        year, month, day = int(day_text[:4]), int(day_text[5:7]), int(day_text[8:])
+        local = datetime(year, month, day, int(hour), int(minute), int(second or 0), micro)  # noqa: DTZ001 - see below
     except ValueError:
         raise BadMoment(f"{text[:40]!r} does not exist", "check month, day and hour") from None
-    instant = _instant(datetime.combine(day, clock), zone if offset is None else _read_offset(offset, text))
-    return Moment(text, day if offset is None else instant.astimezone(zone).date(), instant)
+    instant = _instant(local, zone if offset is None else _read_offset(offset, text))
+    return Moment(text, local.date() if offset is None else instant.astimezone(zone).date(), instant)
 
 
 def _instant(local: datetime, zone: tzinfo) -> datetime:
     try:
         aware = local.replace(tzinfo=zone)
-        return min(max(aware if zone is UTC else aware.astimezone(UTC), _EARLIEST), _LATEST)
+        if zone is not UTC:
+            aware = aware.astimezone(UTC)
+        return aware if 1 < local.year < 9999 else min(max(aware, _EARLIEST), _LATEST)
     except OverflowError:
         return _EARLIEST if local.year == 1 else _LATEST
 

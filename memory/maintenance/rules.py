@@ -40,6 +40,8 @@ _AHEAD = "it is dated in the future"
 _COMPLETED = re.compile(rb"\n- {1,4}completed:(?: ([^\r\n]*))?(?=\r?\n[^ \t\r\n]|\r?\n?\Z)")
 _SUSPECT = re.compile(rb"```|~~~|<[A-Za-z/!?]|\r(?!\n)")
 _LONGEST = 4_000_000  # days; more than the calendar has
+_CHANGED_CLOCK = timedelta(days=2)
+"""How far from a moment a change of the clock can make its day one of doubt."""
 _UNFINISHED = frozenset({"planning", "running", "blocked", "failed"})
 
 Closed = Callable[[date], "str | None"]
@@ -273,8 +275,12 @@ def _certain(today: Today, age: timedelta) -> tuple[date, date]:
     Only the days between them have to be looked at entry by entry.
     """
     try:
-        cut = (today.now - age).astimezone(today.zone).date()
-        return cut - timedelta(days=1), cut + timedelta(days=1)
+        cut = (today.now - age).astimezone(today.zone)
+        # A clock that is not changed anywhere near leaves a single day in doubt.
+        near = (today.now, cut - _CHANGED_CLOCK, cut + _CHANGED_CLOCK)
+        if len({cut.utcoffset(), *(moment.astimezone(today.zone).utcoffset() for moment in near)}) == 1:
+            return cut.date(), cut.date()
+        return cut.date() - timedelta(days=1), cut.date() + timedelta(days=1)
     except OverflowError:
         return date.min, date.min
 
