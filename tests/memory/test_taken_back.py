@@ -9,13 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from memory.document import parse
+from memory.document.compare import compare
+from memory.document.lines import compare_lines, lines_of
+from memory.document.units import units_of
 from memory.errors import ConflictError
 from memory.facts import FactStore
 from memory.files.tasks.edits import add_task, edit_task, remove_task
 from memory.history.changes import list_changes
 from memory.history.taken_back import bring_back_chosen, leave, revert_change, undone_changes
 from memory.history.versions import restore_version
+from memory.storage.log.records import ChangeRecord, Touched
+from memory.storage.log.taken_back import Regions, StaleSave, taken_back
 from memory.workspace import Workspace
+from tests.growth import assert_in_proportion
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 TASKS = (
@@ -288,3 +295,31 @@ def test_changes_of_ours_are_found_behind_many_saves(tmp_path: Path, own: int, o
     assert waiting(workspace) == []
     save(workspace, stale, 300)
     assert [set(one) for one in waiting(workspace)] == [{f"Ours {number}" for number in range(own)}]
+
+
+@pytest.mark.parametrize("kind", ["entries", "lines"])
+def test_what_a_large_save_takes_back_is_named_in_proportion(kind: str) -> None:
+    """A copy from before maintenance brings tens of thousands of entries back, or of lines; each is looked at once."""
+
+    def make(size: int) -> tuple[bytes, bytes, Regions]:
+        if kind == "lines":
+            full, bare = "".join(f'{{"fact": {number}}}\n' for number in range(size)).encode(), b'{"fact": "last"}\n'
+            return full, bare, compare_lines(full, bare)
+        full = b"## Completed\n\n" + "".join(f"### Task {number}\n\n" for number in range(size)).encode()
+        return full, b"## Completed\n", compare(parse(full), parse(b"## Completed\n"))
+
+    def work(made: tuple[bytes, bytes, Regions]) -> object:
+        full, bare, regions = made
+        other = compare_lines if kind == "lines" else lambda one, two: compare(parse(one), parse(two))
+        record = ChangeRecord(1, "c1", NOW, "maintain", "maintain", "", ())
+        return taken_back(bare, full, other(bare, full), [(record, regions)], other, named)
+
+    def named(regions: Regions) -> list[Touched]:
+        gone = [unit.before.title for unit in units_of(regions, by_place=False) if unit.before is not None]
+        gone += [line.decode().rstrip() for one in regions if one.kind == "lines" for line in lines_of(one.before)]
+        return [Touched("tasks.md", None, title, "removed") for title in gone]
+
+    found = work(make(60))
+    assert isinstance(found, StaleSave)
+    assert len(found.lost) >= 60
+    assert_in_proportion(make, work, 300)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from memory.document.compare import Region, apply, inverted, lines_of
@@ -180,22 +181,47 @@ def _stale(
     name: Callable[[Regions], Sequence[Touched]],
 ) -> StaleSave | None:
     """Name what was taken back of memdeck's own changes; what other programs lost to each other is not listed."""
-    own = [(record, made) for record, made in behind if record.actor != OUTSIDE]
+    own = [_OwnChange(record, made, name) for record, made in behind if record.actor != OUTSIDE]
     lost = []
     for state, what, whole in judged:
         if state != "back":
             continue
         titles = {what.title} if isinstance(what, _Text) else {e.title for e in (what.before, what.after) if e}
-        for record, made in own:
-            touched = [one for one in name(made) if one.title in titles]
-            if touched:
-                one = touched[0]
-                lost.append(Lost(record.id, one.ref, one.title[:_TITLE], one.kind, whole))
+        for change in own:
+            one = change.first(titles)
+            if one is not None:
+                lost.append(Lost(change.record.id, one.ref, one.title[:_TITLE], one.kind, whole))
                 break
-            if isinstance(what, _Text) and any(text.title == what.title for text in _texts(made)):
-                lost.append(Lost(record.id, None, what.title[:_TITLE], "edited", whole))
+            if isinstance(what, _Text) and what.title in change.texts:
+                lost.append(Lost(change.record.id, None, what.title[:_TITLE], "edited", whole))
                 break
     return StaleSave(since, tuple(lost)) if lost else None
+
+
+class _OwnChange:
+    """What one change of memdeck touched, by title; it may be tens of thousands of entries, and is named once."""
+
+    def __init__(self, record: ChangeRecord, made: Regions, name: Callable[[Regions], Sequence[Touched]]) -> None:
+        self.record = record
+        self._made = made
+        self._name = name
+
+    @cached_property
+    def _by_title(self) -> dict[str, tuple[int, Touched]]:
+        found: dict[str, tuple[int, Touched]] = {}
+        for number, one in enumerate(self._name(self._made)):
+            found.setdefault(one.title, (number, one))
+        return found
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """The titles of the texts that it changed."""
+        return frozenset(text.title for text in _texts(self._made))
+
+    def first(self, titles: Iterable[str]) -> Touched | None:
+        """Return the first of what it touched that has one of some titles."""
+        found = [self._by_title[title] for title in titles if title in self._by_title]
+        return min(found, key=lambda one: one[0])[1] if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +312,9 @@ def _texts(regions: Regions) -> Iterator[_Text]:
     """Yield what regions say of texts that are no entries; the time of a change in the front matter is none."""
     for region in regions:
         if region.kind == "body":
-            yield _Text(region.section or "", region.before, region.after)
+            # Blank lines say nothing that could be taken back.
+            if _rows(region.before) != _rows(region.after):
+                yield _Text(region.section or "", region.before, region.after)
         elif region.kind == "lines":
             yield from _lines(region)
         elif region.kind == "top":
@@ -305,11 +333,12 @@ def _texts(regions: Regions) -> Iterator[_Text]:
 def _lines(region: Region) -> Iterator[_Text]:
     """Yield lines that went or came, each as a text of its own: a file of lines has no sections."""
     old, new = lines_of(region.before), lines_of(region.after)
+    before, after = set(old), set(new)
     for line in old:
-        if line not in new:
+        if line not in after:
             yield _Text(decode(line.rstrip()), line, b"")
     for line in new:
-        if line not in old:
+        if line not in before:
             yield _Text(decode(line.rstrip()), b"", line)
 
 
