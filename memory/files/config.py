@@ -103,6 +103,7 @@ class Config:
             self._first.setdefault(setting.key, setting)
         self._zone: tzinfo | None = None
         self._zone_read = False
+        self._doubtful: tuple[tuple[int, str, str], ...] | None = None
 
     def setting(self, key: str) -> Setting | None:
         """Return the setting that counts for a key, None where there is none."""
@@ -125,22 +126,45 @@ class Config:
     def doubtful(self) -> tuple[tuple[int, str, str], ...]:
         """Return the lines that look like a setting of maintenance and are none: line from 0, the key, a sentence.
 
-        The key is set nowhere, so its default would count although somebody wrote another value. Lines of code and of
-        comments are no settings.
+        Where the key is set nowhere else its default would count although somebody wrote another value. Where it is,
+        the line counts among these only if it gives another value that could be used: of the two nobody knows which was
+        meant. Lines of code and of comments are no settings.
         """
+        if self._doubtful is None:
+            self._doubtful = tuple(sorted(self._find_doubtful().values()))
+        return self._doubtful
+
+    def _find_doubtful(self) -> dict[str, tuple[int, str, str]]:
         found: dict[str, tuple[int, str, str]] = {}
         for setting in self.settings:
             meant = meant_key(setting.key, _ALIKE)
-            if meant in MAINTENANCE_KEYS and meant not in self._first:
-                found.setdefault(meant, (setting.line, meant, unknown_key_words(setting.key, meant)))
-        missing = [key for key in MAINTENANCE_KEYS if key not in self._first and key not in found]
+            if meant in MAINTENANCE_KEYS and self._contradicts(meant, setting.value):
+                words = f"{unknown_key_words(setting.key, meant)}{self._set_elsewhere(meant)}"
+                found.setdefault(meant, (setting.line, meant, words))
+        missing = {key.lower(): key for key in MAINTENANCE_KEYS if key not in found}
+        # The lines of settings are none of these, and it takes long to tell them from code and comments.
+        taken = {setting.line for setting in self.settings}
+        # Nor are the further lines of a value, unless nothing else sets their key.
+        values = {at for one in self.settings for at in range(one.line, one.line + len(one.raw.splitlines()))}
         for line, text in _lines_of_text(self.document) if missing else ():
-            match = _LIKE_FIELD.match(text)
-            key = next((key for key in missing if match and key.lower() == match[1].lower()), None)
-            if key is not None:
+            match = _LIKE_FIELD.match(text) if line not in taken else None
+            key = missing.get(match[1].lower()) if match else None
+            if match is None or key is None or (line in values and key in self._first):
+                continue
+            value, _ = split_field(key, text[match.end() :].strip(" \t*_`"))
+            if self._contradicts(key, value):
                 sentence = f"{text.strip()[:60]!r} is text and sets nothing; a setting is a line like `- {key}: value`"
-                found.setdefault(key, (line, key, sentence))
-        return tuple(sorted(found.values()))
+                found.setdefault(key, (line, key, sentence + self._set_elsewhere(key)))
+        return found
+
+    def _contradicts(self, key: str, value: str) -> bool:
+        """Tell whether a line that is no setting of a key gives it another value than what counts."""
+        counts = self._first.get(key)
+        return counts is None or (counts.value != value and value_problem(key, value) is None)
+
+    def _set_elsewhere(self, key: str) -> str:
+        counts = self._first.get(key)
+        return f"; line {counts.line + 1} sets {key} to {counts.value[:40]!r}" if counts else ""
 
     def zone(self, fallback: Callable[[], tzinfo]) -> tzinfo:
         """Return the zone that `timezone` names; `fallback()` where it is missing or unknown."""
@@ -186,11 +210,10 @@ class Config:
         return usual if found is None else int(found.value)
 
     def _require(self, key: str) -> Setting | None:
-        """Return the setting of a key once its value is known to be usable; None where nothing sets it."""
+        """Return the setting of a key once its value is known to be usable and the only one; None where none is."""
         found = self.setting(key)
         if found is not None:
             self._check(found)
-            return found
         for line, meant, sentence in self.doubtful():
             if meant == key:
                 raise ConfigError(
@@ -201,7 +224,7 @@ class Config:
                     line=line + 1,
                     key=key,
                 )
-        return None
+        return found
 
     def _check(self, setting: Setting) -> None:
         sentence = value_problem(setting.key, setting.value)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory.document import parse
-from memory.document.compare import compare
-from memory.document.lines import compare_lines, lines_of
+from memory.document.compare import compare, compare_lines, lines_of
 from memory.document.units import units_of
 from memory.errors import ConflictError
 from memory.facts import FactStore

@@ -183,9 +183,35 @@ def test_a_line_that_sets_nothing_stops_it(tmp_path: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "lines", "line"),
+    [
+        ("maxJournalEntries", "- maxJournalEntries: 5\n* maxJournalEntries: 9", 3),
+        ("maxJournalEntries", "maxJournalEntries: 9 (since May)\n- maxJournalEntries: 5", 2),
+        ("pruneJournalAfterDays", "- pruneJournalAfterDays: 5\n- pruneJournalAfterDay: 90", 3),
+        ("timezone", "- timezone: UTC\n**timezone:** Europe/Berlin", 3),
+        ("timezone", "- timezone: UTC\n- Timezone: none", 3),
+    ],
+)
+def test_a_second_value_beside_the_one_that_counts_stops_it(tmp_path: Path, key: str, lines: str, line: int) -> None:
+    """A line that would set another value if it were a setting stops the run too, and names the one that counts."""
+    workspace = make(tmp_path, {**FILES, "config.md": f"## Memory Maintenance\n{lines}\n"})
+    before = contents(workspace)
+    with pytest.raises(ConfigError) as caught:
+        maintain(workspace, NOW)
+    assert caught.value.code == "config.malformed"
+    assert f"config.md:{line}: " in caught.value.message
+    assert f"sets {key} to" in caught.value.message
+    assert contents(workspace) == before
+    found = [(one.line, one.level) for one in check_all(workspace) if one.file == "config.md" and one.line == line]
+    assert (line, "error") in found
+
+
+@pytest.mark.parametrize(
     "lines",
     [
-        "- maxJournalEntries: 5\n* maxJournalEntries: 9",
+        "- maxJournalEntries: 5\n* maxJournalEntries: 5",
+        "- maxJournalEntries: 5\nmaxJournalEntries: how many entries stay",
+        "- timezone: UTC\n- timezones: two of us are in Berlin",
         "<!--\n- maxJournalEntries : 5\n-->",
         "```\n* maxJournalEntries: 5\n```",
         "- maxKnowledgeEntries: 5",
@@ -193,7 +219,7 @@ def test_a_line_that_sets_nothing_stops_it(tmp_path: Path, line: str) -> None:
     ],
 )
 def test_lines_that_set_nothing_and_mean_nothing(tmp_path: Path, lines: str) -> None:
-    """Comments, code, prose, other keys, and a second spelling of what is set stop nothing."""
+    """Comments, code, prose, other keys, and a second spelling of the value that is set stop nothing."""
     workspace = make(tmp_path, {**FILES, "config.md": f"## Memory Maintenance\n{lines}\n"})
     assert maintain(workspace, NOW, dry_run=True).balanced
 
