@@ -220,7 +220,9 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         elif 0 < top < len(old):
             place = find(rows, old[top], top)
             self.scroll_to(y=place if place >= 0 else top, animate=False, force=True, immediate=True)
-        if redraw or to_top or self._range_from is not None or round(self.scroll_y) != top:
+        # Where there are no rows something else may be drawn.
+        anew = redraw or to_top or bool(rows) != bool(old)
+        if anew or self._range_from is not None or round(self.scroll_y) != top:
             self.refresh()
         else:
             self._refresh_others(old, position, hover)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
@@ -14,7 +15,7 @@ from textual.strip import Strip
 
 from app.tui import main_screen
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, press, running
+from tests.app.tui.tui_helpers import make_app, make_workspace, press, running
 from widgets.chrome.compositor import DrawnUpdate, SparseCompositor
 from widgets.list.line_list import LineList
 from widgets.text.line_view import LineView
@@ -44,11 +45,32 @@ def cells(strip: Strip) -> list[tuple[str, object]]:
     return found
 
 
+FIRST_KEYS = (
+    *("2", "Q", *"Buy", "enter", "u", "ctrl+r", "e", "escape", "slash", *"zz", "escape", "b", "b", "u", "a", "escape"),
+    *("3", "a", *"Talk", "ctrl+s", "u", "4", "2"),
+)
+"""Keys with which the first entry comes where there is none, and goes again."""
+
+
 @pytest.mark.parametrize("size", [(120, 36), (80, 24), (50, 16)])
 async def test_what_is_drawn_in_part_is_as_if_drawn_as_a_whole(
     workspace: Workspace, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each cell that goes to the terminal is what the whole screen has there, and after each key none is left out."""
+    await _press_and_compare(workspace, size, KEYS, monkeypatch)
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (50, 16)])
+async def test_what_is_said_of_an_empty_pane_goes_with_the_first_entry(
+    tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing stays on the screen of what stood where there was no entry, and it comes back with the last one."""
+    await _press_and_compare(make_workspace(tmp_path, {}), size, FIRST_KEYS, monkeypatch)
+
+
+async def _press_and_compare(
+    workspace: Workspace, size: tuple[int, int], keys: Sequence[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     compared: list[tuple[int, int]] = []
     terminal: dict[tuple[int, int], tuple[str, object]] = {}
 
@@ -86,7 +108,7 @@ async def test_what_is_drawn_in_part_is_as_if_drawn_as_a_whole(
     monkeypatch.setattr(main_screen, "SparseCompositor", Compared)
     app = make_app(workspace)
     async with running(app, size, frames=True) as pilot:
-        for key in KEYS:
+        for key in keys:
             await press(pilot, key)
             if app.screen is app.main_screen:
                 whole = app.screen._compositor.whole  # type: ignore[attr-defined]
