@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.base.safe_text import visible
+from tests.pilots import without_frames
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation, Heading, Note, is_item, nearest
@@ -222,6 +223,16 @@ async def test_a_letter_after_g_is_for_the_application() -> None:
         assert view.selected == frozenset()
         await pilot.press("g", "down", "g")
         assert view.cursor == 2
+
+
+async def test_the_mouse_may_come_before_the_first_frame() -> None:
+    """A click that arrives before anything was drawn moves the cursor as any other."""
+    app, view, _ = app_with(rows_of(5))
+    with without_frames():
+        async with app.run_test(size=(40, 10)) as pilot:
+            await pilot.click(view, offset=(2, 3))
+            assert view.position == 3
+            assert view.render_line(3).cell_length == 40
 
 
 async def test_changed_rows_flash_once() -> None:

@@ -169,6 +169,8 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         self._flash_timer: Timer | None = None
         self._hover = -1
         self._pressed: Hashable | None = None
+        # The mouse may move over a row before the first frame.
+        self._shown_selection: frozenset[Hashable] = frozenset()
         self.set_rows(rows)
 
     @property
