@@ -99,24 +99,31 @@ class Stopwatch:
     def __init__(self, *pids: int) -> None:
         """Begin; `pids` are the processes at work, this one if none is given."""
         self._pids = pids or (os.getpid(),)
-        self._starved = dict.fromkeys(self._pids, 0.0)
+        self._seen = dict.fromkeys(self._pids, (0.0, 0.0))
         self._before = self._look()
         self._begun = time.monotonic()
 
     def seconds(self) -> float:
         """Return the seconds until now; of a process that ended counts what was seen at the last call before."""
-        return time.monotonic() - self._begun - (self._look() - self._before)
+        return time.monotonic() - self._begun - (self._look()[1] - self._before[1])
 
-    def _look(self) -> float:
+    def waited(self) -> float:
+        """Return as `seconds`, without those of work: processors that others use as well work at half their speed."""
+        ran, starved = self._look()
+        return time.monotonic() - self._begun - (ran - self._before[0]) - (starved - self._before[1])
+
+    def _look(self) -> tuple[float, float]:
         for pid in self._pids:
-            self._starved[pid] = max(self._starved[pid], _starved(pid))
-        return sum(self._starved.values())
+            ran, starved = _times(pid)
+            self._seen[pid] = max(self._seen[pid][0], ran), max(self._seen[pid][1], starved)
+        return sum(ran for ran, _ in self._seen.values()), sum(starved for _, starved in self._seen.values())
 
 
-def _starved(pid: int) -> float:
-    """Return for how many seconds the threads of a process could have run while others had the processors."""
-    total = 0
+def _times(pid: int) -> tuple[float, float]:
+    """Return for how many seconds the threads of a process ran, and could have while others had the processors."""
+    ran = starved = 0
     for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
         with contextlib.suppress(OSError), open(path, encoding="ascii") as stream:
-            total += int(stream.read().split()[1])
-    return total / 1e9
+            words = stream.read().split()
+            ran, starved = ran + int(words[0]), starved + int(words[1])
+    return ran / 1e9, starved / 1e9
