@@ -150,7 +150,7 @@ class Derived:
                 return
             source, target = other._folder.open(), self._folder.open()
             try:
-                os.rename(other._name, self._name, src_dir_fd=source, dst_dir_fd=target)
+                fsio.rename(other._name, source, self._name, target)
             finally:
                 os.close(source)
                 os.close(target)
