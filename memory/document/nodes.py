@@ -463,3 +463,8 @@ def _join(heading: bytes, body: bytes, newline: str) -> bytes:
     if heading.endswith(b"\r") and body.startswith(b"\n"):
         body = b"\r" + body[1:]  # Else the two would be one line end, and a blank line gone.
     return heading + body
+
+
+def bare(entry: Entry) -> bytes:
+    """Return an entry's source without the blank lines behind it, which only keep entries apart."""
+    return entry.raw.rstrip(b" \t\r\n")

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from memory.errors import ConflictError, UsageError
 
 from .compare import Region, differences
-from .nodes import Entry, Section
+from .nodes import Entry, Section, bare
 from .source import ends_line
-from .units import Unit, alike, bare, entries_in, joined, paired, sections_in
+from .units import Unit, alike, entries_in, joined, paired, sections_in
 
 if TYPE_CHECKING:
     from .model import Document

@@ -11,6 +11,7 @@ from memory.named_tuple import NamedTuple
 
 from .compare import Region, differences
 from .model import parse
+from .nodes import bare
 
 if TYPE_CHECKING:
     from .nodes import Entry, Section
@@ -34,11 +35,6 @@ class Unit(NamedTuple):
     after: Entry | None
     section: str | None
     new_section: str | None
-
-
-def bare(entry: Entry) -> bytes:
-    """Return an entry's source without the blank lines behind it, which only keep entries apart."""
-    return entry.raw.rstrip(b" \t\r\n")
 
 
 def same_entry(one: Entry, other: Entry) -> bool:

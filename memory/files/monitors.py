@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.base.remarks import is_absent, split_field
 from memory.document import Document, Entry, Section
-from memory.document.units import bare
+from memory.document.nodes import bare
 from memory.errors import UsageError
 
 from .edit import (

@@ -10,8 +10,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from memory.document.compare import ends
+from memory.document.nodes import bare
 from memory.document.source import encode
-from memory.document.units import bare
 
 from .refs.refs import tell_apart
 from .tasks.values import Head, created_of, identity_of, is_run, quick_identity

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memory.base.clock import Moment
-from memory.document.units import bare, units_of
+from memory.document.nodes import bare
+from memory.document.units import units_of
 from memory.errors import MemdeckError
 from memory.files.refs.entry_refs import ref_of
 from memory.named_tuple import NamedTuple

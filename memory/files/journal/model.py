@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import ge
 from typing import TYPE_CHECKING, Any
 
-from memory.document.units import bare
+from memory.document.nodes import bare
 from memory.files.refs.refs import SHORT, fits, identity_hex, identity_of_bytes, look_up, tell_apart
 from memory.named_tuple import NamedTuple
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from memory.base.remarks import is_absent
-from memory.document.units import bare
+from memory.document.nodes import bare
 from memory.files.refs.item_refs import Name, NamedItem, name_all
 from memory.files.refs.refs import look_up
 

@@ -214,7 +214,7 @@ def _by_past(
     past: Past | None,
 ) -> T:
     """Return the entry that a ref which fits nothing meant before it was edited, or raise what became of it."""
-    from memory.document.units import bare
+    from memory.document.nodes import bare
 
     trace = None if past is None else past(kind, digits)
     known = [item for pool in pools for item in pool() if item.identity.startswith(digits[:SHORT])]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local
-from memory.document.units import bare, units_of
+from memory.document.nodes import bare
+from memory.document.units import units_of
 
 from .entry_refs import ref_of
 from .refs import SHORT, RefTrace, tell_apart

@@ -13,8 +13,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from memory.document.compare import Region, apply, inverted, lines_of
+from memory.document.nodes import bare
 from memory.document.source import decode
-from memory.document.units import Unit, bare, sections_in, units_of, updated_of
+from memory.document.units import Unit, sections_in, units_of, updated_of
 
 from .records import MOST_BEHIND, OUTSIDE
 

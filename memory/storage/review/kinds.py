@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from memory.document.compare import Region, lines_of
-from memory.document.units import Unit, bare, sections_in, units_of
+from memory.document.nodes import bare
+from memory.document.units import Unit, sections_in, units_of
 from memory.named_tuple import NamedTuple
 from memory.storage.changes import FileChange
 from memory.storage.log.records import OUTSIDE
