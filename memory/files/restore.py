@@ -16,7 +16,7 @@ from .plans.model import Plan, find_plan, read_plans
 from .refs.entry_refs import kind_of, ref_of
 from .refs.refs import read_ref
 from .tasks.model import Task, find_task, read_tasks
-from .tasks.sections import with_section
+from .tasks.values import with_section
 
 if TYPE_CHECKING:
     from .reader import Files

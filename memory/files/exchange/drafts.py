@@ -21,8 +21,7 @@ from memory.files.knowledge import model as knowledge
 from memory.files.snapshot import Snapshot, WrittenFiles
 from memory.files.tasks import edits as tasks
 from memory.files.tasks.fields import check_due, heading, with_text, write_tags
-from memory.files.tasks.sections import SECTIONS, with_section
-from memory.files.tasks.values import PRIORITIES, read_due, read_progress
+from memory.files.tasks.values import PRIORITIES, SECTIONS, read_due, read_progress, with_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable

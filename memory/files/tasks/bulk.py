@@ -14,7 +14,7 @@ from memory.files.edit import Edit
 from .edits import FILE, edit_task, shift_priority
 from .fields import heading, with_heading, with_text, with_value, write_tags
 from .model import PRIORITIES, Task, find_task, read_tasks
-from .sections import with_section
+from .values import with_section
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot

@@ -25,8 +25,7 @@ from .fields import (
     write_tags,
 )
 from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
-from .sections import SectionName, with_section
-from .values import KIND, identity_of, is_run
+from .values import KIND, SectionName, identity_of, is_run, with_section
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot

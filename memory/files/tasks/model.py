@@ -12,21 +12,24 @@ from memory.document.source import decode
 from memory.files.refs.refs import SHORT, fits, look_up
 from memory.files.task_names import TaskNames
 
-from .sections import SECTIONS, SectionName, new_section_index, task_places
 from .values import (
     FIELD_KEYS,
     KIND,
     KNOWN_KEYS,
     PRIORITIES,
+    SECTIONS,
     DueValue,
     Head,
+    SectionName,
     created_of,
     is_run,
     moment_or_none,
+    new_section_index,
     read_due,
     read_progress,
     read_tags,
     split_priority,
+    task_places,
     text_or_none,
 )
 
