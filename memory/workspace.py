@@ -16,7 +16,7 @@ from .attached import Attached, Systems
 from .errors import ConflictError, MemdeckError, UsageError
 from .files.snapshot import Snapshot, Views, WrittenFiles
 from .registry import registered, workspace_of
-from .storage import Change, PrivateState, Store, Stored
+from .storage import PrivateState, Store, Stored
 from .storage.log.shared import SharedLog
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .files.edit import Edit
     from .files.neighbours import Folder
     from .files.refs.refs import RefTrace
+    from .storage import Change
     from .storage.contracts import ChangingStore, Reading
     from .storage.watch import Watcher
 

@@ -14,9 +14,8 @@ from memory.document.fields import hidden_lines, split_lines
 from memory.errors import ConfigError, NotFoundError, UsageError
 from memory.named_tuple import NamedTuple
 
-from .edit import Edit, changed_value, check_field_value, started_document, with_end
-
 if TYPE_CHECKING:
+    from .edit import Edit
     from .reader import Files
 
 FILE = "config.md"
@@ -375,6 +374,8 @@ def set_setting(snapshot: Files, key: str, value: str, *, section: str | None = 
     behind a value stays where it is still true. Raises UsageError `config.value` for a value that the key
     cannot have, `field.key`, `field.value`.
     """
+    from .edit import Edit, changed_value, check_field_value, started_document, with_end
+
     value = value.strip()
     document = started_document(snapshot, FILE, now)
     plain, _ = split_field(key, value)
@@ -419,6 +420,8 @@ def _place(document: Document, key: str, section: str | None) -> tuple[Document,
 
 def unset_setting(snapshot: Files, key: str, *, now: datetime) -> Edit:  # noqa: ARG001 - as the other edits
     """Take a key out, wherever it stands; raises NotFoundError `config.not_found`, UsageError in the front matter."""
+    from .edit import Edit
+
     get_setting(snapshot, key)
     document = snapshot.document(FILE)
     if document.front_raw and document.meta.get(key) is not None:

@@ -9,7 +9,6 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from memory.document.compare import ends
 from memory.document.nodes import bare
 from memory.document.source import encode
 
@@ -52,6 +51,8 @@ class EntryColumns:
         A look differs from the one before in few entries, most often in one: those before it and those behind it are
         taken over as they stand.
         """
+        from memory.document.compare import ends
+
         head, tail = ends(before.entries, self.entries)
         stop, old_stop = len(self.entries) - tail, len(before.entries) - tail
         places = {id(entry): place for place, entry in enumerate(before.entries[head:old_stop], head)}
@@ -106,6 +107,8 @@ class TaskNames:
         entries = self.columns.entries
         if before._twins is None or len(entries) != len(before.columns.entries):
             return None
+        from memory.document.compare import ends
+
         head, tail = ends(before.columns.entries, entries)
         if len(entries) - tail - head > _FEW:
             return None
