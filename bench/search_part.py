@@ -223,7 +223,7 @@ def _ask(searcher: Searcher, word: str) -> None:
 
 def _fresh(place: Searched) -> Searcher:
     from memory.search.searcher import Searcher
-    from memory.storage.private.places import StateFolder
+    from memory.storage.places import StateFolder
     from memory.systems import systems_of
     from memory.workspace import Workspace
 

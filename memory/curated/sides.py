@@ -16,8 +16,8 @@ from .places.identity import NOTES, ROOTS, Claim, claim, make_identity, read_ide
 
 if TYPE_CHECKING:
     from memory.storage import Store
-    from memory.storage.private.places import StateFolder
-    from memory.storage.private.record import PrivateRecord
+    from memory.storage.places import StateFolder
+    from memory.storage.record import PrivateRecord
 
 _NAMELESS = "nameless"
 """What the catalogue of a workspace without an identity is called."""
@@ -70,7 +70,7 @@ class Side:
 
     def record(self, name: str) -> PrivateRecord | None:
         """Return a small private file of this side, beside its databases; None where nothing outlives the process."""
-        from memory.storage.private.record import PrivateRecord
+        from memory.storage.record import PrivateRecord
 
         self._databases()
         if self._folder is None:
@@ -90,7 +90,7 @@ class Side:
         self._databases()
         if self._claimed is None or self._claimed[1] is None or self._folder is None:
             return
-        from memory.storage.private.record import PrivateRecord
+        from memory.storage.record import PrivateRecord
 
         claimed, data = self._claimed
         written = data or b""
@@ -130,7 +130,7 @@ class Side:
         return self._state_folder(None), _NAMELESS
 
     def _state_folder(self, name: str | None) -> StateFolder:
-        from memory.storage.private.places import StateFolder
+        from memory.storage.places import StateFolder
 
         assert self._state_home is not None
         around = self.store.root if self.name == "global" else self.store.root.parent

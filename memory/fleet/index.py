@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.search.index.opened import OpenedIndex
-from memory.storage.private.places import StateFolder
+from memory.storage.places import StateFolder
 from memory.storage.private.workspaces import WorkspaceList
 
 from .local import LocalWorkspaces, WorkspaceFailure

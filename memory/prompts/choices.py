@@ -15,7 +15,7 @@ from memory.storage.changes import AGENT, may_need_review
 from memory.storage.private.settings import Settings
 
 if TYPE_CHECKING:
-    from memory.storage.private.state import PrivateState
+    from memory.storage.state import PrivateState
 
 Kind = Literal["pin", "mute"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -10,7 +10,7 @@ from .scan import scan
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
-    from memory.storage.private.places import StateFolder
+    from memory.storage.places import StateFolder
 
     from .hits import SearchAnswer
     from .index.inventory import Shelf

@@ -21,8 +21,8 @@ from .imports import ImportedItem
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory.storage.private.places import StateFolder
-    from memory.storage.private.record import PrivateRecord
+    from memory.storage.places import StateFolder
+    from memory.storage.record import PrivateRecord
 
 _FOLDER, _NAME, _VERSION = "state", "imports.json", 1
 
@@ -111,7 +111,7 @@ class Remembered:
 
     @property
     def _record(self) -> PrivateRecord | None:
-        from memory.storage.private.record import PrivateRecord
+        from memory.storage.record import PrivateRecord
 
         return None if self._folder is None else PrivateRecord(self._folder, _FOLDER, _NAME)
 

@@ -19,8 +19,8 @@ from memory.errors import MemdeckError
 from .files.model import Json, moment, stamp
 
 if TYPE_CHECKING:
-    from memory.storage.private.places import StateFolder
-    from memory.storage.private.record import PrivateRecord
+    from memory.storage.places import StateFolder
+    from memory.storage.record import PrivateRecord
 
 _FOLDER, _NAME = "state", "automation.json"
 
@@ -67,7 +67,7 @@ class Unattended:
 
     @property
     def _record(self) -> PrivateRecord | None:
-        from memory.storage.private.record import PrivateRecord
+        from memory.storage.record import PrivateRecord
 
         return None if self._folder is None else PrivateRecord(self._folder, _FOLDER, _NAME)
 

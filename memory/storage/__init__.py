@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .changes import Change, FileChange
     from .files.version import ABSENT, MISSING, FileVersion, Stored
-    from .private.state import PrivateState, RecordedTimes
+    from .state import PrivateState, RecordedTimes
     from .store import Store
 
 __all__ = [
@@ -29,8 +29,8 @@ __all__ = [
 _PLACES = {
     "Change": "changes",
     "FileChange": "changes",
-    "RecordedTimes": "private.state",
-    "PrivateState": "private.state",
+    "RecordedTimes": "state",
+    "PrivateState": "state",
     "Store": "store",
     "ABSENT": "files.version",
     "MISSING": "files.version",

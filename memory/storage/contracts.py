@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from .files.lock import Lock
     from .files.protection import LateBytes
     from .files.version import Stored
-    from .private.places import WorkFolder
-    from .private.state import PrivateState
+    from .places import WorkFolder
+    from .state import PrivateState
     from .transaction.intent_log import IntentLog
     from .transaction.recovery import Recovery
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .files.protection import LateBytes, Protection
     from .files.version import Stored
     from .log.history import History
-    from .private.places import WorkFolder
-    from .private.state import PrivateState
+    from .places import WorkFolder
+    from .state import PrivateState
     from .transaction.intent_log import IntentLog
     from .transaction.recovery import Recovery
     from .transaction.transaction import AcceptedProposal, Transaction
@@ -277,7 +277,7 @@ class Store:
     @property
     def place(self) -> WorkFolder:
         """The folder of lock and staged files."""
-        from .private.places import WorkFolder
+        from .places import WorkFolder
 
         return WorkFolder(self.workspace, self._private)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memory.curated.models import Model, ModelError
 from memory.curated.places.settings import FILE, CuratedSettings
 from memory.errors import MemdeckError
-from memory.storage.private.record import PrivateRecord
+from memory.storage.record import PrivateRecord
 from memory.trust.wants import command_ask
 
 from .model_command import NotUsed, ask_command
@@ -17,7 +17,7 @@ from .model_command import NotUsed, ask_command
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
     from memory.curated.model import Json
-    from memory.storage.private.places import StateFolder
+    from memory.storage.places import StateFolder
     from memory.trust.consent import Ask, Trust
 
 _SPARE = 1

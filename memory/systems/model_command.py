@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from memory.monitoring.process.command import Finished, clean_environment, run_command
 
 if TYPE_CHECKING:
-    from memory.storage.private.record import PrivateRecord
+    from memory.storage.record import PrivateRecord
 
 _INPUT = "MEMDECK_INPUT"
 

@@ -17,7 +17,7 @@ from memory.monitoring.process.command import clean_environment, run_command
 from memory.state.files import schema
 from memory.state.files.json_text import line_of
 from memory.state.files.model import STATE, Json
-from memory.storage.private.record import PrivateRecord
+from memory.storage.record import PrivateRecord
 from memory.trust.consent import blocked_error
 from memory.trust.settings import FILE, TrustSettings
 from memory.trust.wants import command_ask
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memory.monitoring.run.cancel import Cancel
     from memory.state.files.reading import StateFiles
     from memory.state.recall.recall import Engine
-    from memory.storage.private.places import StateFolder
+    from memory.storage.places import StateFolder
     from memory.trust.consent import Ask, Trust
 
 VALIDATION, ENGINE = "validation", "engine"

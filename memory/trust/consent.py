@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.errors import AmbiguousError, BlockedError, ConflictError, MemdeckError, NotFoundError, RefusedError
-from memory.storage.private.places import StateFolder
-from memory.storage.private.record import PrivateRecord
+from memory.storage.places import StateFolder
+from memory.storage.record import PrivateRecord
 from memory.trust.pins.named_files import CannotPin, Pinned, Script, Scripts
 
 from . import reasons

@@ -23,7 +23,7 @@ from memory.monitoring.alerts.windows import parse_windows
 from memory.monitoring.checks.json_path import read_json, value_at
 from memory.monitoring.thresholds.threshold import parse_threshold
 from memory.monitoring.thresholds.units import numbers_in, read_duration, read_quantity
-from memory.storage.private import state
+from memory.storage import state
 from memory.storage.private.drafts import _read as read_draft
 from memory.storage.private.drafts import is_running
 from memory.storage.transaction.intent_log import Intent, _files

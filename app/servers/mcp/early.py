@@ -50,7 +50,7 @@ def _begin(folder: str, read_only: bool) -> None:
 
     from app.version import __version__
     from memory.person import home, state_home
-    from memory.storage.private.places import StateFolder
+    from memory.storage.places import StateFolder
 
     root = _root(os.path.abspath(folder))
     if root is None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from .definitions import INSTRUCTIONS, PROMPTS, TEMPLATES, tools
 
 if TYPE_CHECKING:
-    from memory.storage.private.places import StateFolder
+    from memory.storage.places import StateFolder
 
 FILE = "mcp-answers.json"
 METHODS = frozenset({"initialize", "server/discover", "ping", "tools/list", "prompts/list", "resources/templates/list"})

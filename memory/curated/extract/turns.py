@@ -16,7 +16,7 @@ from .inbox import stamp
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
     from memory.curated.sides import Side
-    from memory.storage.private.record import PrivateRecord
+    from memory.storage.record import PrivateRecord
 
 LONGEST = 20_000
 """Characters of a turn that are kept."""

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import sqlite3
 
     from memory.storage import Store
+    from memory.storage.places import StateFolder
     from memory.storage.private.derived import Derived
-    from memory.storage.private.places import StateFolder
 
 T = TypeVar("T")
 _SETTLED_NS = 50_000_000

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
-    from memory.storage.private.places import StateFolder
+    from memory.storage.places import StateFolder
 
 T = TypeVar("T")
 _FAILED: Any = object()

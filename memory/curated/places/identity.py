@@ -15,7 +15,7 @@ from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
     from memory.storage import Store
-    from memory.storage.private.places import StateFolder
+    from memory.storage.places import StateFolder
 
 FOLDER = ".agh"
 FILE = "workspace.toml"

@@ -1,4 +1,4 @@
-"""The values of a task as they are read: section, priority and title, `due` with its parts, progress, tags, `created`."""
+"""The values of a task as they are read: section, priority, title, `due` with its parts, progress, tags, `created`."""
 
 from __future__ import annotations
 

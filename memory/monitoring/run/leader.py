@@ -12,7 +12,7 @@ from memory.errors import BusyError
 from memory.storage import fsio
 
 if TYPE_CHECKING:
-    from memory.storage.private.places import StateFolder
+    from memory.storage.places import StateFolder
 
 NAME = "monitors.lock"
 """The lead of one run: nobody else runs monitors meanwhile."""

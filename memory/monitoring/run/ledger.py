@@ -22,7 +22,7 @@ from .ledger_tables import RECORD, kind_of
 if TYPE_CHECKING:
     import sqlite3
 
-    from memory.storage.private.places import StateFolder
+    from memory.storage.places import StateFolder
     from memory.workspace import Workspace
 
 T = TypeVar("T")

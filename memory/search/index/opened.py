@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     import sqlite3
 
+    from memory.storage.places import StateFolder
     from memory.storage.private.derived import Derived
-    from memory.storage.private.places import StateFolder
 
     from .lookup import Lookup
     from .writer import IndexWriter

@@ -20,7 +20,7 @@ from .reading import Parsed, StateFiles, checkpoint_path, next_checkpoint
 if TYPE_CHECKING:
     from memory.state.diff import Digest
     from memory.storage import Change, Store
-    from memory.storage.private.places import StateFolder
+    from memory.storage.places import StateFolder
     from memory.storage.transaction.transaction import Transaction
 
 _TRIES = 12  # How often a change is planned again while other programs write to the same files.

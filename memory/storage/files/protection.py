@@ -18,8 +18,8 @@ from .leases import Lease
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory.storage.private.places import WorkFolder
-    from memory.storage.private.state import PrivateState
+    from memory.storage.places import WorkFolder
+    from memory.storage.state import PrivateState
     from memory.storage.transaction.intent_log import IntentLog
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from memory.storage.contracts import EntryReading
     from memory.storage.files.version import FileVersion
-    from memory.storage.private.places import StateFolder
+    from memory.storage.places import StateFolder
 
     from .records import Touched, TouchKind
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from memory.document import Document
     from memory.document.nodes import Entry
     from memory.storage.contracts import ChangingStore
-    from memory.storage.private.state import PrivateState
     from memory.storage.review.proposals import Proposals
+    from memory.storage.state import PrivateState
 
     from .history import History
 

@@ -10,7 +10,7 @@ from memory.errors import MemdeckError
 from memory.storage import fsio
 
 if TYPE_CHECKING:
-    from .places import StateFolder
+    from memory.storage.places import StateFolder
 
 _LONGEST = 1_000_000
 _MOST = 64

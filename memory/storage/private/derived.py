@@ -16,7 +16,7 @@ from memory.storage import fsio
 if TYPE_CHECKING:
     import sqlite3
 
-    from .places import StateFolder
+    from memory.storage.places import StateFolder
 
 _BUSY_SECONDS = 0.25
 _ENDINGS = ("-wal", "-shm", "-journal")

@@ -14,7 +14,7 @@ from memory.storage import fsio
 from memory.storage.files import errnos as faults
 
 if TYPE_CHECKING:
-    from .places import StateFolder
+    from memory.storage.places import StateFolder
 
 FOLDER = "drafts"
 MOST = 100

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from memory.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from .record import PrivateRecord
-    from .state import PrivateState
+    from memory.storage.record import PrivateRecord
+    from memory.storage.state import PrivateState
 
 _VERSION = 1
 Value = TypeVar("Value")
@@ -56,7 +56,7 @@ class Settings(NamedTuple, Generic[Value]):
         return made
 
     def _record(self, state: PrivateState) -> PrivateRecord:
-        from .record import PrivateRecord
+        from memory.storage.record import PrivateRecord
 
         return PrivateRecord(state.folder, self.folder, self.name)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from memory.storage.changes import Change, FileChange
     from memory.storage.log.shared import SharedLog
-    from memory.storage.private.state import PrivateState
+    from memory.storage.state import PrivateState
 
 
 def pass_or_hold(change: Change, folder: str, together: SharedLog, state: PrivateState | None) -> None:

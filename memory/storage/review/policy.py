@@ -16,7 +16,7 @@ from memory.storage.changes import OWN, PERSONS, is_agent
 from memory.storage.private.settings import Settings
 
 if TYPE_CHECKING:
-    from memory.storage.private.state import PrivateState
+    from memory.storage.state import PrivateState
 
 Decision = Literal["apply", "review", "deny"]
 Kind = Literal["add", "status", "move", "rewrite", "remove", "agents", "own"]

@@ -26,7 +26,7 @@ from memory.storage.log.schema import CONNECTION
 if TYPE_CHECKING:
     import sqlite3
 
-    from memory.storage.private.places import StateFolder
+    from memory.storage.places import StateFolder
 
 T = TypeVar("T")
 State = Literal["waiting", "accepted", "rejected"]

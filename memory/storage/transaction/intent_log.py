@@ -20,10 +20,10 @@ from memory.named_tuple import NamedTuple
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
 from memory.storage.files.version import Mark
-from memory.storage.private.state import STATE
+from memory.storage.state import STATE
 
 if TYPE_CHECKING:
-    from memory.storage.private.places import StateFolder
+    from memory.storage.places import StateFolder
 
 _HEAD = b"memdeck 1 "
 _RESERVE = 64 * 1024
@@ -143,7 +143,7 @@ class IntentLog:
             raise faults.writing(error, self.path) from error
         if not self._tidied:
             self._tidied = True
-            from memory.storage.private.record import remove_unfinished
+            from memory.storage.record import remove_unfinished
 
             with suppress(OSError):  # The next start tries again.
                 remove_unfinished(self._fd)

@@ -26,7 +26,7 @@ from .intent_log import Displaced, Intent, IntentLog
 if TYPE_CHECKING:
     from memory.storage.contracts import ChangingStore
     from memory.storage.files.version import Stored
-    from memory.storage.private.places import OpenFolder
+    from memory.storage.places import OpenFolder
 
 _PAUSE = 0.01  # Seconds between two looks at a file that somebody is writing.
 

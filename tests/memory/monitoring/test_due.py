@@ -14,7 +14,7 @@ from memory.document import parse
 from memory.files.monitors import Monitor, read_monitors
 from memory.monitoring.run.due import due_instant, due_monitors, next_due
 from memory.monitoring.run.ledger import KEPT_CLAIMS, MonitorLedger
-from memory.storage.private.places import StateFolder
+from memory.storage.places import StateFolder
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo")
 EXPRESSIONS = ("*/5 * * * *", "30 2 * * *", "0 * * * *", "*/30 2 * * *", "0 0 * * *", "15 1,2,3 * * *", "45 23 * * MON")

@@ -16,7 +16,7 @@ from memory.monitoring.run.due import due_monitors
 from memory.monitoring.run.leader import Leader
 from memory.monitoring.run.ledger import MonitorLedger
 from memory.monitoring.run.run import keep_watch
-from memory.storage.private.places import StateFolder
+from memory.storage.places import StateFolder
 from tests.memory.monitoring.keeping import NOW, Place, command, web
 from tests.patience import PATIENCE, Stopwatch, until
 

@@ -15,7 +15,7 @@ import pytest
 from app.servers.mcp.recorded import FILE, RecordedAnswers, question_of
 from app.servers.mcp.relay import Relay
 from app.servers.mcp.wire import Wire
-from memory.storage.private.places import StateFolder
+from memory.storage.places import StateFolder
 from tests.memory.entries.desks import make_workspace
 from tests.patience import PATIENCE, line_of
 

@@ -17,7 +17,7 @@ from memory.storage.files.lock import Lock, held_if_free
 from memory.storage.files.version import ABSENT, MISSING, FileVersion, Stored
 
 if TYPE_CHECKING:
-    from .places import StateFolder
+    from memory.storage.places import StateFolder
 
 _DAMAGED = ".damaged"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -10,8 +10,7 @@ from typing import Any
 from memory.named_tuple import NamedTuple
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
-
-from .places import StateFolder
+from memory.storage.places import StateFolder
 
 STATE = "state.json"
 
