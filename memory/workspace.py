@@ -17,7 +17,7 @@ from .errors import ConflictError, MemdeckError, UsageError
 from .files.snapshot import Snapshot, Views, WrittenFiles
 from .registry import registered, workspace_of
 from .storage import PrivateState, Store, Stored
-from .storage.log.shared import SharedLog
+from .storage.shared_log import SharedLog
 
 if TYPE_CHECKING:
     from .document import Document, Entry

@@ -27,7 +27,7 @@ from .standing import Take, standing_of
 if TYPE_CHECKING:
     from memory.files.diff import ChangeView
     from memory.storage.log.records import ChangeRecord
-    from memory.storage.log.shared import SharedLog
+    from memory.storage.shared_log import SharedLog
     from memory.workspace import Workspace
 
 _TRIES = 12

@@ -11,7 +11,7 @@ from memory.errors import BusyError, MemdeckError
 from memory.storage.review.proposals import Proposal
 
 if TYPE_CHECKING:
-    from memory.storage.log.shared import SharedLog
+    from memory.storage.shared_log import SharedLog
     from memory.workspace import Workspace
 
 

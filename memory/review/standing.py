@@ -14,7 +14,7 @@ from memory.storage.changes import FileChange
 from .model import ProposalClash, ProposalStanding
 
 if TYPE_CHECKING:
-    from memory.storage.log.shared import SharedLog
+    from memory.storage.shared_log import SharedLog
 
 Side = Literal["proposal", "file", "before"]
 Key = tuple[str, str, str]

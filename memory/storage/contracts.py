@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from memory.document import Document
@@ -191,3 +192,19 @@ class ChangingStore(Protocol):
         recorded: bool = False,
     ) -> OpenChange:
         """Return a transaction to be used in a `with` block."""
+
+
+class JoinedStores(EntryReading, Protocol):
+    """The stores that share a change log, as the log and undo use them; paths are as seen from the workspace."""
+
+    def store_of(self, path: str) -> ChangingStore | None:
+        """Return the store that a path belongs to; None: to none."""
+
+    def find(self, path: str) -> tuple[ChangingStore, str] | None:
+        """Return the store of a path, and the path as that store has it."""
+
+    def glance(self) -> AbstractContextManager[None]:
+        """Take the stores for the same, in this thread, as long as the block lasts."""
+
+    def stamp(self, path: str, document: Document, now: datetime) -> Document:
+        """Return a document that was changed now."""

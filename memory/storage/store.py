@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memory.errors import BusyError, MemdeckError, RefusedError
 
 from .files import safe_open as beneath
-from .log.shared import SharedLog
+from .shared_log import SharedLog
 
 if TYPE_CHECKING:
     from .changes import Change

@@ -22,10 +22,9 @@ from .log import ChangeLog, FoundFile, Mine
 if TYPE_CHECKING:
     import sqlite3
 
-    from memory.storage.contracts import ChangingStore
+    from memory.storage.contracts import ChangingStore, JoinedStores
 
     from .records import ChangeRecord, RecordedFile, Touched
-    from .shared import SharedLog
     from .taken_back_rows import TakenBack
     from .undo import Undo
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 class History:
     """Records changes, lists them and takes them back; safe to share between threads."""
 
-    def __init__(self, log: ChangeLog, together: SharedLog) -> None:
+    def __init__(self, log: ChangeLog, together: JoinedStores) -> None:
         """Read and write the log of some stores; nothing is opened yet."""
         self._log = log
         self._together = together

@@ -23,12 +23,11 @@ from .dry_run import Rehearsal
 
 if TYPE_CHECKING:
     from memory.document.model import Document
-    from memory.storage.contracts import ChangingStore, Writing
+    from memory.storage.contracts import ChangingStore, JoinedStores, Writing
 
     from .history import History
     from .log import ChangeLog
     from .records import ChangeRecord, RecordedFile
-    from .shared import SharedLog
 
 REVERT = "revert"
 _TURNED = re.compile(r"\A(?:(?:undo|redo|revert): )+")
@@ -48,7 +47,7 @@ The files of a new workspace do not go by an undo that meant something else; `re
 class Undo:
     """Takes back the changes of one history; `History` settles what a crash left open before it asks."""
 
-    def __init__(self, history: History, log: ChangeLog, together: SharedLog, mutex: threading.RLock) -> None:
+    def __init__(self, history: History, log: ChangeLog, together: JoinedStores, mutex: threading.RLock) -> None:
         """`mutex` is held for each look at the log."""
         self._history = history
         self._log = log

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from memory.storage.changes import Change, FileChange
-    from memory.storage.log.shared import SharedLog
+    from memory.storage.shared_log import SharedLog
     from memory.storage.state import PrivateState
 
 

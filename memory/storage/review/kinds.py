@@ -18,7 +18,7 @@ from memory.storage.log.records import OUTSIDE
 from .authors import Author, author_of_entry, author_of_file, versions, whose
 
 if TYPE_CHECKING:
-    from memory.storage.log.shared import SharedLog
+    from memory.storage.shared_log import SharedLog
 
     from .policy import Kind
 

@@ -12,7 +12,7 @@ import pytest
 
 from memory.storage import PrivateState, Store
 from memory.storage.files.version import Mark
-from memory.storage.log.shared import SharedLog
+from memory.storage.shared_log import SharedLog
 from memory.storage.transaction.displaced import sweep
 from memory.storage.transaction.intent_log import Displaced
 from tests.crash.calls import Calls, in_force, without_leases

@@ -15,7 +15,7 @@ import memory
 from memory.errors import ConflictError
 from memory.storage import PrivateState, Store
 from memory.storage.log.schema import VERSION
-from memory.storage.log.shared import SharedLog
+from memory.storage.shared_log import SharedLog
 from tests.patience import PATIENCE
 from tests.reviewing import let_agents
 

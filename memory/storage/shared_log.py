@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memory.storage.review.proposals import Proposals
     from memory.storage.state import PrivateState
 
-    from .history import History
+    from .log.history import History
 
 
 class SharedLog:
@@ -100,8 +100,8 @@ class SharedLog:
     def history(self) -> History:
         """The changes that were made, by whomever; kept in the state folder, or with the process without one."""
         if not self._histories:
-            from .history import History
-            from .log import ChangeLog
+            from .log.history import History
+            from .log.log import ChangeLog
 
             # One step even between threads, without an import that reading does not need.
             log = ChangeLog(self._state.folder if self._state else None, self)
