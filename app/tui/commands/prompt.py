@@ -1,4 +1,4 @@
-"""What agents are told: ask for a message, pin and mute blocks."""
+"""What agents are told: ask for a message, pin and mute blocks, say which facts fit one."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from .steps import Find, OpenDialog, ReadAgain, Say, Step, Steps
 
 if TYPE_CHECKING:
     from memory.prompts import PromptChoices
+    from widgets.panes.facts import FactsPane
 
     from .context import Context
 
@@ -114,3 +115,29 @@ def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
         return Steps((Say(f"{undone if takes_back else done}{for_whom}: {what}"), ReadAgain()))
 
     return Find(lambda: change_choices(workspace.state, change, actor=ACTOR, now=now), told)
+
+
+def inject(context: Context) -> Step:
+    """Ask for the message; the one before stands there."""
+    from widgets.dialogs.dialogs import Prompt
+    from widgets.panes.facts import FactsPane
+
+    pane = context.pane
+    assert isinstance(pane, FactsPane)
+    screen = Prompt("Inject for which message?", pane.asked_message, placeholder="a prompt")
+    return OpenDialog(screen, lambda message: _answer(context, pane, message))
+
+
+def _answer(context: Context, pane: FactsPane, message: str | None) -> Step:
+    if message is None or pane.snapshot is None:
+        return None
+    from memory.facts import FactsLook
+    from widgets.dialogs.dialogs import Preview
+    from widgets.panes.facts import injection_lines
+
+    look = pane.snapshot.of("facts", FactsLook)
+    if look is None:
+        return None
+    pane.asked_message = message
+    lines = injection_lines(look.inject(message, context.clock()))
+    return OpenDialog(Preview("What a prompt gets", lines, summary=look.refusal, applicable=False))

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .context import ACTOR
-from .state_jobs import act, go_on, start, state_pane, system_of_state, wrote
+from .state import act, go_on, start, state_pane, system_of_state, wrote
 from .steps import ApplyEdit, OpenDialog, Say, Step, Steps
 
 if TYPE_CHECKING:

@@ -455,7 +455,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "facts.inject",
         ("i",),
-        "inject",
+        "prompt",
         "inject",
         "inject",
         "Show what a message would inject into a prompt",
