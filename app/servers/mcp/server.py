@@ -75,19 +75,30 @@ def make_server(calls: Calls, watched: WatchedResources) -> Server[Any]:
     async def subscribe(ctx: Any, params: types.SubscribeRequestParams) -> types.EmptyResult:
         uri = str(params.uri)
         await _core(calls.resource, uri)
-        await watch([uri])
-        there = sessions.setdefault(uri, [])
-        if ctx.session not in there:
-            there.append(ctx.session)
+        if ctx.session not in sessions.get(uri, ()):
+            await watch([uri])
+            sessions.setdefault(uri, []).append(ctx.session)
         return types.EmptyResult()
 
-    async def unsubscribe(_ctx: Any, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        sessions.pop(str(params.uri), None)
+    async def unsubscribe(ctx: Any, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        leave(str(params.uri), ctx.session)
         return types.EmptyResult()
+
+    def leave(uri: str, session: Any) -> None:
+        there = sessions.get(uri, [])
+        if session in there:
+            there.remove(session)
+            watch_no_more([uri])
+        if not there:
+            sessions.pop(uri, None)
 
     async def listens(ctx: Any, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
-        await watch(list(params.notifications.resource_subscriptions or ()))
-        return await listen(ctx, params)
+        uris = [str(uri) for uri in params.notifications.resource_subscriptions or ()]
+        await watch(uris)
+        try:
+            return await listen(ctx, params)
+        finally:
+            watch_no_more(uris)
 
     async def watch(uris: list[str]) -> None:
         loop = asyncio.get_running_loop()
@@ -95,7 +106,11 @@ def make_server(calls: Calls, watched: WatchedResources) -> Server[Any]:
         def changed(uri: str) -> None:
             asyncio.run_coroutine_threadsafe(tell(uri), loop)
 
-        await anyio.to_thread.run_sync(partial(watched.add, uris, changed))
+        await _core(watched.add, uris, changed)
+
+    def watch_no_more(uris: list[str]) -> None:
+        # In a thread: it may have to wait until a look at what changed is over.
+        asyncio.get_running_loop().run_in_executor(None, watched.remove, uris)
 
     async def tell(uri: str) -> None:
         await bus.publish(ResourceUpdated(uri=uri))
@@ -103,7 +118,7 @@ def make_server(calls: Calls, watched: WatchedResources) -> Server[Any]:
             try:
                 await session.send_resource_updated(uri)
             except Exception:  # a client that has left wants no news
-                sessions[uri].remove(session)
+                leave(uri, session)
 
     async def list_prompts(_ctx: Any, _params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[types.Prompt.model_validate(one) for one in PROMPTS])

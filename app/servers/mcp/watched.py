@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
-from memory.errors import MemdeckError
+from memory.errors import BusyError, MemdeckError
 
 from .definitions import BRIEF_URI, ENTRY_URI, FILE_URI
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from .calls import Calls
 
 MOST = 500
-"""So many resources are watched at most; the first ones stay."""
+"""So many resources are watched at most."""
 
 
 class WatchedResources:
@@ -29,35 +30,45 @@ class WatchedResources:
         self._calls = calls
         self._changed: Callable[[str], object] | None = None
         self._entries: dict[str, str | None] = {}
-        self._others: set[str] = set()
+        self._others: dict[str, str] = {}
+        self._asked: Counter[str] = Counter()
         self._watcher: Watcher | None = None
         self._mutex = threading.Lock()
 
-    def add(self, uris: list[str], changed: Callable[[str], object]) -> None:
-        """Watch resources from here on."""
+    def add(self, uris: Collection[str], changed: Callable[[str], object]) -> None:
+        """Watch resources from here on, each until `remove` was called as often; BusyError `mcp.watched`."""
+        from urllib.parse import unquote
+
         with self._mutex:
             self._changed = changed
+            if len(set(uris) | self._asked.keys()) > MOST:
+                raise BusyError("mcp.watched", f"{MOST} resources are watched at most", "unsubscribe from some")
+            self._asked.update(uris)
             for uri in uris:
-                if len(self._entries) + len(self._others) >= MOST:
-                    break
                 if uri.startswith(ENTRY_URI):
                     self._entries.setdefault(uri, self._content(uri))
                 elif uri == BRIEF_URI or uri.startswith(FILE_URI):
-                    self._others.add(uri)
+                    self._others[uri] = unquote(uri.removeprefix(FILE_URI))
             if self._watcher is None:
                 self._watcher = self._workspace.watcher(self._look)
                 self._watcher.start()
 
-    def _look(self, names: frozenset[str]) -> None:
-        from urllib.parse import quote
+    def remove(self, uris: Collection[str]) -> None:
+        """Watch resources no more, as far as nobody else asked for them."""
+        with self._mutex:
+            self._asked.subtract(uris)
+            for uri in uris:
+                if self._asked[uri] <= 0:
+                    del self._asked[uri]
+                    self._entries.pop(uri, None)
+                    self._others.pop(uri, None)
 
+    def _look(self, names: frozenset[str]) -> None:
         from memory.workspace import MEMORY_FOLDER
 
+        changed_files = {path for name in names for path in (name, f"{MEMORY_FOLDER}/{name}")}
         with self._mutex:
-            told = {BRIEF_URI} & self._others
-            for name in names:
-                for path in (name, f"{MEMORY_FOLDER}/{name}"):
-                    told |= {FILE_URI + quote(path, safe="/")} & self._others
+            told = {uri for uri, name in self._others.items() if uri == BRIEF_URI or name in changed_files}
             for uri, before in self._entries.items():
                 now = self._content(uri)
                 if now != before:

@@ -12,7 +12,11 @@ from mcp import StdioServerParameters
 from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 
-from tests.memory.entries.desks import make_workspace
+from app.servers.mcp.calls import Calls
+from app.servers.mcp.watched import MOST, WatchedResources
+from memory.errors import BusyError
+from memory.workspace import Workspace
+from tests.memory.entries.desks import NOW, make_workspace
 from tests.patience import PATIENCE, within
 
 from .serving import COMMAND, contents, environment, memdeck, serving
@@ -131,6 +135,17 @@ def test_nothing_that_an_agent_writes_runs(tmp_path: Path) -> None:
     assert not mark.exists()
 
 
+def test_an_empty_brief_is_said_in_words(tmp_path: Path) -> None:
+    """Some models refuse a text without a character; the structured answer stays as it is."""
+    (tmp_path / "shop" / ".aiter" / "memory").mkdir(parents=True)
+    (tmp_path / "shop" / ".aiter" / "memory" / "tasks.md").write_text("## Pending\n")
+    with serving(tmp_path / "shop") as server:
+        server.hello()
+        told = server.ask("tools/call", name="brief", arguments={})["result"]
+    assert told["structuredContent"] == {"text": "", "tokens": 0}
+    assert "nothing to tell" in told["content"][0]["text"]
+
+
 def test_resources_and_prompts(tmp_path: Path) -> None:
     """The brief, each file and each ref can be read; a path that leads elsewhere is refused."""
     root = make_workspace(tmp_path)
@@ -179,16 +194,39 @@ def test_a_subscriber_hears_of_changes(tmp_path: Path) -> None:
             f"memdeck://entry/{report.replace('#', '/')}",
             f"memdeck://entry/{other.replace('#', '/')}",
             "memdeck://file/.aiter/memory/journal.md",
+            "memdeck://file/.aiter/memory/knowledge.md",
         ]
+        # The same file by another spelling is told under that.
+        uris.insert(3, "memdeck://file/.aiter/memory/%74asks.md")
         for uri in uris:
             assert "result" in server.ask("resources/subscribe", uri=uri)
+        assert "result" in server.ask("resources/unsubscribe", uri=uris[-1])
         memdeck(root, "tasks", "edit", report, "--set", "notes=new")
         heard: list[str] = []
-        while len(set(heard)) < 3:
+        while len(set(heard)) < 4:
             message = server.answer()
             assert message["method"] == "notifications/resources/updated"
             heard.append(message["params"]["uri"])
-        assert set(heard) == set(uris[:3])
+        assert set(heard) == set(uris[:4])
+
+
+def test_subscriptions_are_bounded_and_end(tmp_path: Path) -> None:
+    """However often a client comes and goes it is told of what it asked for last; one too many is an error."""
+    with Workspace.open(make_workspace(tmp_path), state_home=tmp_path / "records") as workspace:
+        watched = WatchedResources(workspace, Calls(workspace, lambda: NOW))
+        uris = [f"memdeck://entry/tasks/{number:07x}" for number in range(MOST)]
+        for _ in range(3):
+            watched.add(uris, print)
+            watched.remove(uris)
+        watched.add([*uris, uris[0]], print)
+        with pytest.raises(BusyError, match="at most"):
+            watched.add(["memdeck://brief"], print)
+        watched.remove(uris[:1])
+        with pytest.raises(BusyError, match="at most"):
+            watched.add(["memdeck://brief"], print)
+        watched.remove(uris[:1])
+        watched.add(["memdeck://brief"], print)
+        watched.close()
 
 
 async def test_a_listener_of_the_new_era_hears_of_changes(tmp_path: Path) -> None:
