@@ -15,7 +15,7 @@ LONGEST = 100_000
 """Characters of one text."""
 MOST_VALUES = 60
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_CURSOR = re.compile(r"(\d{1,7})(?::(\S{1,300}))?")
+_CURSOR = re.compile(r"([0-9]{1,7})(?::(\S{1,300}))?")
 
 
 def check_text(name: str, text: Any) -> None:

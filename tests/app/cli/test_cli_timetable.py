@@ -31,6 +31,7 @@ LOG = Path("/home/ann/.local/state/memdeck/maintain.log")
         ("@daily", "daily"),
         ("@weekly", "Sun *-*-* 00:00:00"),
         ("0 0 1 * 1", None),
+        ("0 9 * * 1-²", None),
         ("0 0 L * *", None),
         ("0 0 * * 5#1", None),
     ],

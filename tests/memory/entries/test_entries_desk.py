@@ -251,6 +251,7 @@ def test_a_link_that_leads_out_is_not_followed(desk: EntryAccess, root: Path, tm
         (lambda desk: desk.read("Deploy v2.1"), "entry.ref"),
         (lambda desk: desk.read(kind="nothing"), "entry.kind"),
         (lambda desk: desk.read(kind="tasks", cursor="x"), "entry.cursor"),
+        (lambda desk: desk.read(kind="tasks", cursor="\u0663"), "entry.cursor"),
         (lambda desk: desk.read(kind="tasks", filter={"section": "nowhere"}), "task.section"),
         (lambda desk: desk.read(kind="tasks", filter={"prioritty": "HIGH"}), "entry.filter"),
         (lambda desk: desk.search("x", ["nothing"]), "entry.kind"),

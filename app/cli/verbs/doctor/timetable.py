@@ -195,7 +195,7 @@ def _weekdays(field: str) -> str | None:
     parts = []
     for part in field.split(","):
         ends = [_NUMBERS.get(end, end) for end in part.split("-")]
-        if len(ends) > 2 or not all(end.isdigit() and int(end) <= 7 for end in ends):
+        if len(ends) > 2 or not all(len(end) == 1 and end in "01234567" for end in ends):
             return None
         parts.append("..".join(_DAYS[int(end)] for end in ends))
     return ",".join(parts) + " "
