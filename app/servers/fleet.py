@@ -13,8 +13,11 @@ from urllib.parse import parse_qs
 
 import uvicorn
 
+from app.servers.http_bounds import Bounds, Rate
+from app.servers.http_connections import HttpConnection
 from app.servers.http_server import HttpServer
 from app.servers.loopback import HOST, App, LoopbackGuard, Receive, Scope, Send, error_body, open_port
+from app.servers.nesting import strict_json
 from memory.errors import BusyError, MemdeckError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -53,6 +56,8 @@ class FleetApi:
         except MemdeckError as error:
             status = next((number for kind, number in _STATUS if isinstance(error, kind)), 500)
             await _send(send, status, error_body(error.code, error.message))
+        except Exception as error:
+            await _send(send, 500, error_body("internal", f"{type(error).__name__}: {error}"[:300]))
 
     def _answer(self, method: str, path: str, given: Mapping[str, str]) -> Answer:
         verbs = {"GET": self._looks, "POST": self._jobs}.get(method, {})
@@ -73,7 +78,7 @@ class FleetApi:
 
     def _search(self, fleet: Fleet, given: Mapping[str, str]) -> Answer:
         limit = given.get("limit", "20")
-        if not limit.isdecimal() or int(limit) > 1000:
+        if not (limit.isascii() and limit.isdecimal()) or len(limit) > 4 or int(limit) > 1000:
             raise UsageError("usage.arguments", f"limit does not take {limit[:40]!r}", "write a number up to 1000")
         kinds = tuple(one for one in given.get("in", "").split(",") if one)
         deep = given.get("deep", "") in ("1", "true")
@@ -103,8 +108,8 @@ async def _given(scope: Scope, receive: Receive) -> dict[str, str]:
             raise UsageError("api.body", f"a body has at most {MOST_BODY:,} bytes", "send less")
     if body.strip():
         try:
-            found = json.loads(body)
-        except ValueError:
+            found = strict_json(body)
+        except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
             raise UsageError("api.body", "the body is no JSON object", "send an object of arguments")
@@ -133,10 +138,10 @@ def serve(api: FleetApi, page: FleetPage | None, life: Life, port: int, say: Cal
     try:
         host = f"{HOST}:{listening.getsockname()[1]}"
         token = secrets.token_urlsafe(32)
-        guard: App = LoopbackGuard(api, host, token, "memdeck fleet serve")
+        guard: App = LoopbackGuard(Bounds(api, Rate(), MOST_BODY), host, token, "memdeck fleet serve")
         config = uvicorn.Config(
-            guard, ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
-            timeout_graceful_shutdown=3, proxy_headers=False,
+            guard, http=HttpConnection, ws="none", lifespan="off", log_config=None, access_log=False,
+            server_header=False, timeout_graceful_shutdown=3, proxy_headers=False,
         )  # fmt: skip
         # Whoever reads where it is may be gone the moment after.
         life.watch(parent=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
-from app.servers.nesting import deeper_than
+from app.servers.nesting import deeper_than, strict_json
 from memory.errors import MemdeckError, UsageError
 
 Json = dict[str, Any]
@@ -21,14 +21,13 @@ def body_of(data: bytes, kind: str) -> Json:
     if kind.partition(";")[0].strip().lower() != "application/json":
         raise MemdeckError("http.type", "the body is not application/json", "set Content-Type: application/json")
     try:
-        found = json.loads(data, parse_constant=_no_number)
+        found = strict_json(data)
         deep = deeper_than(found, _DEEPEST)
     except (ValueError, RecursionError):
         raise UsageError("http.json", "the body is no JSON", "send an object") from None
     if not isinstance(found, dict) or deep:
         raise UsageError("http.json", "the body is no object of flat values", "send an object")
     try:
-        data.decode()
         json.dumps(found, ensure_ascii=False).encode()
     except UnicodeError:
         raise UsageError("api.text", "the body has characters that no text has", "send UTF-8") from None
@@ -64,7 +63,3 @@ def actor_of(headers: Mapping[str, str], fixed: str | None, default: str) -> str
     if not (plain.isascii() and plain.isalnum()) or len(name) > 60:
         raise UsageError("usage.actor", f"{given[:80]!r} cannot be an actor", "send a name such as agent:builder")
     return f"agent:{name}"
-
-
-def _no_number(_text: str) -> NoReturn:
-    raise ValueError

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from app.servers.nesting import deeper_than
+from app.servers.nesting import deeper_than, strict_json
 
 LONGEST = 4 * 1024 * 1024
 """Bytes of one message."""
@@ -87,7 +87,7 @@ class Wire:
         if not line.strip():
             return
         try:
-            message = json.loads(line)
+            message = strict_json(line)
         except (ValueError, RecursionError):
             self.refuse(None, PARSE_ERROR, "this line is no JSON")
             return

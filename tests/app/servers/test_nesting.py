@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.servers.nesting import deeper_than
+from app.servers.nesting import deeper_than, strict_json
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,13 @@ def test_a_value_deeper_than_any_stack_is_told_as_well() -> None:
     assert not deeper_than(value, 100_001)
     while value:
         value = value.pop()
+
+
+@pytest.mark.parametrize(
+    "data", [b'{"a": 1, "a": 2}', b'{"b": [{"a": 1, "\\u0061": 2}]}', b"NaN", b"[-Infinity]", b"\xff"]
+)
+def test_what_can_be_read_in_two_ways_is_refused(data: bytes) -> None:
+    """A name that stands twice in an object, numbers that JSON does not have, and bytes of another encoding."""
+    with pytest.raises(ValueError):
+        strict_json(data)
+    assert strict_json(b'\xef\xbb\xbf{"a": {"a": 1}, "b": [1e400]}') == {"a": {"a": 1}, "b": [float("inf")]}

@@ -46,6 +46,8 @@ def raw(api: Api, data: bytes, *, close: bool = False) -> bytes:
 @pytest.mark.parametrize(
     ("body", "kind", "code"),
     [
+        (b'{"title": "one", "title": "two"}', "application/json", "http.json"),
+        ('{"title": "x"}'.encode("utf-16-le"), "application/json", "http.json"),
         (b"{", "application/json", "http.json"),
         (b"[]", "application/json", "http.json"),
         (b'"x"', "application/json", "http.json"),
