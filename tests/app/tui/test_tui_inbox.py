@@ -88,6 +88,7 @@ async def test_what_was_accepted_outside_is_taken_back_by_keys(tmp_path: Path, m
         assert Inbox(workspace).count() == 1
         app = make_app(workspace, pane="inbox")
         async with running(app) as pilot:
+            assert screen_text(app).count("memory/user_editor.md") == 1
             await press(pilot, "full_stop")
             assert path.read_text() == "Uses emacs\n"
             said = [note.message for note in app._notifications]

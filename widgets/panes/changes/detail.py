@@ -28,7 +28,9 @@ def view_lines(views: Sequence[ChangeView], glyphs: Glyphs) -> list[DetailLine]:
     found: list[DetailLine] = []
     for view in views[:SHOWN_ENTRIES]:
         found += [Spacer(), Caption(f"{view.kind.upper()}  {plain_title(view.file, view.title)}")]
-        found.append(Prose(place_of(view, glyphs), tone="muted"))
+        place = place_of(view, glyphs)
+        if place != view.title:
+            found.append(Prose(place, tone="muted"))
         found += entry_lines(view, glyphs)
     if len(views) > SHOWN_ENTRIES:
         found += [Spacer(), Prose(f"and {len(views) - SHOWN_ENTRIES:,} more entries", tone="muted")]
