@@ -252,7 +252,7 @@ class KeyHints(Drawing, Widget):
         classes: str | None = None,
     ) -> None:
         """`pinned`: ids of bindings whose hints stay at every width, the later ones without words where there is no
-        room for these; `indent`: cells before all; `remark`:
+        room for these, nor for the first hint of another; `indent`: cells before all; `remark`:
         words behind all, where they have room; `late`: they come with the second frame, for finding them takes its
         time.
         """
@@ -297,9 +297,16 @@ class KeyHints(Drawing, Widget):
         others = [hint for hint in self._hints if hint.id not in self._pinned]
         room = width - 2 * self._indent + GAP
         kept = {_name(hint): hint for hint in self._hints if hint.id in self._pinned}
-        for name in reversed([name for name in self._pinned if name in kept]):
+        last_first = [name for name in reversed(self._pinned) if name in kept]
+        for name in last_first:
             if sum(hint.width + GAP for hint in kept.values()) > room:
                 kept[name] = kept[name]._replace(description="")
+        if others and last_first:
+            # What can be done here is worth more than the words of a key that means the same everywhere.
+            over = sum(hint.width + GAP for hint in (*kept.values(), others[0])) - room
+            last = kept[last_first[0]]
+            if len(last.keys) == 1 and 0 < over <= last.width - 1:
+                kept[last_first[0]] = last._replace(description="")
         room -= sum(hint.width + GAP for hint in kept.values())
         lead = cell_width(self._lead) + GAP if self._lead else 0
         if others and room - lead < others[0].width + GAP:

@@ -385,7 +385,9 @@ TASK_PROGRESS = Condition(
     _in_sections("in-progress"), "Progress is of a task that was started: {task.start|s} starts it.", special=True
 )
 TASK_REOPEN = Condition(
-    _in_sections("in-progress", "completed"), "Only a started or finished task can be reopened.", special=True
+    _in_sections("in-progress", "completed"),
+    "Only a started or finished task can be reopened; {entry.restore|B} brings back what is archived.",
+    special=True,
 )
 FACT = Condition(
     lambda now: now.pane_id == "knowledge" and any(hasattr(item, "text") for item in now.items),

@@ -175,3 +175,15 @@ async def test_a_message_stands_once(workspace: Workspace) -> None:
         assert screen_text(app).count("Said once.") == 1
         await press(pilot, "escape")
         assert where() == [True]
+
+
+async def test_a_narrow_archive_says_how_an_entry_comes_back(tmp_path: Path) -> None:
+    """At 40 columns the one thing that can be done to an archived entry is named, before the words of a usual key."""
+    archived = "---\ntype: task-archive\n---\n\n## Completed\n\n### [NORMAL] Old\n- completed: 2023-12-01\n"
+    app = make_app(make_workspace(tmp_path, {"archive/tasks-2023-12.md": archived}))
+    async with running(app, (40, 10)) as pilot:
+        await press(pilot, "9", "r")
+        assert "B brings back what is archived" in [*app._notifications][-1].message
+        await press(pilot, "j", "j")
+        assert [hint for hint in hints(app) if hint[0] in ":?"] == [": ", "? help"]
+        assert "B bring back" in hints(app)
