@@ -91,6 +91,7 @@ class Form(Dialog, ModalScreen[Values | None]):
         """
         super().__init__()
         self._note = note
+        self._changed = ("", "")
         self._title = title
         self._fields = tuple(fields)
         self._check = check
@@ -131,12 +132,22 @@ class Form(Dialog, ModalScreen[Values | None]):
             self.call_after_refresh(self._rows[index].scroll_visible, animate=False)
 
     def on_resize(self) -> None:
-        """Keep the field in sight that is being edited."""
+        """Keep the field in sight that is being edited, and what changed meanwhile in the words for this height."""
+        if self._changed[0]:
+            self.call_after_refresh(self._say_note)
         if self.focused is not None:
             self.call_after_refresh(self.focused.scroll_visible, animate=False)
 
-    def say_changed(self, words: str) -> None:
-        """Say that what the form is about changed while it is open; empty: it is as it was."""
+    def say_changed(self, words: str, brief: str = "") -> None:
+        """Say that what the form is about changed while it is open; empty: it is as it was.
+
+        A form with a single line for it says `brief`.
+        """
+        self._changed = (words, brief or words)
+        self._say_note()
+
+    def _say_note(self) -> None:
+        words = self._changed[self.has_class("-low")]
         for note in self.query(".form--note").results(SafeText):
             note.say(words or self._note)
             note.set_class(bool(words), "-changed")

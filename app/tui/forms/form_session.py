@@ -68,15 +68,21 @@ class FormSession(Part):
         fresh = sheet.pane.find(sheet.ref)
         plan = None if fresh is None else sheet.pane.editing(fresh, self.app.clock())
         if plan is None:
-            form.say_changed("This entry was removed or renamed meanwhile; what is typed here is kept.")
+            form.say_changed(
+                "This entry was removed or renamed meanwhile; what is typed here is kept.",
+                "Removed or renamed by others.",
+            )
             return
         arrow = self._context.glyphs.right
-        theirs = [
-            f"{spec.label} ({short(sheet.given(spec.name))} {arrow} {short(spec.value)})"
-            for spec in plan.fields
-            if spec.value != sheet.given(spec.name)
-        ]
-        form.say_changed(f"Changed meanwhile by others: {', '.join(theirs)}." if theirs else "")
+        theirs = [spec for spec in plan.fields if spec.value != sheet.given(spec.name)]
+        if not theirs:
+            form.say_changed("")
+            return
+        values = [f"{spec.label} ({short(sheet.given(spec.name))} {arrow} {short(spec.value)})" for spec in theirs]
+        form.say_changed(
+            f"Changed meanwhile by others: {', '.join(values)}.",
+            f"Changed by others: {', '.join(spec.label for spec in theirs)}",
+        )
 
     def begin(self, pane: Pane, plan: FormPlan, item: Any = None, *, note: str = "") -> None:
         """Open a form; `note` stands below its title."""

@@ -40,6 +40,28 @@ async def test_an_open_form_says_which_field_changed(workspace: Workspace) -> No
         assert "was removed or renamed meanwhile" in screen_text(app)
 
 
+async def test_a_low_form_names_the_fields_that_changed(tmp_path: Path) -> None:
+    """Where there is one line for it, the names of the fields stand in it; at another height their values, too."""
+    workspace = make_workspace(tmp_path, {"tasks.md": "## Pending\n\n### [HIGH] Pay\n- created: 2024-01-15\n"})
+    let_agents(workspace.store)
+    app = make_app(workspace)
+    async with running(app, (40, 10)) as pilot:
+        await press(pilot, "2", "e")
+        (task,) = workspace.snapshot().tasks
+        workspace.change(
+            "tasks.edit",
+            lambda snapshot: edit_task(snapshot, task.ref, set={"priority": "LOW", "notes": "a\nb"}, now=NOW),
+            actor="agent:builder",
+            now=NOW,
+        )
+        app.refresher.request()
+        await settle(pilot)
+        assert "Changed by others: priority, notes" in screen_text(app)
+        await pilot.resize_terminal(120, 36)
+        await settle(pilot)
+        assert "Changed meanwhile by others: priority (HIGH → LOW), notes (none → a" in screen_text(app)
+
+
 async def test_enter_saves_a_form_of_one_field() -> None:
     """Also where the field has several lines; a form of two goes to the next."""
     found: list[object] = []
