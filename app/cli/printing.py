@@ -234,13 +234,15 @@ class Paint:
         shown: list[list[str]] = []
         used = cell_width(indent)
         for number, column in enumerate(columns):
-            sizes = _sizes(column)
-            width = max(sizes)
-            if not width:
-                continue
-            cells, gaps = column, None
+            cells, gaps, width = column, None, 0
             if number < len(columns) - 1:
+                sizes = _sizes(column)
+                width = max(sizes)
+                if not width:
+                    continue
                 gaps = [" " * (width - size + 2) for size in sizes]
+            elif not any(column):
+                continue
             elif self.width is not None:
                 room = max(self.width - used, 1)
                 cells = [clip(cell, room) for cell in column]
@@ -263,7 +265,11 @@ def _visible(column: Sequence[str]) -> list[str]:
 def _sizes(column: Sequence[str]) -> list[int]:
     """Return how many cells of the terminal each one takes."""
     whole = "".join(column)
-    return list(map(len if whole.isascii() and whole.isprintable() else cell_width, column))
+    if whole.isascii() and whole.isprintable():
+        return list(map(len, column))
+    # The same few names stand in thousands of rows.
+    known = {cell: cell_width(cell) for cell in set(column)}
+    return [known[cell] for cell in column]
 
 
 def wants_color(environ: Mapping[str, str], terminal: bool) -> bool:
