@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memory.curated.curated import Curated
 from memory.curated.model import INDEX, Invalid, Memory, Root
@@ -15,6 +14,7 @@ from memory.curated.places.identity import FILE, FOLDER
 from memory.curated.places.roots import agent_root, agents_in, workspace_root
 from memory.curated.stores import CuratedReading, person_store
 from memory.errors import MemdeckError
+from memory.named_tuple import NamedTuple
 
 from .protocol import Advice, Contribution, PlainSystem
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from memory.errors import MemdeckError as Refusal
     from memory.maintenance import Report
     from memory.search import Record
+    from memory.search.index.inventory import Shelf
     from memory.trust.consent import Ask, Trust
     from memory.workspace import Outcome, Workspace
 
     from .curated_overview import CuratedOverview
 
 
-@dataclass(frozen=True, slots=True)
-class CuratedLook:
+class CuratedLook(NamedTuple):
     """One look at the memories of a workspace; `error` says why there is none.
 
     `marks` are other ones with each decision and dream, `curated` is where everything else is looked up.
@@ -169,8 +169,6 @@ class CuratedMemory(PlainSystem):
         self, kinds: Collection[str] | None = None, refused: MutableMapping[str, Refusal] | None = None
     ) -> Iterator[Record]:
         """Yield the memories, the deepest scope first; files that are none go to `refused`."""
-        from memory.search import Record
-
         if kinds is not None and self.name not in kinds:
             return
         look = self.look()
@@ -179,15 +177,40 @@ class CuratedMemory(PlainSystem):
                 raise look.error
             refused[f"{FOLDER}/{FILE}"] = look.error
             return
-        for bad in look.invalid:
-            if refused is not None:
-                path = f"{FOLDER}/{bad.root.folder}/{bad.filename}"
-                refused[path] = MemdeckError(bad.code, f"{path}:{bad.line}: {bad.reason}")
-        for one in look.memories:
-            path = f"{FOLDER}/{one.root.folder}/{one.filename}"
-            text = " ".join((one.header.description, one.body))
-            day = datetime.fromtimestamp(one.changed, UTC).date().isoformat()
-            yield Record(self.name, path, one.header.name, text, CuratedItem(), day, (one.header.type,))
+        if refused is not None:
+            refused.update(_refused(look.invalid))
+        yield from map(_record, look.memories)
+
+    def shelves(self, refused: MutableMapping[str, Refusal]) -> Iterator[Shelf]:
+        """Yield each memory as a file of its own; its text is read where the index has another one only."""
+        from memory.curated.index.entries import invalid_files, stamps
+        from memory.search.index.inventory import Shelf, whole
+
+        roots = self._roots()
+        side = self.curated.sides.get("workspace")
+        if side is None:
+            return
+        try:
+            listed, bad = side.catalog.read(roots, lambda db: (stamps(db, roots), invalid_files(db, roots)))
+        except MemdeckError as error:
+            refused[f"{FOLDER}/{FILE}"] = error
+            return
+        refused.update(_refused(bad))
+        for root, name, stamp in listed:
+            yield Shelf(
+                f"{FOLDER}/{root.folder}/{name}",
+                stamp,
+                lambda root=root, name=name: [whole(self._recorded(root, name))],  # type: ignore[misc]
+            )
+
+    def _recorded(self, root: Root, name: str) -> list[Record]:
+        """Return the record of one memory; none where it is gone."""
+        from memory.curated.index.entries import memories
+
+        side = self.curated.sides["workspace"]
+        return [
+            _record(one) for one in side.catalog.read((), lambda db: memories(db, (root,), "filename = ?", (name,)))
+        ]
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the memories of the workspace and its agents, and the files that are none."""
@@ -281,6 +304,22 @@ class CuratedMemory(PlainSystem):
                 f"{copy} has the same workspace_id as this workspace",
                 f"remove {FOLDER}/{FILE} from the copy: its next write gives it an id of its own",
             )
+
+
+def _record(one: Memory) -> Record:
+    """Return what a search sees of a memory."""
+    from memory.search import Record
+
+    path = f"{FOLDER}/{one.root.folder}/{one.filename}"
+    text = " ".join((one.header.description, one.body))
+    day = datetime.fromtimestamp(one.changed, UTC).date().isoformat()
+    return Record("curated", path, one.header.name, text, CuratedItem(), day, (one.header.type,))
+
+
+def _refused(found: Iterable[Invalid]) -> dict[str, MemdeckError]:
+    """Return why files are no memories, by their path."""
+    paths = ((f"{FOLDER}/{bad.root.folder}/{bad.filename}", bad) for bad in found)
+    return {path: MemdeckError(bad.code, f"{path}:{bad.line}: {bad.reason}") for path, bad in paths}
 
 
 def _facts(look: CuratedLook) -> object:

@@ -57,6 +57,17 @@ def memories(
     return [memory_of(row, known) for row in rows]
 
 
+def stamps(db: sqlite3.Connection, roots: Iterable[Root]) -> list[tuple[Root, str, str]]:
+    """Return folder and file name of the memories of some folders, each with what is another text after a change."""
+    known = {root.key: root for root in roots}
+    rows = db.execute(
+        "SELECT root, filename, content_hash, mtime_ns FROM memory_catalog_entries WHERE error IS NULL"
+        f" AND root IN ({','.join('?' * len(known))}) ORDER BY root, filename",
+        [*known],
+    )
+    return [(known[root], name, f"{digest}-{time}") for root, name, digest, time in rows]
+
+
 def same_slug(
     db: sqlite3.Connection, roots: Iterable[Root], keys: Sequence[tuple[str, str]], found: Container[tuple[str, str]]
 ) -> list[tuple[tuple[str, str], Memory]]:
