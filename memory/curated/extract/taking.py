@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memory.curated.providers.calls import call
 from memory.errors import MemdeckError
 
-from .turns import feed, ready
+from .turns import feed, queued, ready
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
@@ -28,6 +28,9 @@ def take_turn(
 ) -> tuple[str, int]:
     """Queue a turn, tell the provider, and return what became of it and how many candidates its markers gave."""
     refuse_disabled(curated)
+    if _says_nothing(curated, session, text):
+        call(curated, "turn", now, session, role, text, turn)
+        return "queued", 0
     state = feed(curated, session, role, text, turn, now)
     call(curated, "turn", now, session, role, text, turn)
     if "extractor" in curated.models or session not in ready(curated):
@@ -40,3 +43,18 @@ def take_turn(
 
         consume(curated, actor=actor, now=now, session=session)
     return state, candidates
+
+
+def _says_nothing(curated: Curated, session: str, text: str) -> bool:
+    """Tell whether a turn would be queued and let go of at once: no model is asked, no turn waits, nothing is marked.
+
+    Neither is written then: a person waits for both.
+    """
+    from memory.curated.places.session_ids import check_session
+
+    from .markers import marked
+
+    check_session(session)
+    if not text.strip() or "extractor" in curated.models or curated.settings["extractor.throttle_turns"] > 1:
+        return False
+    return not queued(curated).get(session) and not marked([{"content": text}], "project")

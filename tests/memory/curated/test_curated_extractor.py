@@ -18,6 +18,7 @@ from memory.curated.models import ModelError
 from memory.curated.operations.memories import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError, UsageError
+from memory.storage.record import PrivateRecord
 from tests.memory.curated.conftest import Den, forget, tree, write
 
 
@@ -197,6 +198,18 @@ def test_turns_wait_and_markers_become_candidates(den: Den, curated: Curated) ->
     assert curated.find("reference_logs").body == "the logs are in the console"
     nothing = run(den, curated, "extractor feed", session_id="s1", content="I remember: nothing", turn_seq=4)
     assert nothing["candidates"] == 0
+
+
+def test_a_turn_without_markers_writes_nothing(den: Den, curated: Curated, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for the disk where no model is asked and nothing is marked; a turn that waits is not passed over."""
+    monkeypatch.setattr(PrivateRecord, "update", None)
+    done = run(den, curated, "extractor feed", session_id="s1", content="Nothing to keep here", turn_seq=1)
+    assert (done["state"], done["candidates"], done["waiting_turns"]) == ("queued", 0, 0)
+    monkeypatch.undo()
+    den.settings("[memory.extractor]\nthrottle_turns = 2\n")
+    slow = den.open()
+    done = run(den, slow, "extractor feed", session_id="s1", content="Still nothing", turn_seq=2)
+    assert (done["state"], done["waiting_turns"]) == ("queued", 1)
 
 
 def test_turns_coalesce_and_the_oldest_are_dropped(den: Den) -> None:
