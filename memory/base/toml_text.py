@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from memory.errors import ConfigError
@@ -40,8 +39,7 @@ Path = tuple[str | int, ...]
 """Where a value is: keys and indexes from the top."""
 
 
-@dataclass(frozen=True, slots=True)
-class Toml:
+class Toml(NamedTuple):
     """What a file says, and where."""
 
     values: Mapping[str, Any]

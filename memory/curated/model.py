@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from memory.named_tuple import NamedTuple
 
 TYPES = ("user", "feedback", "project", "reference")
 """The closed list of types."""
@@ -22,8 +23,7 @@ INBOX = "_inbox"
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(NamedTuple):
     """Where a memory comes from; times are texts as in the file, None for what is not said."""
 
     source_actor: str | None = None
@@ -34,8 +34,7 @@ class Provenance:
     updated_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """What the front matter of a memory says."""
 
     name: str
@@ -44,7 +43,7 @@ class Header:
     scope: str
     agent: str | None = None
     agent_tier: str | None = None
-    provenance: Provenance = field(default_factory=Provenance)
+    provenance: Provenance = Provenance()
 
     def json(self) -> Json:
         """Return it for programs; absent values are null."""
@@ -75,8 +74,7 @@ class Header:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(NamedTuple):
     """One folder of memories: `side` names the store (`global`, `workspace`), `folder` is relative to its root.
 
     `depth` orders precedence: the deepest wins.
@@ -120,8 +118,7 @@ def changed_at(mtime_ns: int, updated_at: str | None) -> float:
         return stamp
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """One memory as its file says; `hash` is the SHA-256 of the file's bytes, `mtime_ns` its time."""
 
     root: Root
@@ -150,8 +147,7 @@ class Memory:
         return f"{self.root.key}/{self.filename}"
 
 
-@dataclass(frozen=True, slots=True)
-class Invalid:
+class Invalid(NamedTuple):
     """A file that is no memory: why, and on which line (from 1; 0 for the file as a whole)."""
 
     root: Root

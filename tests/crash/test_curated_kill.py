@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,7 +47,7 @@ def _forget(curated: Curated) -> object:
 def _retype(curated: Curated) -> object:
     memory = curated.find("user_coffee")
     candidate = Candidate(
-        memory.root, "cli", replace(memory.header, type="project"), memory.body, "", "",
+        memory.root, "cli", memory.header._replace(type="project"), memory.body, "", "",
         {"target_filename": memory.filename}, edits=True,
     )  # fmt: skip
     return propose(curated, candidate, actor="cli", now=NOW)

@@ -100,7 +100,7 @@ def _attempt(
         if decision.changes and decided_on.setdefault(decision.source_file, decision.prior_hash) != decision.prior_hash:
             raise changed_meanwhile(decision.source_file)
         change = carry_out(side, decision, transaction, now)
-        return Proposed(replace(decision, applied_at=milliseconds(now)), decision.changes, change=change)
+        return Proposed(decision._replace(applied_at=milliseconds(now)), decision.changes, change=change)
 
 
 def _known(side: Side, candidate: Candidate) -> Decision | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 from memory.curated.files.header import fault_of
 from memory.curated.model import ORIGINS, Header, Json, Root
 from memory.errors import UsageError
+from memory.storage.files.version import sha256
 
 DELETING = ("delete", "forget", "remove")
 
@@ -62,7 +62,7 @@ class Candidate:
             "workspace_id": self.workspace_id,
         }
         text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return str(sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
 
     def check(self) -> None:
         """Raise UsageError `memory.validation` for what no rule has to look at: no content, no name, no such type."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -124,7 +123,7 @@ def stamp(side: Side, decision: Decision, now: datetime, *, event: str | None = 
         found = db.execute("UPDATE memory_decisions SET applied_at = ? WHERE id = ?", (at, decision.id)).rowcount
         if not found:
             # The records were damaged since and begin anew: the bytes before and after are kept all the same.
-            insert(db, replace(decision, applied_at=at))
+            insert(db, decision._replace(applied_at=at))
         if decision.op == "update" and decision.source_file != decision.target_filename:
             old, new = (f"{decision.root.key}/{name}" for name in (decision.source_file, decision.target_filename))
             count_waiting(db)

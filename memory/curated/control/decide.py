@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 
 from memory.base.clock import format_utc
@@ -97,7 +96,7 @@ def _with_bytes(
             raise RefusedError(
                 "memory.exists", f"{made.target_filename} is there already", "choose another name or type"
             )
-    made = replace(made, prior=prior, prior_hash=ABSENT if prior is None else digest(prior))
+    made = made._replace(prior=prior, prior_hash=ABSENT if prior is None else digest(prior))
     if made.op == "delete":
         return made
     assert candidate.header is not None
@@ -108,11 +107,11 @@ def _with_bytes(
         trace = RuleTrace(
             "controller.policy.max_post_content_bytes", False, f"the file has {len(post)} bytes of {most}"
         )
-        return replace(
-            made, op="reject", reason=trace.reason, trace=(*made.trace, trace), prior=None, prior_hash=ABSENT,
+        return made._replace(
+            op="reject", reason=trace.reason, trace=(*made.trace, trace), prior=None, prior_hash=ABSENT,
             confidence=1.0, target_filename="", targets=(),
         )  # fmt: skip
-    return replace(made, header=header.json(), post=post, post_hash=digest(post))
+    return made._replace(header=header.json(), post=post, post_hash=digest(post))
 
 
 def _stamped(header: Header, origin: str, before: Memory | None, now: datetime) -> Header:
@@ -121,8 +120,7 @@ def _stamped(header: Header, origin: str, before: Memory | None, now: datetime) 
     old = Provenance() if before is None else before.header.provenance
     sessions = tuple(dict.fromkeys((*old.source_sessions, *source.source_sessions)))
     moment = format_utc(now)
-    return replace(
-        header,
+    return header._replace(
         provenance=Provenance(
             origin,
             sessions,

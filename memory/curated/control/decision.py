@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +11,8 @@ from memory.base.clock import format_utc
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json, Root
 from memory.curated.places.roots import agent_root, global_root, workspace_root
+from memory.named_tuple import NamedTuple
+from memory.storage.files.version import sha256
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,8 +23,7 @@ ABSENT = "absent"
 """The hash of a file that is not there."""
 
 
-@dataclass(frozen=True, slots=True)
-class RuleTrace:
+class RuleTrace(NamedTuple):
     """One rule that was tried."""
 
     name: str
@@ -41,8 +40,7 @@ class RuleTrace:
         }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """One decision. `targets` are files of the folder that it is about, `target_filename` the one that it writes.
 
     `prior` are the bytes before (None: no file), `prior_hash` their SHA-256 or `absent`; `post` the bytes after, empty
@@ -58,7 +56,7 @@ class Decision:
     confidence: float
     candidate_hash: str
     origin: str
-    header: Json = field(default_factory=dict)
+    header: Json
     entity: str = ""
     attribute: str = ""
     prior: bytes | None = None
@@ -95,9 +93,9 @@ class Decision:
         """
         parts = (self.candidate_hash, self.op, ",".join(self.targets), self.target_filename, self.prior_hash, before,
                  self.prompt_version)  # fmt: skip
-        key = f"caller:{own}" if own else hashlib.sha256("\0".join(parts).encode()).hexdigest()
-        name = "dec_" + hashlib.sha256(f"{self.root.key}\0{key}".encode()).hexdigest()[:24]
-        return replace(self, idempotency_key=key, id=name, decided_at=milliseconds(now))
+        key = f"caller:{own}" if own else sha256("\0".join(parts).encode()).hexdigest()
+        name = "dec_" + sha256(f"{self.root.key}\0{key}".encode()).hexdigest()[:24]
+        return self._replace(idempotency_key=key, id=name, decided_at=milliseconds(now))
 
     def json(self) -> Json:
         """Return it for programs, without the contents of files."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -80,7 +80,7 @@ def revert(
             current = _check(decision, lambda path: transaction.read(path).base)
             made = _inverse(decision, current, reason, now)
             change = carry_out(side, made, transaction, now, event="memory.write.reverted")
-            return Reverted(decision, replace(made, applied_at=milliseconds(now)), change)
+            return Reverted(decision, made._replace(applied_at=milliseconds(now)), change)
 
     return again(attempt)
 

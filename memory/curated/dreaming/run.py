@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -128,7 +128,7 @@ def _run(
         if not made.taken:
             raise MemdeckError("memory.dream.nothing", "the content scan rejects all of them", "see `dream show`")
         written, asked = _written(curated, made, room, now)
-        run = replace(run, facts={**run.facts, **asked})
+        run = run._replace(facts={**run.facts, **asked})
         days = days_before(side, now, settings["daily.dreaming_window"])
         body = body_of(run_id, artefact.rpartition("/")[2], made.lines, written)
         _keep(side, root, artefact, artefact_of(run.json(), waiting, made, body, days), actor, now)

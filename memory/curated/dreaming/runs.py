@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from memory.curated.control.decision import time_of
 from memory.curated.index.records import add_event, milliseconds
 from memory.curated.model import Json, Root
 from memory.errors import NotFoundError
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,8 +28,7 @@ _NAMES = (*_COLUMNS[:-1], "facts")
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM memory_consolidations"
 
 
-@dataclass(frozen=True, slots=True)
-class DreamRun:
+class DreamRun(NamedTuple):
     """One run; times are milliseconds. `status` is running, completed or failed; `facts` what it noted of itself."""
 
     id: str

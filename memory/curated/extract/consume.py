@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from memory.curated.control.candidate import Candidate
 from memory.curated.model import Json
 from memory.curated.tries import again
 from memory.errors import BusyError, MemdeckError
+from memory.storage.files.version import sha256
 from memory.storage.fsio import remove_empty
 
 from .failures import failure, plan
@@ -140,7 +140,7 @@ def _decide(
     curated: Curated, file: InboxFile, number: int, line: bytes, candidate: Candidate, actor: str, now: datetime
 ) -> str | MemdeckError:
     """Return what was decided on a line, or the error that is its own; _Later where it has to wait."""
-    digest = hashlib.sha256(line).hexdigest()[:16]
+    digest = sha256(line).hexdigest()[:16]
     key = candidate.key or f"inbox:{file.session}/{file.name}:{number}:{digest}:{file.mtime_ns}"
     side = curated.side_of(candidate.root)
     most = curated.settings["controller.policy.max_writes_per_min"]

@@ -6,13 +6,13 @@ import json
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memory.curated.model import Json, Root
 from memory.curated.places.session_ids import check_session, is_segment
 from memory.curated.tries import again
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
@@ -22,8 +22,7 @@ LARGEST = 4 * 1024 * 1024
 """Bytes of a file of the inbox that is read."""
 
 
-@dataclass(frozen=True, slots=True)
-class InboxFile:
+class InboxFile(NamedTuple):
     """A file that waits in the inbox of a side; `path` is relative to the store's root."""
 
     side: Side

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from memory.base.patterns import late
 from memory.curated.model import TYPES, Json
 
-_MARK = re.compile(rf"^[ \t]*(?:[-*>][ \t]+)?remember(?:\(({'|'.join(TYPES)})\))?[ \t]*[:：][ \t]*(\S.*)$", re.I | re.M)
-_TITLE = re.compile(r"^([^.:;|]{1,60})[ \t]+\|[ \t]+(\S.*)$")
+_MARK = late(rf"^[ \t]*(?:[-*>][ \t]+)?remember(?:\(({'|'.join(TYPES)})\))?[ \t]*[:：][ \t]*(\S.*)$", re.I | re.M)
+_TITLE = late(r"^([^.:;|]{1,60})[ \t]+\|[ \t]+(\S.*)$")
 
 
 def marked(turns: Sequence[Json], default: str) -> list[Json]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memory.curated.model import INDEX, Invalid, Memory, Root
 from memory.errors import MemdeckError
+from memory.named_tuple import NamedTuple
+from memory.storage.files.version import sha256
 
 from .header import BadFile, read
 
@@ -127,4 +128,4 @@ def read_file(store: Store, root: Root, name: str) -> Memory | Invalid | None:
 
 def digest(data: bytes) -> str:
     """Return the SHA-256 of bytes in hex."""
-    return hashlib.sha256(data).hexdigest()
+    return str(sha256(data).hexdigest())

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 
+from memory.base.patterns import late
 from memory.curated.model import INDEX, TYPES
 from memory.errors import UsageError
+from memory.storage.files.version import sha256
 
 LONGEST = 48
 """Characters of a slug."""
-_AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
-_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}", re.ASCII)
+_AGENT = late(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+_FILE = late(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}", re.ASCII)
 _LETTERS = str.maketrans(
     dict(zip("ßæÆøØœŒđĐłŁþÞðÐı", "ss ae ae o o oe oe d d l l th th d d i".split(), strict=True))  # noqa: SIM905
 )
@@ -25,7 +26,7 @@ def slug(text: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", text.translate(_LETTERS)).encode("ascii", "ignore").decode().lower()
     made = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST].rstrip("-")
-    return made or hashlib.sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return made or sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def filename(kind: str, name: str) -> str:

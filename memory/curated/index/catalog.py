@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memory.curated.files.listing import PASSING, ListedFile, has_names, read_file, seen_file, seen_in
 from memory.curated.model import Invalid, Root
+from memory.named_tuple import NamedTuple
 
 from .entries import roots_in
 from .fill import CatalogRow, make_empty, make_tables, next_number, put_in, take_out

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memory.curated.model import Invalid, Memory
+from memory.named_tuple import NamedTuple
+from memory.storage.files.version import sha256
 
 from .schema import CATALOG
 from .words import fold, grams, spaced
@@ -35,7 +36,7 @@ class CatalogRow(NamedTuple):
 
 def body_hash(body: str) -> str:
     """Return what is equal for two bodies that differ in case and spaces only."""
-    return hashlib.sha256(" ".join(body.split()).casefold().encode("utf-8", "surrogatepass")).hexdigest()
+    return str(sha256(" ".join(body.split()).casefold().encode("utf-8", "surrogatepass")).hexdigest())
 
 
 def make_tables(db: sqlite3.Connection) -> None:

@@ -11,7 +11,9 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import sqlite3

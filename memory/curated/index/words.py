@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
+
+from memory.base.patterns import late
 
 STOP = frozenset(
     word
@@ -17,15 +18,15 @@ STOP = frozenset(
     for word in line.split()
 )
 """Words that say nothing about what a memory is about."""
-_WORD = re.compile(r"[^\W_]+")
-_UNSPACED = re.compile(
+_WORD = late(r"[^\W_]+")
+_UNSPACED = late(
     "[\u3040-\u30ff\uac00-\ud7a3\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]+"
 )
 _PLAIN = str.maketrans(
     dict(zip("łŁøØđĐħĦıŧŦðÐ", "lLoOdDhHitTdD", strict=True)) | {"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE"}
 )
 """Letters with a stroke and joined ones, which have no mark that could be taken away."""
-_MARKS = re.compile("[\u0300-\u036f]")
+_MARKS = late("[\u0300-\u036f]")
 
 
 def fold(text: str) -> str:

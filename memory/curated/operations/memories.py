@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -168,13 +168,11 @@ def edit(curated: Curated, args: Json, call: OperationCall) -> Json:
 def proposed_edit(curated: Curated, args: Json, call: OperationCall) -> Proposed:
     """Change a memory through the controller and return what became of it; what is not given stays."""
     memory = curated.find(args["filename"], *selector(args))
-    header = replace(
-        memory.header,
+    header = memory.header._replace(
         name=args.get("name", memory.header.name),
         description=args.get("description", memory.header.description),
         type=args.get("type", memory.header.type),
-        provenance=replace(
-            memory.header.provenance,
+        provenance=memory.header.provenance._replace(
             superseded_by=args.get("superseded_by", memory.header.provenance.superseded_by),
         ),
     )
@@ -210,7 +208,7 @@ def promote(curated: Curated, args: Json, call: OperationCall) -> Json:
     if source == target:
         raise UsageError("memory.promote.selector_invalid", "a memory is promoted to another scope", "see --to")
     memory = curated.find(args["filename"], source.scope, source.agent, source.tier)
-    header = replace(memory.header, scope=target.scope, agent=target.agent, agent_tier=target.tier)
+    header = memory.header._replace(scope=target.scope, agent=target.agent, agent_tier=target.tier)
     candidate = Candidate(
         target, call.origin, header, memory.body, "", "", {"target_filename": memory.filename},
         args.get("idempotency_key"), edits=True,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from memory.base.toml_text import config_error, read_toml
+from memory.base.patterns import late
 from memory.errors import MemdeckError
+from memory.named_tuple import NamedTuple
+from memory.storage.files.version import sha256
 
 if TYPE_CHECKING:
     from memory.storage import Store
@@ -19,14 +19,17 @@ if TYPE_CHECKING:
 
 FOLDER = ".agh"
 FILE = "workspace.toml"
-_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_ULID = late(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_PLAIN = late(
+    rb'workspace_id = "([0-7][0-9A-HJKMNP-TV-Z]{25})"\ncreated_at = "([0-9TZ:.+-]*)"\n'
+    rb'realpath_at_creation = "([ !#-\[\]-~]*)"\n'
+)
 _KEYS = ("workspace_id", "created_at", "realpath_at_creation")
 _CODE = "memory.workspace.unreadable"
 NOTES, ROOTS = "curated", "roots.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """What `workspace.toml` says."""
 
     workspace_id: str
@@ -60,12 +63,20 @@ def read_identity(store: Store) -> Identity | None:
     try:
         stored = store.read(FILE)
     except MemdeckError as error:
+        from memory.base.toml_text import config_error
+
         raise config_error(_CODE, error.message, shown, 1, "make it readable; memdeck never replaces it") from error
     return _identity_of(stored.data, shown) if stored.exists else None
 
 
 @lru_cache(maxsize=16)
 def _identity_of(data: bytes, shown: str) -> Identity:
+    plain = _PLAIN.fullmatch(data)
+    if plain is not None:
+        # As memdeck writes it: a TOML parser takes longer to load than all else that a short command does with it.
+        return Identity(*(part.decode() for part in plain.groups()))
+    from memory.base.toml_text import config_error, read_toml
+
     toml = read_toml(data, shown, code=_CODE)
     for key, value in toml.values.items():
         if key not in _KEYS:
@@ -116,7 +127,6 @@ def claim(folder: StateFolder, root: Path, workspace_id: str) -> tuple[Claim, by
     A folder that is gone hands its database on to the one that has its ULID now: it was moved. While the folder exists
     with the same ULID the other one is a copy and gets a database of its own.
     """
-    import hashlib
     import json
 
     real = os.path.realpath(root)
@@ -133,10 +143,8 @@ def claim(folder: StateFolder, root: Path, workspace_id: str) -> tuple[Claim, by
         return Claim(known[real], None, others), None
     gone = [path for path in known if path not in others]
     before = gone[-1] if gone else None
-    if before is not None:
-        name = known.pop(before)
-    else:
-        name = "" if not known else hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
+    own = "" if not known else sha256(os.fsencode(real)).hexdigest()[:12]
+    name = own if before is None else known.pop(before)
     known[real] = name
     return Claim(name, before, others), json.dumps(known).encode() + b"\n"
 

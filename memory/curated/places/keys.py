@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from memory.curated.model import ORIGINS
+from memory.named_tuple import NamedTuple
 
 
 class Key(NamedTuple):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from memory.base.patterns import late
 from memory.errors import UsageError
 
-_SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
+_SEGMENT = late(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 
 
 def is_segment(name: str) -> bool:

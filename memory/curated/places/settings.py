@@ -7,29 +7,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memory.base.toml_text import Toml, config_error, read_toml
+from memory.base.patterns import late
 from memory.curated.model import ORIGINS, Json
 
 from .keys import BY_NAME, KEYS, Key
 
 if TYPE_CHECKING:
+    from memory.base.toml_text import Toml
     from memory.storage import Store
 
 FILE = "config.toml"
 _CODE = "memory.config"
-_SPAN = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)")
+_SPAN = late(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-@dataclass(frozen=True, slots=True)
 class CuratedSettings:
     """The values of all keys; `lines` are those of keys that the file sets."""
 
-    values: Mapping[str, Any]
-    lines: Mapping[str, int]
+    __slots__ = ("lines", "values")
+
+    def __init__(self, values: Mapping[str, Any], lines: Mapping[str, int]) -> None:
+        """Keep both."""
+        self.values = values
+        self.lines = lines
 
     def __getitem__(self, name: str) -> Any:
         """Return the value of a key of `keys.KEYS`."""
@@ -72,6 +75,8 @@ def read_settings(store: Store | None) -> CuratedSettings:
 
 def settings_of(data: bytes, file: str) -> CuratedSettings:
     """Return the settings that a file says; errors as `read_settings`."""
+    from memory.base.toml_text import config_error, read_toml
+
     toml = read_toml(data, file, code=_CODE)
     table = toml.values.get("memory", {})
     if not isinstance(table, Mapping):
@@ -158,6 +163,8 @@ def _fault(key: Key, value: object) -> str | None:
 
 
 def _check_together(settings: CuratedSettings, toml: Toml, file: str) -> None:
+    from memory.base.toml_text import config_error
+
     lines = settings.lines
 
     def fail(name: str, message: str) -> None:

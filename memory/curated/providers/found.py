@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
+from memory.base.patterns import late
 from memory.curated.model import Json
+from memory.named_tuple import NamedTuple
 from memory.registry import entries
 
 from .interface import BuiltInProvider, Provider
@@ -15,11 +15,10 @@ from .interface import BuiltInProvider, Provider
 GROUP = "memdeck.curated_providers"
 RESERVED = "agh__memory"
 """How the names of memdeck's own tools begin."""
-_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+_NAME = late(r"[a-z][a-z0-9_-]{0,31}")
 
 
-@dataclass(frozen=True, slots=True)
-class KnownProvider:
+class KnownProvider(NamedTuple):
     """A provider that can be selected, with the package that brings it (None: memdeck itself)."""
 
     provider: Provider
@@ -28,8 +27,7 @@ class KnownProvider:
     package: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Collision:
+class Collision(NamedTuple):
     """A provider that cannot be used: `reason` is provider_name, reserved_tool_name, tool_name or not_loaded."""
 
     name: str

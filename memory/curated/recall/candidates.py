@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memory.curated.index.entries import COLUMNS, roots_in
 from memory.curated.index.words import fold
 from memory.curated.model import Root
+from memory.named_tuple import NamedTuple
 
 from .query import RecallQuery, query_of
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import pairwise
@@ -15,6 +14,7 @@ from memory.curated.index.entries import memory_of, same_slug
 from memory.curated.model import Memory, Root
 from memory.curated.places.settings import CuratedSettings
 from memory.curated.shadowing import winners
+from memory.named_tuple import NamedTuple
 
 from .candidates import CandidateRow, candidates
 from .rank import by_letters, by_words, places
@@ -28,8 +28,7 @@ _RRF = 60
 _TERMS = ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """One memory with the terms of its score; each is from 0 to 1 and already weighted."""
 
     memory: Memory
@@ -49,8 +48,7 @@ class Scored:
         return [f"{name}={getattr(self, name):.3f}" for name in ("unicode", "trigram", "recency", "signal", "score")]
 
 
-@dataclass(frozen=True, slots=True)
-class RecallFound:
+class RecallFound(NamedTuple):
     """What a recall found: `ranked` are those that count, `hidden` those that a deeper one shadows."""
 
     terms: tuple[str, ...]
@@ -59,15 +57,14 @@ class RecallFound:
     candidates: int
 
 
-@dataclass(slots=True)
 class _Candidate:
     """A memory with what its places among the words and the letters are worth; `key` is its type and slug."""
 
-    side: Side
-    memory: Memory
-    key: tuple[str, str]
-    words: float
-    letters: float
+    __slots__ = ("key", "letters", "memory", "side", "words")
+
+    def __init__(self, side: Side, memory: Memory, key: tuple[str, str], words: float, letters: float) -> None:
+        """Keep what it is and what it is worth."""
+        self.side, self.memory, self.key, self.words, self.letters = side, memory, key, words, letters
 
 
 def find(

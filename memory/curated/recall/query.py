@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memory.curated.index.words import is_unspaced, meaningful, pairs, words
+from memory.named_tuple import NamedTuple
 
 from .spelling import near, stem
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,6 +13,8 @@ from memory.curated.index.signals import limits_of
 from memory.curated.index.words import is_trivial
 from memory.curated.model import Json, Memory, Root
 from memory.curated.providers.calls import recalled
+from memory.named_tuple import NamedTuple
+from memory.storage.files.version import sha256
 
 from .find import RecallFound, Scored, find
 
@@ -29,8 +29,7 @@ MOST = 20
 TURN_ENTRIES, TURN_CHARS = 3, 1500
 
 
-@dataclass(frozen=True, slots=True)
-class RecallOptions:
+class RecallOptions(NamedTuple):
     """How a recall is made; None is what the settings say. `session` and `turn` keep a trace of it."""
 
     top_k: int | None = None
@@ -42,8 +41,7 @@ class RecallOptions:
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Recall:
+class Recall(NamedTuple):
     """What a recall returned: `top` is the most that it may return, `skipped` says why
     nothing was looked for, `provided` what a provider added."""
 
@@ -65,7 +63,7 @@ class Recall:
             f"{one.memory.id}|{one.memory.hash}|{one.memory.root.scope}|{one.memory.root.tier or ''}"
             for one in self.entries
         )
-        return f"AGH memory recall v1 entries={len(self.entries)} hash={hashlib.sha256(lines.encode()).hexdigest()}"
+        return f"AGH memory recall v1 entries={len(self.entries)} hash={sha256(lines.encode()).hexdigest()}"
 
     def entry(self, one: Scored, rank: int) -> Json:
         """Return one memory of the package for programs."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,6 +13,8 @@ from memory.curated.index.entries import index_hash, index_lines, newest_change
 from memory.curated.model import INDEX, Json, Root
 from memory.curated.providers.calls import prompt_block, session_began
 from memory.errors import MemdeckError
+from memory.named_tuple import NamedTuple
+from memory.storage.files.version import sha256
 
 from .recall import RecallOptions, days_since, recall, turn_block
 
@@ -48,8 +48,7 @@ _HELP = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSnapshot:
+class SessionSnapshot(NamedTuple):
     """What a session sees of memory from its beginning to its end."""
 
     id: str
@@ -116,7 +115,7 @@ def _made(
     session: str, text: str, digest: str, generation: int, blocks: int, now: datetime, parent: str | None
 ) -> SessionSnapshot:
     parts = "|".join((session, digest, str(generation), parent or ""))
-    name = "snapshot-" + hashlib.sha256(parts.encode()).hexdigest()[:16]
+    name = "snapshot-" + sha256(parts.encode()).hexdigest()[:16]
     mode = "writable" if parent is None else "read_only"
     return SessionSnapshot(name, session, text, digest, generation, format_utc(now), mode, parent, blocks)
 
@@ -155,14 +154,14 @@ def _text(
             block.append(f"*The newest of these memories is {days} days old; verify before relying on them.*")
         block.append(index)
         parts.append("\n\n".join(block))
-        hashes.append(f"{root.scope}|{root.tier or ''}|{hashlib.sha256(index.encode('utf-8', 'replace')).hexdigest()}")
+        hashes.append(f"{root.scope}|{root.tier or ''}|{sha256(index.encode('utf-8', 'replace')).hexdigest()}")
     provided = prompt_block(curated, agent, now)
     if provided:
         parts.append(provided)
-        hashes.append(f"provider||{hashlib.sha256(provided.encode('utf-8', 'replace')).hexdigest()}")
+        hashes.append(f"provider||{sha256(provided.encode('utf-8', 'replace')).hexdigest()}")
     if not parts:
         return "", "", 0
-    digest = hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+    digest = sha256("\n".join(hashes).encode()).hexdigest()
     recalled = ""
     if query:
         recalled = turn_block(recall(curated, query, roots, RecallOptions(), now=now))

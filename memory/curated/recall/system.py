@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memory.curated.files.listing import LARGEST, system_files
 from memory.curated.index.words import fold, meaningful, words
 from memory.errors import MemdeckError
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated

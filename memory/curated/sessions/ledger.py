@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -13,6 +11,8 @@ from memory.base.clock import format_utc
 from memory.curated.model import Json
 from memory.curated.tries import again
 from memory.errors import ConflictError, RefusedError, UsageError
+from memory.named_tuple import NamedTuple
+from memory.storage.files.version import sha256
 
 from .places import EVENTS, LEDGER, SessionFolder, place_of
 
@@ -23,8 +23,7 @@ _META = ("agent_name", "session_type", "spawn_parent_id", "root_session_id", "sp
 _KEYS = frozenset({"event_type", "content", "event_id", "turn_id", "agent_name", "timestamp"})
 
 
-@dataclass(frozen=True, slots=True)
-class SessionLedger:
+class SessionLedger(NamedTuple):
     """What a file of a session says; `fault` why it cannot be relied on, empty where it can."""
 
     meta: Json
@@ -138,7 +137,7 @@ def read(data: bytes) -> SessionLedger:
 
 def checksum(data: bytes) -> str:
     """Return the SHA-256 of the events of a ledger: of all bytes behind its first line."""
-    return hashlib.sha256(data.partition(b"\n")[2]).hexdigest()
+    return str(sha256(data.partition(b"\n")[2]).hexdigest())
 
 
 def ledger_of(data: bytes, place: SessionFolder, ended: str) -> bytes:
@@ -148,7 +147,7 @@ def ledger_of(data: bytes, place: SessionFolder, ended: str) -> bytes:
     meta = {
         "type": "ledger_meta", "version": 1, "session_id": place.id, "workspace_id": place.workspace_id,
         **{key: found.meta.get(key) for key in _META}, "started_at": found.meta.get("started_at"), "ended_at": ended,
-        "checksum": hashlib.sha256(lines).hexdigest(), "event_count": len(found.events),
+        "checksum": sha256(lines).hexdigest(), "event_count": len(found.events),
     }  # fmt: skip
     return _line(meta) + lines
 

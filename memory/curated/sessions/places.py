@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory.curated.places.session_ids import check_session, is_segment
 from memory.errors import NotFoundError
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
@@ -19,8 +19,7 @@ ARCHIVE = "_archive"
 """The folder of ledgers that were put away, beside those of the workspaces."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFolder:
+class SessionFolder(NamedTuple):
     """The folder of one session; `folder` is relative to the root of the person's store."""
 
     side: Side

@@ -5,16 +5,28 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
 
-@dataclass(frozen=True, slots=True)
 class Unlisted:
-    """Why the names in a folder are not told: the code of the problem, and what the folder is."""
+    """Why the names in a folder are not told: the code of the problem, and what the folder is.
 
-    code: str
-    what: str
+    It is no tuple: names that are told are one.
+    """
+
+    __slots__ = ("code", "what")
+
+    def __init__(self, code: str, what: str) -> None:
+        """Keep both."""
+        self.code, self.what = code, what
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether both say the same."""
+        return isinstance(other, Unlisted) and (self.code, self.what) == (other.code, other.what)
+
+    def __hash__(self) -> int:
+        """Return a hash of both."""
+        return hash((self.code, self.what))
 
 
 def names_in(folder: Path, root: Path) -> tuple[str, ...] | Unlisted:

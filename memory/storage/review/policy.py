@@ -6,12 +6,12 @@ They are kept in the private state folder of the workspace (`review/policy.json`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.named_tuple import NamedTuple
 from memory.storage.changes import OWN, PERSONS, is_agent
 from memory.storage.private.settings import Settings
 
@@ -47,8 +47,7 @@ WORDS: dict[Kind, str] = {
 _MOST_RULES = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One rule: for the actors that a pattern fits (`agent:*`), and a kind of change or `*`."""
 
     actor: str
@@ -60,8 +59,7 @@ class Rule:
         return {"actor": self.actor, "kind": self.kind, "decision": self.decision}
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """All rules of a workspace; the most exact one for an actor and a kind counts, else what is usual."""
 
     rules: tuple[Rule, ...] = ()
