@@ -228,12 +228,17 @@ class CuratedMemory(PlainSystem):
         return take(self.curated, items, place, actor=actor, now=now)
 
     def status(self, now: datetime) -> Mapping[str, Any]:  # noqa: ARG002
-        """Return how many memories there are by scope, and what cannot be read."""
+        """Return how many memories there are by scope, how many sessions are kept, and what cannot be read."""
+        from memory.curated.sessions.kept import kept_sessions
+
         look = self.look()
         counts: dict[str, int] = {"memories": len(look.memories)}
         for one in look.memories:
             counts[one.root.label] = counts.get(one.root.label, 0) + 1
         number = None if look.error is not None else self.curated.workspace_id()
+        kept = kept_sessions(self.curated, number).sessions if number else 0
+        if kept:
+            counts["sessions kept"] = kept
         error = None if look.error is None else str(look.error)
         return {"counts": counts, "invalid": len(look.invalid), "workspace_id": number, "error": error}
 
@@ -288,8 +293,11 @@ class CuratedMemory(PlainSystem):
         return find(self.curated, text, self.curated.visible(), now=now)
 
     def doctor_lines(self) -> Iterable[Advice]:
-        """Yield the folders that have the same identity, and records that were damaged."""
+        """Yield the folders that have the same identity, records that were damaged, and how long sessions are kept."""
+        from memory.curated.sessions.kept import kept_sessions
+
         try:
+            kept = kept_sessions(self.curated)
             copies = self.curated.sides["workspace"].claim.copies
             damaged = [path for side in self.curated.sides.values() for path in side.records.damaged()]
         except MemdeckError:
@@ -298,6 +306,12 @@ class CuratedMemory(PlainSystem):
             yield Advice(
                 f"records of decisions were damaged and began anew; the damaged ones are {path}",
                 "the memories are whole; remove the file when you do not need it",
+            )
+        if kept.sessions:
+            count = f"{kept.sessions:,} {'session' if kept.sessions == 1 else 'sessions'}"
+            yield Advice(
+                f"{count} of agents are kept ({kept.size:,} bytes): {kept.words}",
+                "`memdeck curated config session` lists the settings, `memdeck curated session prune` removes them now",
             )
         for copy in copies:
             yield Advice(

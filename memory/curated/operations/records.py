@@ -14,6 +14,7 @@ from memory.curated.model import Json
 from memory.curated.providers.calls import active, status_of
 from memory.curated.recall.recall import RecallOptions, recall, turn_block
 from memory.curated.recall.snapshot import capture
+from memory.curated.sessions.kept import kept_sessions
 from memory.errors import NotFoundError, UsageError
 
 from .memories import OperationCall, selector, when
@@ -242,6 +243,7 @@ def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
         "operation_count": events,
         "last_operation_at": None if last is None else time_of(last),
         "copies": copies,
+        "sessions": kept_sessions(curated).json(),
         "provider": status_of(curated, active(curated), call.now),
         "dream_enabled": curated.settings["dream.enabled"],
         "dream_min_hours": curated.settings["dream.min_hours"],

@@ -18,6 +18,7 @@ from memory.curated.operations.registry import BY_NAME
 from memory.curated.sessions.ledger import checksum
 from memory.curated.sessions.upkeep import sweep
 from memory.errors import MemdeckError
+from memory.workspace import Workspace
 from tests.memory.curated.conftest import NOW, Den, tree, write
 
 _EVENTS = (
@@ -231,3 +232,24 @@ def test_wrong_arguments(curated: Curated, name: str, values: Json, code: str) -
     with pytest.raises(MemdeckError) as caught:
         run(curated, name, **values)
     assert caught.value.code == code
+
+
+def test_no_session_is_deleted_by_its_age_unless_the_settings_say_so(den: Den, curated: Curated) -> None:
+    """Ten years of maintenance keep it; health says how many are kept until when, and `hard_delete_days` lets it go."""
+    begin(curated)
+    run(curated, "session end", session_id="s1")
+    for day in range(0, 3650, 50):
+        sweep(curated, actor="maintain", now=NOW + timedelta(days=day))
+    kept = run(curated, "health")["sessions"]
+    assert (kept["count"], kept["bytes"] > 0) == (1, True)
+    assert kept["kept"] == "none is deleted by its age, the oldest archived ones beyond 10 GiB"
+    workspace = Workspace.open(den.workspace, state_home=den.state, home=den.top / "home")
+    system = workspace.system("curated")
+    assert system.status(NOW)["counts"]["sessions kept"] == 1
+    assert any(kept["kept"] in advice.message for advice in system.doctor_lines())
+    workspace.close()
+    den.settings("[memory.session]\nhard_delete_days = 90\n")
+    other = den.open()
+    assert run(other, "health")["sessions"]["kept"].startswith("deleted 90 days after their end")
+    sweep(other, actor="maintain", now=NOW + timedelta(days=3650))
+    assert run(other, "health")["sessions"]["count"] == 0
