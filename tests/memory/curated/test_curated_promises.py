@@ -1,0 +1,174 @@
+"""What a memory system promises its users and often breaks, end to end through the operations."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memory.curated.curated import Curated
+from memory.curated.model import Json
+from memory.curated.operations.memories import OperationCall
+from memory.curated.operations.registry import BY_NAME
+from memory.errors import ConflictError, MemdeckError
+from tests.memory.curated.conftest import Den, tree
+
+_HERE: dict[str, Any] = {"scope": "workspace"}
+
+
+def run(den: Den, curated: Curated, verb: str, **values: Any) -> Json:
+    """Call an operation of the registry."""
+    return BY_NAME[verb].call(curated, values, OperationCall(den.now(), "cli", "cli"))
+
+
+@pytest.fixture
+def curated(den: Den) -> Curated:
+    """A workspace with two memories, and one of the person."""
+    found = den.open()
+    run(den, found, "write", type="project", name="Deploy window", content="we deploy on tuesdays", **_HERE)
+    run(den, found, "write", type="reference", name="Logs", content="logs are in the provider console", **_HERE)
+    run(den, found, "write", type="user", name="Coffee", content="likes oat milk")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("verb", "values"),
+    [
+        ("write", {"type": "project", "name": "Port", "content": "the port is 8080", **_HERE}),
+        ("edit", {"filename": "project_deploy-window", "content": "we deploy on fridays"}),
+        ("edit", {"filename": "project_deploy-window", "type": "reference"}),
+        ("delete", {"filename": "project_deploy-window"}),
+        ("promote", {"filename": "project_deploy-window", "from": "workspace", "to": "global"}),
+        ("reset", {"confirm": True}),
+        ("dream trigger", {"force": True}),
+        ("session prune", {"older_than_hours": 1}),
+    ],
+)
+def test_a_dry_run_of_each_operation_changes_nothing(den: Den, curated: Curated, verb: str, values: Json) -> None:
+    """No file, no decision and no event come of it, whatever it says it would do."""
+
+    def state() -> object:
+        known = [run(den, curated, "decisions list")["decisions"], run(den, curated, "history", limit=100)]
+        return known, tree(den.workspace / ".agh"), tree(den.person)
+
+    before = state()
+    run(den, curated, verb, dry_run=True, **values)
+    assert state() == before
+
+
+def test_a_dry_run_of_a_revert_changes_nothing(den: Den, curated: Curated) -> None:
+    """It says that it would go, and the real one still does; a second one is refused."""
+    made = run(den, curated, "edit", filename="user_coffee", content="likes soy milk")["decision"]
+    before = tree(den.person)
+    run(den, curated, "decisions revert", id=made["id"], dry_run=True)
+    assert tree(den.person) == before
+    assert run(den, curated, "decisions revert", id=made["id"])["reverted"]
+    with pytest.raises(ConflictError):
+        run(den, curated, "decisions revert", id=made["id"])
+
+
+def test_results_are_ranked_files_with_their_score(den: Den, curated: Curated) -> None:
+    """Two words are no trivial query; each result names its file and its own score, the best one first."""
+    found = run(den, curated, "search", query_text="deploy tuesdays", skip_trivial=True)
+    (first, *others) = found["results"]
+    assert first["memory"]["filename"] == "project_deploy-window.md"
+    assert all(first["score"] >= one["score"] for one in others)
+    assert found["recall"]["skipped_reason"] is None
+
+
+def test_equal_recalls_have_equal_hashes(den: Den, curated: Curated) -> None:
+    """The header of a package is the same for the same memories, and another one after an edit."""
+
+    def header() -> str:
+        return str(run(den, curated, "search", query_text="when do we deploy")["recall"]["header"]["text"])
+
+    first = header()
+    assert header() == first
+    run(den, curated, "edit", filename="project_deploy-window", content="we deploy on wednesdays, not before noon")
+    assert header() != first
+
+
+def test_history_says_something_of_each_operation(den: Den, curated: Curated) -> None:
+    """No summary is empty, and the memories of agents have a history, too."""
+    run(den, curated, "write", type="feedback", name="Tone", content="be brief", scope="agent", agent_name="ada")
+    run(den, curated, "search", query_text="deploy tuesdays")
+    run(den, curated, "delete", filename="user_coffee")
+    curated.sides["workspace"].records.queue.count()
+    rows = run(den, curated, "history", limit=100)["operations"]
+    assert {"memory.write", "memory.search", "memory.delete"} <= {row["operation"] for row in rows}
+    assert [row["operation"] for row in rows if not row["summary"]] == []
+    (own,) = run(den, curated, "history", scope="agent")["operations"]
+    assert (own["filename"], own["agent_name"]) == ("feedback_tone.md", "ada")
+
+
+def test_what_is_switched_off_is_told(den: Den, curated: Curated) -> None:
+    """Health says that dreaming is off where it is, and that memory is."""
+    assert run(den, curated, "health")["dream_enabled"]
+    den.settings("[memory.dream]\nenabled = false\n")
+    off = run(den, den.open(), "health")
+    assert not off["dream_enabled"]
+    assert all("dreaming is off" in words for words in off["dream_gates"].values())
+    den.settings("[memory]\nenabled = false\n")
+    assert run(den, den.open(), "health")["status"] == "disabled"
+
+
+def test_a_tier_that_belongs_to_no_agent_loses_no_candidate(den: Den, curated: Curated) -> None:
+    """A tier beside another scope, and a session that ended long ago, keep no line of the inbox from being decided."""
+    inbox = den.workspace / ".agh/memory/_inbox/s1"
+    inbox.mkdir(parents=True)
+    lines = [
+        {"type": "project", "content": "the gateway listens on 8443", "scope": "workspace", "agent_tier": "workspace"},
+        {"type": "project", "content": "invoices are sent on the first", "agent_tier": "global"},
+    ]
+    (inbox / "1.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines) + "And that is all I found.\n")
+    run(den, curated, "session append", session_id="s1", content='{"event_type": "user_message", "content": "hello"}')
+    run(den, curated, "session end", session_id="s1")
+    run(den, curated, "extractor drain")
+    names = {one["name"] for one in run(den, curated, "list")["memories"]}
+    assert {"the gateway listens on 8443", "invoices are sent on the first"} <= names
+    (bad,) = run(den, curated, "extractor list-pending")["failures"]
+    assert bad["line"] == 3
+
+
+def test_every_shadow_and_noop_is_an_event(den: Den, curated: Curated) -> None:
+    """A write of what is known, and a recall that hides a shallower memory, are told in the events."""
+    run(den, curated, "write", type="user", name="Drink", content="LIKES  oat milk")
+    run(den, curated, "write", type="project", name="Deploy window", content="ada deploys on mondays",
+        scope="agent", agent_name="ada")  # fmt: skip
+    run(den, curated, "search", query_text="when do we deploy", agent_name="ada")
+    for side in curated.sides.values():
+        side.records.queue.count()
+    shadows = [
+        event["metadata"]
+        for side in curated.sides.values()
+        for event in side.records.events(ops=["memory.write.shadowed"])
+    ]
+    assert len(shadows) == 2
+    assert any(one.get("operation") == "noop" for one in shadows)
+
+
+def test_an_index_of_many_memories_is_cut_with_a_note(den: Den, curated: Curated) -> None:
+    """A snapshot names the newest 200 and says that there are more."""
+    folder = den.workspace / ".agh/memory"
+    for number in range(250):
+        text = f"---\nname: N{number}\ndescription: d\ntype: project\n---\n\nbody {number}\n"
+        (folder / f"project_n{number}.md").write_text(text)
+    run(den, curated, "reindex")
+    (folder / "MEMORY.md").unlink()
+    text = run(den, curated, "snapshot", session_id="s1")["snapshot"]["text"]
+    assert 190 < text.count("](project_n") <= 200
+    assert "The index is longer" in text
+
+
+def test_errors_of_choices_are_told_apart(den: Den, curated: Curated) -> None:
+    """An agent without a name, a name in two scopes and a name in none each have their own code."""
+    run(den, curated, "write", type="user", name="Coffee", content="the team drinks tea", **_HERE)
+    for values, code in (
+        ({"filename": "user_coffee"}, "memory.scope.ambiguous"),
+        ({"filename": "user_water"}, "memory.not_found"),
+        ({"filename": "user_coffee", "scope": "agent"}, "memory.scope.agent_required"),
+    ):
+        with pytest.raises(MemdeckError) as error:
+            run(den, curated, "show", **values)
+        assert error.value.code == code
