@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from memory.base.patterns import late
 from memory.curated.index.words import is_unspaced, meaningful, pairs, words
 from memory.named_tuple import NamedTuple
 
@@ -13,6 +14,7 @@ from .spelling import near, stem
 if TYPE_CHECKING:
     import sqlite3
 
+_PARTS = late(r"[^\W\d_]+|\d+")
 _PIECE = 3
 _MOST_WORDS = 32
 _COMMON_SHARE, _COMMON_LEAST, _RARE = 0.1, 200, 2
@@ -75,6 +77,10 @@ def query_of(db: sqlite3.Connection, text: str) -> RecallQuery:
         forms = lookup.forms(term, counts[term])
         if not counts[term] and len(term) >= _PIECE:
             letters.append(f'"{term}"')
+            joined = lookup.joined(term)
+            if joined is not None:
+                forms.append(joined)
+                plain.append(f'"{joined.needle.strip()}"')
             near_ones = near(db, term) if len(forms) == 1 and len(unknown) < _CORRECTED else []
             forms += [WordForm(f" {word} ", worth * lookup.rarity(count)) for word, worth, count in near_ones]
             plain += [f'"{word}"' for word, _, _ in near_ones]
@@ -127,6 +133,17 @@ class _Lookup:
                 forms.append(WordForm(f" {start}", (_STEM if count or start != term else _BEGIN) * worth))
                 forms.append(WordForm(term, _INSIDE * worth))
         return forms
+
+    def joined(self, term: str) -> WordForm | None:
+        """Return the parts of a code name that was written without what stands between them (`bug7731`).
+
+        None for another word, and where memories do not have each part as a word.
+        """
+        parts = _PARTS.findall(term)
+        counts = [self.count(part) for part in parts]
+        if len(parts) < 2 or not all(counts):
+            return None
+        return WordForm(f" {' '.join(parts)} ", _STEM * self.rarity(min(counts)))
 
     def run(self, term: str) -> RecallTerm:
         """Return an unspaced run; its pairs count together."""

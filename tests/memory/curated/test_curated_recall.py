@@ -66,6 +66,16 @@ def test_questions_find_their_memory(den: Den, query: str, name: str) -> None:
     assert [one.memory.header.name for one in found.entries][:1] == [name]
 
 
+def test_a_code_name_is_found_without_its_hyphen(den: Den) -> None:
+    """Its parts stand for it where they are next to each other; the same parts apart are another memory."""
+    curated = den.open()
+    write(den, curated, "reference", "Seat map", "two bookings of one seat, see BUG-7731 in the tracker")
+    for number in range(8):
+        body = f"the bug of desk {number} is told on line 7731, a bug nobody mends; 77 31 bugs in 773 of 731 cases"
+        write(den, curated, "reference", f"Bug {number} line 7731", body)
+    assert ask(den, curated, "BUG7731 status").entries[0].memory.header.name == "Seat map"
+
+
 def test_a_short_chinese_word_is_found_where_it_is_asked_for(den: Den) -> None:
     """Two letters, and one, are found when the query is allowed to be short."""
     _fill(den)
