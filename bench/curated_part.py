@@ -25,6 +25,7 @@ def curated_cases(places: Places, size: str) -> Iterator[Case]:
     from memory.curated.model import Header
     from memory.curated.recall.find import find
     from memory.curated.recall.snapshot import capture
+    from memory.curated.stores import CuratedReading
     from memory.storage import PrivateState, Store
 
     top = places.folder / f"curated-{size}"
@@ -34,9 +35,13 @@ def curated_cases(places: Places, size: str) -> Iterator[Case]:
     write_set(top, entries)
     state = top / "state"
 
+    reads = CuratedReading()
+
     def opened() -> Curated:
-        workspace = Store(top / "ws/.agh", state=PrivateState(state, top / "ws"), workspace=top / "ws")
-        person = Store(top / "home/.agh", state=PrivateState(state, top / "home"), workspace=top / "home")
+        workspace, person = (
+            Store(top / name / ".agh", state=PrivateState(state, top / name), workspace=top / name, reading=reads)
+            for name in ("ws", "home")
+        )
         return Curated(workspace, person, state_home=state)
 
     curated = opened()

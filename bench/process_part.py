@@ -43,15 +43,31 @@ def process_cases(places: Places, size: str) -> Iterator[Case]:
         yield Case(name, lambda words=words: _spent(places, [memdeck(), *words()]), None, FLOOR, target)
     facts = places.folder / "facts-hook"
     make_facts(facts, 500)
-    for event, more in (("session-start", {"source": "startup"}), ("prompt", {"prompt": MESSAGE})):
-        given = json.dumps({"session_id": "bench", "cwd": str(facts), **more}).encode()
-        yield Case(
-            f"memdeck hook {event}, 500 facts",
-            lambda event=event, given=given: _spent(places, [memdeck(), "hook", event], facts, given),
-            None,
-            FLOOR,
-            6,
-        )
+    both = places.folder / "facts-curated-hook"
+    make_facts(both, 500)
+    make_curated(places, both)
+    for folder, what in ((facts, "500 facts"), (both, "500 facts and 200 curated memories")):
+        for event, more in (("session-start", {"source": "startup"}), ("prompt", {"prompt": MESSAGE})):
+
+            def hook(event: str = event, folder: Path = folder, more: dict[str, str] = more) -> dict[str, float]:
+                # Each one in a session of its own: a snapshot that was captured is only read again.
+                given = json.dumps({"session_id": f"bench{next(count)}", "cwd": str(folder), **more}).encode()
+                return _spent(places, [memdeck(), "hook", event], folder, given)
+
+            yield Case(f"memdeck hook {event}, {what}", hook, None, FLOOR, 6)
+
+
+def make_curated(places: Places, root: Path) -> None:
+    """Give a workspace 200 curated memories and an identity."""
+    from bench.curated_set.fillers import fillers
+
+    folder = root / ".agh/memory"
+    folder.mkdir(parents=True)
+    for number, entry in enumerate(fillers(200)):
+        header = f"name: {json.dumps(entry.name)}\ndescription: {json.dumps(entry.description)}\ntype: project"
+        (folder / f"project_filler-{number}.md").write_text(f"---\n{header}\n---\n\n{entry.body}\n")
+    write = [memdeck(), "curated", "write", "--type", "project", "--name", "Deploy window", "--content", "on Tuesdays"]
+    _spent(places, [*write, "-w", str(root)])
 
 
 def _spent(places: Places, command: Sequence[str], cwd: Path | None = None, given: bytes = b"") -> dict[str, float]:
