@@ -20,7 +20,7 @@ FOLDER = "_system/daily"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _OWN = "memory.daily.%"
 """Events of the logs themselves, which would make each sweep another one."""
-_Row = tuple[str, str | None, str | None, str | None, int]
+_Row = tuple[str, str, str | None, str | None, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ def _bounds(day: str) -> tuple[int, int]:
 def counts(side: Side, since: int = 0) -> list[Json]:
     """Return how many events there were by day and scope since a time in milliseconds, the newest day first."""
     text = (
-        "SELECT date(ts_ms / 1000, 'unixepoch'), scope, agent_name, agent_tier, count(*) FROM memory_events"
-        " WHERE ts_ms >= ? AND op NOT LIKE ? GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, 2, 3, 4"
+        "SELECT date(ts_ms / 1000, 'unixepoch'), coalesce(scope, ?), agent_name, agent_tier, count(*)"
+        " FROM memory_events WHERE ts_ms >= ? AND op NOT LIKE ? GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, 2, 3, 4"
     )
-    rows = side.records.look(lambda db: db.execute(text, (since, _OWN)).fetchall(), list[_Row]())
+    rows = side.records.look(lambda db: db.execute(text, (side.name, since, _OWN)).fetchall(), list[_Row]())
     return [
-        {"date": day, "scope": scope or side.name, "agent_name": agent, "agent_tier": tier, "operation_count": count}
+        {"date": day, "scope": scope, "agent_name": agent, "agent_tier": tier, "operation_count": count}
         for day, scope, agent, tier, count in rows
     ]
 

@@ -97,7 +97,8 @@ def begin(side: Side, run: DreamRun, root: Root, now: datetime) -> None:
 
     def write(db: sqlite3.Connection) -> None:
         db.execute(f"INSERT INTO memory_consolidations ({', '.join(_COLUMNS)}) VALUES (?,?,?,?,?,?,?,?,?,?)", row)
-        facts = {"target_id": run.id, "run_id": run.id, "input_count": run.input_count}
+        words = f"{run.input_count} {'memory' if run.input_count == 1 else 'memories'} to gather"
+        facts = {"target_id": run.id, "run_id": run.id, "input_count": run.input_count, "summary": words}
         add_event(db, side.records.workspace_id, "memory.dream.run.started", now, root, facts)
 
     side.records.run(write)

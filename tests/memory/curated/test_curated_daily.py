@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from memory.curated.curated import Curated
+from memory.curated.daily.logs import counts
 from memory.curated.daily.upkeep import is_due, sweep
 from memory.curated.model import Json
 from memory.curated.operations.memories import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError
-from tests.memory.curated.conftest import NOW, Den, tree, write
+from tests.memory.curated.conftest import NOW, Den, ask, tree, write
 
 
 def run(curated: Curated, name: str, /, now: Any = NOW + timedelta(minutes=5), **values: Any) -> Json:
@@ -139,3 +140,13 @@ def test_a_log_outlives_the_database(den: Den) -> None:
     text = logs(den)["2026-01-15.md"]
     assert [name in text for name in ("project_coffee.md", "project_tea.md")] == [True, True]
     assert run(curated, "daily sweep")["written"] == 0
+
+
+def test_a_day_is_listed_once_for_each_scope(den: Den) -> None:
+    """Recalls, which belong to no scope of their own, count with those of their side."""
+    curated = den.open()
+    write(den, curated, "project", "Coffee", "likes oat milk", scope="workspace")
+    ask(den, curated, "who likes oat milk")
+    curated.sides["workspace"].records.queue.count()
+    listed = counts(curated.sides["workspace"])
+    assert [(row["scope"], row["operation_count"]) for row in listed] == [("workspace", 2)]

@@ -94,6 +94,7 @@ def test_history_says_something_of_each_operation(den: Den, curated: Curated) ->
     run(den, curated, "write", type="feedback", name="Tone", content="be brief", scope="agent", agent_name="ada")
     run(den, curated, "search", query_text="deploy tuesdays")
     run(den, curated, "delete", filename="user_coffee")
+    run(den, curated, "dream trigger", force=True)
     curated.sides["workspace"].records.queue.count()
     rows = run(den, curated, "history", limit=100)["operations"]
     assert {"memory.write", "memory.search", "memory.delete"} <= {row["operation"] for row in rows}
