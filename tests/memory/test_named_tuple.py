@@ -64,3 +64,30 @@ def test_a_field_that_is_missing_is_an_error() -> None:
         Plain()  # type: ignore[call-arg]
     with pytest.raises(AttributeError):
         Plain("a").name = "b"  # type: ignore[misc]
+
+
+def test_the_first_one_is_made_as_all_others() -> None:
+    """The constructor that is compiled with the first use takes names, defaults and no more than there are."""
+
+    class Pair(NamedTuple):
+        """Two values."""
+
+        left: int
+        right: int = 7
+
+    with pytest.raises(TypeError):
+        Pair()  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Pair(1, middle=2)  # type: ignore[call-arg]
+    assert [Pair(1), Pair(right=2, left=1), Pair._make((3, 4))] == [(1, 7), (1, 2), (3, 4)]
+    with pytest.raises(TypeError):
+        Pair._make((1,))
+    with pytest.raises(ValueError, match="middle"):
+        Pair(1)._replace(middle=2)
+
+
+def test_a_field_without_a_default_stands_before_those_with_one() -> None:
+    """A class that mixes them is an error when it is made, as it is with `typing`."""
+    space = {"__annotations__": {"left": "int", "right": "int"}, "left": 1, "__module__": __name__}
+    with pytest.raises(TypeError):
+        type(NamedTuple)("Mixed", (NamedTuple,), space)
