@@ -41,10 +41,11 @@ def modules_of(tree: Tree, ecosystems: Sequence[Ecosystem]) -> list[dict[str, st
             folders[_collapse(tree, folder)] = None
     if len(folders) < _FEW_MODULES:
         _split(tree, folders)
-    chosen = sorted(folders, key=lambda folder: (-_weight(tree, folder, folder in packages), folder))[:MOST_MODULES]
+    parts = [_root_module(tree, part, ecosystems) for part in root_parts(tree, _languages(tree, ecosystems))]
+    heaviest = sorted(folders, key=lambda folder: (-_weight(tree, folder, folder in packages), folder))
+    chosen = heaviest[: MOST_MODULES - len(parts)]
     names = _names(tree, chosen, {folder: package.name for folder, package in packages.items()})
     told = told_of(tree)
-    parts = [_root_module(tree, part, ecosystems) for part in root_parts(tree, _languages(tree, ecosystems))]
     return parts + [
         {
             "name": names[folder],
@@ -53,7 +54,7 @@ def modules_of(tree: Tree, ecosystems: Sequence[Ecosystem]) -> list[dict[str, st
                 tree, folder, packages[folder].description if folder in packages else "", told.get(folder, "")
             ),
         }
-        for folder in sorted(chosen, key=lambda folder: folder.split("/"))[: MOST_MODULES - len(parts)]
+        for folder in sorted(chosen, key=lambda folder: folder.split("/"))
     ]
 
 

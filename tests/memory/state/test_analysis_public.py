@@ -235,3 +235,11 @@ def test_modules_at_the_root(files: dict[str, str], modules: list[tuple[str, str
     assert [(one["name"], one["path"]) for one in found["modules"]] == modules
     headers = [entry["path"] for entry in found["entrypoints"] if entry["path"].endswith(".h")]
     assert headers == (["only.h"] if "only.h" in files else [])
+
+
+def test_parts_at_the_root_leave_out_the_smallest_folders(tmp_path: Path) -> None:
+    """Where there are more parts than a map holds, those at the root and the fullest folders stay."""
+    files = {"CMakeLists.txt": "project(many C)\n", "core.c": "int a;\n" * 999, "core.h": "int a;\n"}
+    files |= {f"p{number:02}/{name}.c": "int a;\n" for number in range(20) for name in "abcdef"[: 1 + number // 4]}
+    modules = [one["path"] for one in bundle_of(files, tmp_path)["projectMap"]["modules"]]
+    assert modules == ["core.c", *(f"p{number:02}" for number in (*range(4, 7), *range(8, 20)))]
