@@ -28,6 +28,10 @@ settings.register_profile(
 )
 settings.load_profile("memdeck")
 
+if WHOLE:
+    # With five times the examples a property may take five times as long.
+    os.environ.setdefault("PYTEST_TIMEOUT", "1500")
+
 # Textual reads both when it is imported.
 for _name in ("NO_COLOR", "TEXTUAL_THEME", "MEMDECK_DEBUG"):
     os.environ.pop(_name, None)
