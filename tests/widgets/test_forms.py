@@ -11,6 +11,7 @@ from textual.events import Key
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from tests.pilots import without_frames
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from widgets.dialogs.dialogs import Confirm, Preview, Prompt
 from widgets.input.editors import SafeInput, hold, picture, release
@@ -62,12 +63,14 @@ async def run(
 ) -> Shown:
     """Show a screen, press keys, look at it."""
     shown = Shown(screen)
-    async with shown.app.run_test(size=size, message_hook=shown.app.keep) as pilot:
-        await shown.open(pilot)
-        await pilot.press(*keys)
-        await pilot.pause()
-        if look:
-            look(shown)
+    with without_frames():
+        async with shown.app.run_test(size=size, message_hook=shown.app.keep) as pilot:
+            await shown.open(pilot)
+            await pilot.press(*keys)
+            await pilot.pause()
+            screen_text(shown.app)
+            if look:
+                look(shown)
     return shown
 
 

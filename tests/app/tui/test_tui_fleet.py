@@ -19,6 +19,7 @@ from memory.fleet import EmbeddedFleet
 from memory.storage.private.workspaces import WorkspaceList
 from memory.workspace import Workspace
 from screenshots.make import rest
+from tests.examples import examples
 from tests.patience import within
 from tests.postgres import cluster, database
 from tests.widgets.harness import screen_text
@@ -216,9 +217,10 @@ async def test_the_entry_that_was_chosen_is_under_the_cursor(here: Workspace) ->
 
 
 def test_there_and_back_leaves_nothing_open(here: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Going to another workspace and back again, ten times, ends every thread and closes every file of the old one."""
+    """Going to another workspace and back, several times, ends every thread and closes every file of the old one."""
     walked: list[str] = []
     counts: list[tuple[int, int]] = []
+    times = examples(20, 8)
 
     def run(self: MemdeckApp, **_: object) -> int:
 
@@ -226,7 +228,7 @@ def test_there_and_back_leaves_nothing_open(here: Workspace, monkeypatch: pytest
             async with running(self) as pilot:
                 assert self.workspace is not None
                 walked.append(self.workspace.root.name)
-                if len(walked) >= 20:
+                if len(walked) >= times:
                     self.exit(0)
                 elif self.way:
                     await press(pilot, "tilde")
@@ -240,7 +242,7 @@ def test_there_and_back_leaves_nothing_open(here: Workspace, monkeypatch: pytest
     monkeypatch.setattr(MemdeckApp, "run", run)
     environ = {"XDG_STATE_HOME": str(here.state.folder.home), "HOME": str(here.root.parent)}  # type: ignore[union-attr]
     assert launch.run(str(here.root), NOW.isoformat(), environ=environ) == 0
-    assert walked == ["atelier", "bakery"] * 10
+    assert walked == ["atelier", "bakery"] * (times // 2)
     assert counts[-1][0] <= counts[3][0]
     assert counts[-1][1] <= counts[3][1]
 

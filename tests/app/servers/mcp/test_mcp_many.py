@@ -7,12 +7,13 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+from tests.examples import examples
 from tests.memory.entries.desks import make_workspace
 from tests.patience import PATIENCE, join
 
 from .serving import Server, memdeck, serving
 
-SERVERS, EACH = 10, 4
+SERVERS, EACH = 10, examples(4, 1)
 
 
 def test_ten_servers_at_once_lose_nothing(tmp_path: Path) -> None:
