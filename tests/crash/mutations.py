@@ -17,10 +17,9 @@ from memory.storage.files.leases import Lease
 from memory.storage.files.version import Mark
 from memory.storage.log.database import LogFile
 from memory.storage.log.undo import Undo
-from memory.storage.transaction import displaced, recovery, transaction
-from memory.storage.transaction import exchange as placing
 from memory.storage.transaction import file_step as steps
 from memory.storage.transaction import intent_log as journal
+from memory.storage.transaction import placing, recovery, transaction
 from memory.storage.transaction.appending import Appending
 from memory.storage.transaction.file_step import FileStep
 from memory.storage.transaction.intent_log import IntentLog
@@ -188,7 +187,7 @@ def _sweep_all() -> None:
             fsio.remove(file.name, stage)
         return ()
 
-    _set(displaced, "sweep", sweep)
+    _set(placing, "sweep", sweep)
     _set(transaction, "sweep", sweep)
 
 
@@ -197,7 +196,7 @@ def _sweep_first() -> None:
 
 
 def _sweep_writers() -> None:
-    _set(displaced, "lease_of", lambda *_: Lease.HELD)
+    _set(placing, "lease_of", lambda *_: Lease.HELD)
 
 
 def _no_lock() -> None:

@@ -17,7 +17,7 @@ from memory.storage.files.leases import Lease
 from memory.storage.files.safe_open import open_target, read_open
 from memory.storage.files.version import ABSENT, FileVersion, Mark, Stored, look
 
-from . import exchange as placing
+from . import placing
 from .intent_log import Displaced, IntendedFile
 
 if TYPE_CHECKING:

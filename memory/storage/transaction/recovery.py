@@ -18,7 +18,7 @@ from memory.storage import fsio
 from memory.storage.files import errnos as faults
 from memory.storage.files.version import Mark, look, ours
 
-from . import exchange as placing
+from . import placing
 from .intent_log import Displaced, IntendedFile, Intent
 
 

@@ -19,9 +19,9 @@ from memory.storage.files import errnos as faults
 from memory.storage.files import safe_open
 from memory.storage.files.safe_open import parts_of
 
-from .displaced import forgotten, sweep
 from .file_step import FileStep, conflict, half_done
 from .intent_log import Displaced, Intent, IntentLog
+from .placing import forgotten, sweep
 
 if TYPE_CHECKING:
     from memory.storage.contracts import ChangingStore

@@ -13,8 +13,8 @@ import pytest
 from memory.errors import BusyError, ConflictError
 from memory.storage import FileChange, fsio
 from memory.storage.files import leases
-from memory.storage.transaction.displaced import sweep
 from memory.storage.transaction.file_step import FileStep
+from memory.storage.transaction.placing import sweep
 from tests.patience import join, until
 
 NAME = "memory/tasks.md"

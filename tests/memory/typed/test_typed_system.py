@@ -253,7 +253,7 @@ def test_a_crash_between_moves_leaves_all_or_nothing(den: Den, tmp_path: Path) -
     put(folder, "memory/episodic/a.md", "a\n")
     code = (
         "import os, sys\n"
-        "from memory.storage import fsio\nfrom memory.storage.transaction import exchange as placing\n"
+        "from memory.storage import fsio\nfrom memory.storage.transaction import placing\n"
         "from memory.typed import ops, registry\n"
         "from memory.typed.stores import store_of\n"
         "from memory.typed.writes import move_file\n"

@@ -1,8 +1,9 @@
-"""What changes displaced: looked at again once every program that may have had it open is done with it.
+"""Files change places between the stage folder and their own, and what that displaced is looked at again.
 
-A program that opened a file just before it was replaced writes to the file that was displaced. So that one keeps a
-name in the stage folder for a while; if its bytes are still the same then, it goes, and if not, it is kept for a
-person, or for merging.
+They are swapped in one step where that is possible; each function falls back to what the file system has, and what is
+displaced keeps a name as long as anything has. A program that opened a file just before it was replaced writes to the
+file that was displaced. So that one keeps a name in the stage folder for a while; if its bytes are still the same then,
+it goes, and if not, it is kept for a person, or for merging.
 """
 
 from __future__ import annotations
@@ -22,6 +23,75 @@ if TYPE_CHECKING:
 
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _DAY = 86_400.0
+
+
+def swap(new: str, old: str, stage: int, name: str, folder: int) -> str:
+    """Put the staged file `new` in the place of `name`; return the staged name of what was displaced.
+
+    "" where the file system could not keep it. FileNotFoundError where there was no file.
+    """
+    try:
+        fsio.exchange(new, stage, name, folder)
+    except OSError as error:
+        if error.errno not in fsio.UNSUPPORTED:
+            raise
+    else:
+        return new
+    kept = True
+    try:
+        fsio.link(name, folder, old, stage)
+    except OSError as error:
+        if error.errno not in fsio.NO_LINKS:
+            raise
+        kept = False
+    fsio.rename(new, stage, name, folder)
+    return old if kept else ""
+
+
+def create(new: str, stage: int, name: str, folder: int) -> None:
+    """Give the staged file its name; FileExistsError where somebody has it already.
+
+    It keeps its staged name as well where it can: until the folder is synced, a power cut may take away the other.
+    """
+    try:
+        fsio.link(new, stage, name, folder)
+        return
+    except (FileExistsError, FileNotFoundError):
+        raise
+    except OSError as error:
+        if error.errno not in fsio.NO_LINKS:
+            raise
+    try:
+        fsio.rename_new(new, stage, name, folder)
+    except OSError as error:
+        if error.errno not in fsio.UNSUPPORTED:
+            raise
+        fsio.rename(new, stage, name, folder)
+
+
+def take_away(name: str, folder: int, old: str, stage: int) -> None:
+    """Move a file into the stage folder."""
+    try:
+        fsio.rename_new(name, folder, old, stage)
+    except OSError as error:
+        if error.errno not in fsio.UNSUPPORTED:
+            raise
+        fsio.rename(name, folder, old, stage)
+
+
+def swap_back(displaced: str, stage: int, name: str, folder: int, spare: str) -> str:
+    """Undo a `swap`; return the staged name of the file that stood there meanwhile."""
+    try:
+        fsio.exchange(displaced, stage, name, folder)
+    except OSError as error:
+        if error.errno not in fsio.UNSUPPORTED:
+            raise
+    else:
+        return displaced
+    with suppress(OSError):
+        fsio.link(name, folder, spare, stage)
+    fsio.rename(displaced, stage, name, folder)
+    return spare
 
 
 def sweep(files: tuple[Displaced, ...], stage: int, settle: float, *, whole: bool = True) -> tuple[Displaced, ...]:
