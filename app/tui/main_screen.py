@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import ActiveBinding, Binding, BindingType
+from textual.binding import ActiveBinding, Binding, BindingsMap, BindingType
 from textual.containers import Container, Horizontal
+from textual.dom import DOMNode
+from textual.geometry import Size
 from textual.getters import query_one
 from textual.reactive import reactive
 from textual.screen import Screen
@@ -26,7 +29,7 @@ from widgets.pane.base import Pane
 from widgets.panes import PaneName
 
 from .commands.conditions import Situation
-from .keys.available import hint_names, live_actions
+from .keys.available import KeyState, hint_names, key_state, live_actions
 from .keys.registry import ACTIONS, BY_ID, PINNED
 
 
@@ -63,6 +66,8 @@ class MainScreen(Screen[None]):
     """
 
     AUTO_FOCUS = ""
+    acts_at_once = True
+    """Keys of a list act in the list: between it and the application nothing else waits for them."""
     HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [  # type: ignore[misc]
         (0, "-single"),
         (60, "-numbers"),
@@ -102,11 +107,19 @@ class MainScreen(Screen[None]):
         self._path = path
         self._pane = pane
         self._names = tuple(names)
-        self._now: Situation | None = None
-        """What the keys were asked about at the last look at them."""
+        self._chain: tuple[object, list[tuple[DOMNode, BindingsMap]]] = (None, [])
+        """The bindings from the focus to the application, and for which focus and which keys of a person."""
+        self._keys: tuple[object, dict[str, ActiveBinding]] = (None, {})
+        """What the keys mean, and in which state."""
+        self._key_state: KeyState | None = None
+        self._selected = 0
+        """What the keys were asked about at the last look at them, and of how many selected entries."""
 
     focused = reactive[Widget | None](None, repaint=False)
     """What has the focus. Nothing on the screen itself shows it; Textual would draw all of it anew for each step."""
+
+    takes_repaints = True
+    """Whether widgets may say right now that they are to be drawn anew; see `widgets.text.repaint`."""
 
     header = query_one(HeaderLine)
     sidebar = query_one(Sidebar)
@@ -114,30 +127,70 @@ class MainScreen(Screen[None]):
     hints = query_one(KeyHints)
 
     @property
-    def active_bindings(self) -> dict[str, ActiveBinding]:
-        """The keys that mean something now; Textual would ask for each key of an action whether it does."""
-        app, found = self.app, dict[str, ActiveBinding]()
-        self._now = Situation(app)  # type: ignore[arg-type]
-        live = live_actions(self._now)
-        for node, bindings in self._modal_binding_chain:
-            for key, binding in bindings:
-                if node is self and binding.id in BY_ID:
-                    state: bool | None = binding.id in live
-                else:
-                    state = app._check_action_state(binding.action, node)
-                if state is not False and (key not in found or (binding.priority and not found[key].binding.priority)):
-                    found[key] = ActiveBinding(node, binding, bool(state), binding.tooltip)
-        return found
+    def _binding_chain(self) -> list[tuple[DOMNode, BindingsMap]]:
+        """The bindings from the focus to the application; Textual copies all of them several times for each key."""
+        focused = self.focused
+        where = (focused, focused is not None and focused.loading, id(self.app._keymap))
+        if self._chain[0] != where:
+            self._chain = (where, super()._binding_chain)
+        return self._chain[1]
 
     @property
-    def hint_names(self) -> dict[str, str]:
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """The keys that mean something now; Textual would ask for each key of an action whether it does.
+
+        While nothing that decides about them changed, the same object.
+        """
+        app, chain = self.app, self._modal_binding_chain
+        now = Situation(app)  # type: ignore[arg-type]
+        self._key_state, self._selected = key_state(now), now.selected
+        others = [
+            app._check_action_state(binding.action, node)
+            for node, bindings in chain
+            for _, binding in bindings
+            if node is not self or binding.id not in BY_ID
+        ]
+        state = (self._chain[0], self._key_state, others)
+        if self._keys[0] != state:
+            live, answers, found = live_actions(self._key_state), iter(others), dict[str, ActiveBinding]()
+            for node, bindings in chain:
+                for key, binding in bindings:
+                    own = node is self and binding.id in BY_ID
+                    means = binding.id in live if own else next(answers)
+                    if means is not False and (
+                        key not in found or (binding.priority and not found[key].binding.priority)
+                    ):
+                        found[key] = ActiveBinding(node, binding, bool(means), binding.tooltip)
+            self._keys = (state, found)
+        return self._keys[1]
+
+    @property
+    def hint_names(self) -> Mapping[str, str]:
         """What the footer calls the actions at the last look at the keys, by id; empty where it does not name one."""
-        return {} if self._now is None else hint_names(self._now)
+        return {} if self._key_state is None else hint_names(self._key_state)
 
     @property
     def hint_lead(self) -> str:
         """What stands before the hints: how many entries they are about."""
-        return f"{self._now.selected:,} selected" if self._now is not None and self._now.selected else ""
+        return f"{self._selected:,} selected" if self._selected else ""
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        """Lay out everything."""
+        with self._without_repaints():
+            super()._refresh_layout(size, scroll)
+
+    def _compositor_refresh(self) -> None:
+        """Draw what changed."""
+        with self._without_repaints():
+            super()._compositor_refresh()
+
+    @contextmanager
+    def _without_repaints(self) -> Iterator[None]:
+        before, self.takes_repaints = self.takes_repaints, False
+        try:
+            yield
+        finally:
+            self.takes_repaints = before
 
     def on_mount(self) -> None:
         """Fill the first pane before the first frame is drawn."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual import events
@@ -106,6 +106,13 @@ def live_keys(screen: Screen[object], owner: DOMNode) -> Iterator[tuple[str, Bin
         if node is owner:
             for key, found in bindings.key_to_bindings.items():
                 yield from ((key, binding) for binding in found if key != UNBOUND)
+            return
+
+
+def own_bindings(screen: Screen[object], owner: DOMNode, key: str) -> Sequence[Binding]:
+    """What a key means in one part by itself, as `live_keys` says of all keys."""
+    found = next((bindings.key_to_bindings for node, bindings in screen._binding_chain if node is owner), {})
+    return found.get(key, ())
 
 
 def active_binding(screen: Screen[Any], key: str) -> ActiveBinding | None:
@@ -264,6 +271,8 @@ class KeyHints(Drawing, Widget):
         self._lead = ""
         self._leads = False
         self._hints: list[Hint] = []
+        self._asked: tuple[object, object] | None = None
+        """The keys and names that the hints are made of: a screen gives the same objects while they are the same."""
         self._places: list[tuple[int, int, Hint]] = []
 
     @property
@@ -287,7 +296,10 @@ class KeyHints(Drawing, Widget):
     def _bindings_updated(self, screen: Screen[object]) -> None:
         if self._late:
             return
-        hints = hints_of(screen)
+        bindings, names = screen.active_bindings, getattr(screen, "hint_names", {})
+        same = self._asked is not None and bindings is self._asked[0] and names is self._asked[1]
+        self._asked = (bindings, names)
+        hints = self._hints if same else hints_of(screen)
         lead = getattr(screen, "hint_lead", "")
         if (hints, lead) != (self._hints, self._lead):
             self._hints, self._lead = hints, lead

@@ -10,6 +10,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from memory.base.safe_text import cell_width, clip, visible
+from widgets.text.repaint import Repaint
 
 CORNERS = 6
 """Cells of the top line that the corners and the blanks around the title take."""
@@ -19,7 +20,7 @@ REMARKS = "  "
 """What stands between two notes."""
 
 
-class Frame(Vertical):
+class Frame(Repaint, Vertical):
     """Holds the list or the detail of a pane; its border says which of them has the focus."""
 
     ALLOW_SELECT = False

@@ -9,7 +9,7 @@ from textual import events
 from textual.binding import Binding
 from textual.message import Message
 
-from .footer import live_keys
+from .footer import own_bindings
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -65,23 +65,28 @@ class GoPrefix(Widget):
             self._after_go = waits
             self.post_message(GoWaits(self, waits))
 
-    def on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         """End a sequence that `g` began: what is typed after it never acts as a key of its own.
 
         It begins here as well, and not where the binding is looked up, which the next key of a burst would overtake.
+        Where the screen has `acts_at_once`, since nothing else there listens to keys, this holds for all keys of the
+        widget: the way up to the application, from one widget to the next, costs more than moving a cursor.
         """
-        if any(binding.action == "go" for key, binding in live_keys(self.screen, self) if key == event.key):
-            event.stop()
-            event.prevent_default()
-            self.action_go()
-            return
-        if not self._after_go:
-            return
-        self._go_on(waits=False)
-        if event.character and event.is_printable:
-            event.stop()
-            event.prevent_default()
-            self.post_message(Prefixed(self, event.character))
+        own = [binding for binding in own_bindings(self.screen, self, event.key) if not binding.priority]
+        goes = any(binding.action == "go" for binding in own)
+        if not goes and self._after_go:
+            self._go_on(waits=False)
+            if event.character and event.is_printable:
+                event.stop()
+                event.prevent_default()
+                self.post_message(Prefixed(self, event.character))
+                return
+        if goes or getattr(self.screen, "acts_at_once", False):
+            for binding in own:
+                if await self.app.run_action(binding.action, self):
+                    event.stop()
+                    event.prevent_default()
+                    return
 
     def on_blur(self) -> None:
         """A sequence does not outlive the focus."""

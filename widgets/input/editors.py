@@ -25,6 +25,7 @@ from textual.widgets import Input, Static
 from memory.base.safe_text import cell_width, clip, visible
 from widgets.chrome.footer import active_binding, shown_key
 from widgets.text.drawing import Drawing
+from widgets.text.repaint import Repaint
 from widgets.text.styled_text import Piece
 
 _PRIVATE = 0x100000
@@ -79,7 +80,7 @@ def _picture(char: str) -> str:
     return "\u2421" if code == 0x7F else "\ufffd"
 
 
-class SafeText(Static):
+class SafeText(Repaint, Static):
     """Text that is never markup, its control characters made visible."""
 
     DEFAULT_CSS = """
@@ -152,7 +153,7 @@ class Completer(Suggester):
         return partial(super()._get_suggestion, requester, value)
 
 
-class SafeInput(Ordered, Input):
+class SafeInput(Ordered, Repaint, Input):
     """A one-line editor for text from files; `text` is the value as it stands in the file.
 
     A placeholder that has no room gives way to `shorter`, else it ends behind a word.

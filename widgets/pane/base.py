@@ -464,7 +464,7 @@ class Pane(Covered, PaneWithEntry):
         """Tell how many are selected."""
         event.stop()
         self.say_title()
-        self.post_message(self.Current(self))
+        self.tell_current()
 
     def on_filter_bar_accepted(self, event: FilterBar.Accepted) -> None:
         """The filter stays."""

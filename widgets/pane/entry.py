@@ -99,7 +99,11 @@ class PaneWithEntry(PaneSays):
         if self.contents is not None and row is not self._followed:
             self._followed = row
             self._show_detail()
-            self.post_message(self.Current(self))
+            self.tell_current()
+
+    def tell_current(self) -> None:
+        """Tell the application, and nobody on the way to it, that other keys may mean something."""
+        self.app.post_message(self.Current(self))
 
     def follow(self, target: Hashable) -> None:
         """Ask the application to go to the target of a link."""

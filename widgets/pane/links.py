@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +22,10 @@ REST_SECONDS = 0.15
 
 STALE_SECONDS = 1.0
 """How long the files rest before they are looked for again: another program may be writing one line after the other."""
+
+
+EARLY = 0.01
+"""Seconds by which a timer may be too early."""
 
 
 class LinkedPane(Protocol):
@@ -57,6 +62,8 @@ class Linking:
         self._links: Sequence[Link] = ()
         self._stale = False
         self._resting: Timer | None = None
+        self._rested = self._look_at = 0.0
+        """When the cursor has rested long enough, and when the timer looks whether it has; monotonic seconds."""
         self._asked: tuple[RowKey, Any] | None = None
 
     def of(self, row: object) -> Sequence[Link] | None:
@@ -79,11 +86,29 @@ class Linking:
 
     def rest(self) -> None:
         """The cursor came to another row: look for links once it stays there."""
+        new = self._row is not self._pane.line_list.cursor
+        if not self._stale and not new:
+            if self._resting is not None:
+                self._resting.stop()
+                self._resting = None
+            return
+        self._rested = time.monotonic() + (REST_SECONDS if new else STALE_SECONDS)
+        # One timer for all steps of a cursor that goes on; it looks anew how long there is to wait.
+        if self._resting is None or self._rested < self._look_at:
+            self._wait()
+
+    def _wait(self) -> None:
         if self._resting is not None:
             self._resting.stop()
-        new = self._row is not self._pane.line_list.cursor
-        if self._stale or new:
-            self._resting = self._pane.set_timer(REST_SECONDS if new else STALE_SECONDS, self.find)
+        self._look_at = self._rested
+        self._resting = self._pane.set_timer(max(0.0, self._rested - time.monotonic()), self._rest_over)
+
+    def _rest_over(self) -> None:
+        self._resting = None
+        if time.monotonic() + EARLY < self._rested:
+            self._wait()
+        else:
+            self.find()
 
     def find(self) -> None:
         """Look for them now, in a worker; `Pane.Linked` tells."""

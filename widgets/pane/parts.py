@@ -60,8 +60,9 @@ class PaneList(LineList):
         return self.draw(line(" " * INDENT, lines[row]) if 0 <= row < len(lines) else EMPTY, width)
 
     def move_to(self, position: int, *, direction: int = 1) -> None:
-        """Put the cursor elsewhere; the entry comes with it."""
-        super().move_to(position, direction=direction)
+        """Put the cursor elsewhere; the entry comes with it, and nobody has to be told."""
+        with self.prevent(LineList.Highlighted):
+            super().move_to(position, direction=direction)
         self._pane.follow_cursor()
 
 

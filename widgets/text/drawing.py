@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from rich.style import Style
@@ -13,12 +12,8 @@ from textual.strip import Strip
 
 from .depth import STYLES_16
 from .glyphs import UNICODE, Glyphs
+from .repaint import Repaint
 from .styled_text import Line, Tone, clip_line
-
-if TYPE_CHECKING:
-    from textual.widget import Widget
-else:
-    Widget = object
 
 TONE_VARIABLES: dict[Tone, str] = {
     "muted": "foreground-muted",
@@ -58,7 +53,7 @@ def _tone(tone: Tone, colour: str, background: str) -> Style:
     return style
 
 
-class Drawing(Widget):
+class Drawing(Repaint):
     """Mixin for widgets that draw pieces by lines; put it before the Textual base class.
 
     Tones take their colours from the theme's variables: as component classes they would be worked out anew for each

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.tui.commands import conditions
-from app.tui.commands.conditions import Situation
+from app.tui.commands.conditions import Condition, Situation
 from widgets.chrome.footer import with_keys
 
 from .registry import ACTIONS
@@ -23,33 +25,71 @@ CONDITIONS = frozenset(action.needs for action in ACTIONS)
 OPEN = "list.open"
 """The key of lists that opens the row under the cursor."""
 
-
-def live_actions(now: Situation) -> frozenset[str]:
-    """Return the ids of the actions that mean something; each condition is asked once."""
-    held = {condition for condition in CONDITIONS if now.allows(condition)}
-    return frozenset([action.id for action in ACTIONS if action.needs in held])
+NAMED = tuple(dict.fromkeys((action.needs, action.bulk) for action in ACTIONS if action.needs.named is not None))
+"""What is asked whether the footer names its actions, with whether they are done to all selected entries."""
 
 
-def hint_names(now: Situation) -> dict[str, str]:
+class KeyState(NamedTuple):
+    """All that decides which actions mean something and what the footer calls them.
+
+    `named`: the answers of those of `NAMED` that hold, in their order.
+    """
+
+    pane_id: str
+    held: frozenset[Condition]
+    has_selection: bool
+    named: tuple[bool | None, ...]
+    enter: str | None = None
+    """What opening the row under the cursor is called; None: as lists call it."""
+
+
+def key_state(now: Situation) -> KeyState:
+    """Return the state of the keys; each condition is asked once."""
+    held = frozenset([condition for condition in CONDITIONS if now.allows(condition)])
+    named = tuple([needs.named(now, bulk) for needs, bulk in NAMED if needs.named is not None and needs in held])
+    enters = now.item is not None and now.pane is not None and not now.context.shows_one_pane
+    enter = now.pane.enter_words if enters and now.pane is not None else None
+    return KeyState(now.pane_id, held, bool(now.selected), named, enter)
+
+
+@lru_cache(maxsize=64)
+def live_actions(state: KeyState) -> frozenset[str]:
+    """Return the ids of the actions that mean something."""
+    return frozenset([action.id for action in ACTIONS if action.needs in state.held])
+
+
+@lru_cache(maxsize=64)
+def hint_names(state: KeyState) -> Mapping[str, str]:
     """Return what the footer calls each action, by id; empty where it does not name it now."""
-    live = live_actions(now)
+    named = dict(zip([asked for asked in NAMED if asked[0] in state.held], state.named, strict=True))
     found = {
-        action.id: action.words_in(now.pane_id) if action.id in live and is_named(now, action) else ""
+        action.id: action.words_in(state.pane_id)
+        if action.needs in state.held and _is_named(action, state.pane_id, state.has_selection, named)
+        else ""
         for action in ACTIONS
     }
-    if now.item is not None and now.pane is not None and not now.context.shows_one_pane:
-        found[OPEN] = now.pane.enter_words
+    if state.enter is not None:
+        found[OPEN] = state.enter
     return found
+
+
+def _is_named(
+    action: Action, pane_id: str, has_selection: bool, named: Mapping[tuple[Condition, bool], bool | None]
+) -> bool:
+    needs = action.needs
+    answer = named.get((needs, action.bulk))
+    if answer is not None:
+        return answer
+    if not (action.bulk if has_selection and needs.about_entries else action.shown):
+        return False
+    return not action.panes or pane_id in action.panes
 
 
 def is_named(now: Situation, action: Action) -> bool:
     """Return whether the footer names an action that can be done now."""
     needs = action.needs
-    if needs.named is not None and (named := needs.named(now, action.bulk)) is not None:
-        return named
-    if not (action.bulk if now.selected and needs.about_entries else action.shown):
-        return False
-    return not action.panes or now.pane_id in action.panes
+    named = {} if needs.named is None else {(needs, action.bulk): needs.named(now, action.bulk)}
+    return _is_named(action, now.pane_id, bool(now.selected), named)
 
 
 def is_special(now: Situation, action: Action) -> bool:

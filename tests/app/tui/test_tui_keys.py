@@ -7,7 +7,7 @@ import pytest
 from app.tui.app import MemdeckApp
 from app.tui.commands import conditions
 from app.tui.commands.conditions import Condition, Situation
-from app.tui.keys.available import hint_names, live_actions
+from app.tui.keys.available import hint_names, key_state, live_actions
 from app.tui.keys.help import Help
 from app.tui.keys.palette import Palette, score
 from app.tui.keys.registry import ACTIONS, BY_ID, PARTS, command_of
@@ -620,6 +620,6 @@ def test_each_condition_is_asked_once_for_all_actions(workspace: Workspace) -> N
         assert now.allows(condition)
         assert now.allows(condition)
     assert asked == ["tasks", "tasks"]
-    assert live_actions(Situation(context)) >= {"task.start", "task.done", "entry.edit"}
-    assert hint_names(Situation(context))["task.start"] == "start"
-    assert hint_names(Situation(context))["task.reopen"] == ""
+    assert live_actions(key_state(Situation(context))) >= {"task.start", "task.done", "entry.edit"}
+    assert hint_names(key_state(Situation(context)))["task.start"] == "start"
+    assert hint_names(key_state(Situation(context)))["task.reopen"] == ""

@@ -29,7 +29,6 @@ from .words import MANY_CELLS, folded, layout_for, layouts, plain_actor, summary
 if TYPE_CHECKING:
     from memory.files.diff import ChangeView
     from memory.files.snapshot import Snapshot
-    from widgets.list.line_list import LineList
 
 PAGE = 200
 """How many changes are read at a time."""
@@ -306,9 +305,9 @@ class ChangesPane(Pane):
                 self._typing.stop()
             self._typing = self.set_timer(SETTLE_SECONDS, self._read_on)
 
-    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
-        """Read on where the cursor comes near the end."""
-        super().on_line_list_highlighted(event)
+    def follow_cursor(self) -> None:
+        """Show the change under the cursor, and read on where that comes near the end."""
+        super().follow_cursor()
         near = self.line_list.position + NEAR >= len(self.line_list.rows)
         if near and self.contents is not None and not self._listed.complete and self._typing is None:
             self._wanted = len(self._listed.changes) + PAGE

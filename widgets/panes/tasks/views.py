@@ -402,4 +402,4 @@ class TaskViews(Pane):
         event.stop()
         if self.contents is not None:
             self._show_detail()
-            self.post_message(self.Current(self))
+            self.tell_current()
