@@ -10,6 +10,7 @@ from rich.control import Control
 from textual._compositor import Compositor, CompositorUpdate
 from textual.geometry import Region
 from textual.strip import Strip
+from textual.widget import Widget
 
 
 class Drawn(NamedTuple):
@@ -43,6 +44,24 @@ class SparseCompositor(Compositor):
     Textual asks every widget of the screen for all its lines, for a single line as well, cuts the lines of the whole
     screen where widgets meet, and leaves nearly all of it out.
     """
+
+    @property
+    def visible_widgets(self) -> dict[Widget, tuple[Region, Region]]:
+        """The widgets in the picture, the uppermost first, with their region and what clips it.
+
+        One that says `is_shut` keeps its place and is left out, with all that is in it.
+        """
+        if self._visible_widgets is None:
+            seen = super().visible_widgets
+            shut = {widget for widget in seen if getattr(widget, "is_shut", False)}
+            if shut:
+                seen = {one: place for one, place in seen.items() if shut.isdisjoint(one.ancestors_with_self)}
+            self._visible_widgets = seen
+        return self._visible_widgets
+
+    def shut_changed(self) -> None:
+        """Forget what is in the picture: a widget was shut, or is so no longer."""
+        self._visible_widgets = self._cuts = self._layers_visible = None
 
     def render_partial_update(self) -> DrawnUpdate | None:  # type: ignore[override]
         """Draw what changed, from the uppermost widgets down to those behind them; None if nothing did."""

@@ -161,8 +161,8 @@ class FilterBar(Widget):
         `hint` stands in it while it is empty; `words` gives what its last word is completed to, such as `is:stale`, and
         `names` are the fields, such as `is`.
         """
-        # No class: a look at every style that may be another for it.
-        self.display = self._shown = True
+        self._shown = True
+        self.reveal()
         editor = self._editor
         self.prepare()
         self._hint = hint
@@ -183,6 +183,11 @@ class FilterBar(Widget):
             self.mount(SafeText("/", classes="filter-bar--sign"), self._editor, self._count)
             # At once and not with the editor's message, which comes when the letter was drawn already.
             self.watch(self._editor, "value", self._on_typed, init=False)
+
+    def reveal(self) -> None:
+        """Show the bar, or hide it."""
+        # No class: a look at every style that may be another for it.
+        self.display = self._shown
 
     def on_mount(self) -> None:
         """A bar that was opened before it was there gets its editor now."""
@@ -227,7 +232,8 @@ class FilterBar(Widget):
         """Clear the filter and hide the bar."""
         if self.is_open:
             self._editor.text = ""
-            self.display = self._shown = False
+            self._shown = False
+            self.reveal()
             self.post_message(self.Closed(self))
 
     def say(self, count: str) -> None:

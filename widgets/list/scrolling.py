@@ -86,6 +86,9 @@ class Scrolling(ScrollView):
         y = y_start - round(self.scroll_y)
         self.refresh(Region(0, y, self.scrollable_content_region.width, line_count))
 
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """Its styles are the same with and without the focus; Textual would look for all of them again."""
+
     def set_extent(self, size: Size) -> None:
         """Take the size of other content; the view stays where it is, or goes to the new end."""
         if size == self.virtual_size:

@@ -456,9 +456,14 @@ class Pane(Covered, PaneWithEntry):
     # What happens in it
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Who leaves the filter finds all rows that fit."""
+        """Who leaves the filter finds all rows that fit; nobody around the pane asks for its focus."""
+        event.stop()
         if self.filter_bar not in event.widget.ancestors:
             self.narrowing.finish()
+
+    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
+        """Nobody around the pane asks for its focus."""
+        event.stop()
 
     def on_line_list_selection_changed(self, event: LineList.SelectionChanged) -> None:
         """Tell how many are selected."""

@@ -6,7 +6,9 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.strip import Strip
+from textual.widget import Widget
 
+from widgets.chrome.compositor import SparseCompositor
 from widgets.input.filter_bar import FilterBar
 from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation
@@ -69,7 +71,8 @@ class PaneList(LineList):
 class PaneFilter(FilterBar):
     """The filter of a pane, which has narrowed the list when a letter is drawn.
 
-    It lies on the lower edge of the frame: opening it moves and resizes nothing, which would draw all of it twice.
+    It lies on the lower edge of the frame: opening it moves and resizes nothing, which would draw all of it twice. Once
+    it was prepared it keeps its place, and is only left out of the picture while it is closed.
     """
 
     DEFAULT_CSS: ClassVar[str] = "PaneFilter { overlay: screen; }"
@@ -77,6 +80,36 @@ class PaneFilter(FilterBar):
     def __init__(self, pane: PaneContext) -> None:
         super().__init__()
         self._pane = pane
+
+    @property
+    def is_shut(self) -> bool:
+        """Whether it keeps its place on the screen and is not drawn there."""
+        return self.display and not self.is_open
+
+    def prepare(self) -> None:
+        """Have the editor ready, and lay it out where it will be: then opening it is no layout at all."""
+        super().prepare()
+        if self.is_attached and self._compositor is not None:
+            self.display = True
+            self.reveal()
+
+    def reveal(self) -> None:
+        """Show the bar, or hide it: once it has its place, only what is drawn there changes."""
+        compositor = self._compositor
+        if compositor is None or not self.display:
+            super().reveal()
+            return
+        self._editor.can_focus = self.is_open
+        compositor.shut_changed()
+        frame = self.parent
+        assert isinstance(frame, Widget)
+        frame.refresh(self.region.translate(-frame.content_region.offset))
+
+    @property
+    def _compositor(self) -> SparseCompositor | None:
+        """What draws the screen, if it leaves out what is shut."""
+        compositor = self.screen._compositor if self.is_attached else None
+        return compositor if isinstance(compositor, SparseCompositor) else None
 
     def typed(self) -> None:
         """A letter was typed, or taken back."""
