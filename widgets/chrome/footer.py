@@ -16,7 +16,7 @@ from textual.widgets import Input
 
 from memory.base.safe_text import cell_width
 from widgets.text.drawing import Drawing
-from widgets.text.styled_text import Line, Piece
+from widgets.text.styled_text import Piece
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -274,6 +274,7 @@ class KeyHints(Drawing, Widget):
         self._asked: tuple[object, object] | None = None
         """The keys and names that the hints are made of: a screen gives the same objects while they are the same."""
         self._places: list[tuple[int, int, Hint]] = []
+        self._strips: dict[tuple[str, str], Strip] = {}
 
     @property
     def hints(self) -> tuple[Hint, ...]:
@@ -348,18 +349,29 @@ class KeyHints(Drawing, Widget):
         if y:
             return Strip.blank(width, self.rich_style)
         self._lay_out(width)
+        self.settle_styles()
         parts = [self.draw((), min(self._indent, width))]
         if self._leads:
             parts.append(self.draw((Piece(self._lead),), cell_width(self._lead) + GAP, "key-hints--lead"))
-        for start, end, hint in self._places:
-            key = cell_width(hint.keys)
-            description: Line = (Piece(f" {hint.description}" if hint.description else ""),)
-            parts.append(self.draw((Piece(hint.keys),), key, "key-hints--key"))
-            parts.append(self.draw(description, end - start - key))
-            parts.append(self.draw((Piece(" " * GAP),), GAP))
+        for _, _, hint in self._places:
+            parts.append(self._drawn(hint.keys, hint.description))
         if self._remark and sum(part.cell_length for part in parts) + cell_width(self._remark) <= width:
             parts.append(self.draw((Piece(self._remark, "muted"),), cell_width(self._remark)))
         return Strip.join(parts).adjust_cell_length(width, self.rich_style)
+
+    def _drawn(self, keys: str, description: str) -> Strip:
+        """One hint and the cells behind it; most of them are the same from one entry to the next."""
+        strip = self._strips.get((keys, description))
+        if strip is None:
+            words = f" {description}" if description else ""
+            key = self.draw((Piece(keys),), cell_width(keys), "key-hints--key")
+            strip = Strip.join([key, self.draw((Piece(words),), cell_width(words) + GAP)])
+            self._strips[keys, description] = strip
+        return strip
+
+    def forget_strips(self) -> None:
+        """Another theme: the colours of what was drawn go."""
+        self._strips.clear()
 
     async def on_click(self, event: events.Click) -> None:
         """Do what the hint under the mouse says."""

@@ -117,11 +117,11 @@ class Frame(Repaint, Vertical):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw the border; between its first and its last line all look alike, and one is drawn for them."""
-        width, height = self.outer_size
-        if height < 4 or crop.column_span != (0, width):
+        height = self.outer_size.height
+        if height < 4:
             return super().render_lines(crop)
         alike = [min(y, 1) if y < height - 1 else y for y in crop.line_range]
-        drawn = {y: super(Frame, self).render_lines(Region(0, y, width, 1))[0] for y in dict.fromkeys(alike)}
+        drawn = {y: super(Frame, self).render_lines(Region(crop.x, y, crop.width, 1))[0] for y in dict.fromkeys(alike)}
         return [drawn[y] for y in alike]
 
     def on_descendant_focus(self) -> None:

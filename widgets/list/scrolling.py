@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size, Spacing
@@ -119,6 +120,17 @@ def _bar_lines(bar: ScrollBar, crop: Region) -> list[Strip]:
     back, front = drawn.style.bgcolor, drawn.style.color
     if back is None or front is None:
         return ScrollBar.render_lines(bar, crop)
+    looks = (bar.size, drawn.virtual_size, drawn.window_size, drawn.position, drawn.style, bar.background_colors[1])
+    lines: tuple[object, list[Strip]] = getattr(bar, "_lines_drawn", ((), []))
+    if lines[0] != looks:
+        lines = bar._lines_drawn = (looks, _draw_bar(bar, drawn, back, front))  # type: ignore[attr-defined]
+    # A bar that was just made shorter is asked for as many lines as it had.
+    blank = Strip.blank(bar.size.width, Style(bgcolor=bar.background_colors[1].rich_color))
+    return [lines[1][y] if y < len(lines[1]) else blank for y in crop.line_range]
+
+
+def _draw_bar(bar: ScrollBar, drawn: ScrollBarRender, back: Color, front: Color) -> list[Strip]:
+    """All lines of a scrollbar in the colours of its back and of its grip."""
     cells = drawn.render_bar(
         bar.size.height, drawn.virtual_size, drawn.window_size, drawn.position, bar.size.width, True, back, front
     ).segments
@@ -128,6 +140,4 @@ def _bar_lines(bar: ScrollBar, crop: Region) -> list[Strip]:
     made = {id(cell): Strip(Segment.apply_style([cell], ground), bar.size.width) for cell in cells}
     for line_filter in bar.get_line_filters():
         made = {key: strip.apply_filter(line_filter, background) for key, strip in made.items()}
-    # A bar that was just made shorter is asked for as many lines as it had.
-    blank = Strip.blank(bar.size.width, ground)
-    return [made[id(cells[y])] if y < len(cells) else blank for y in crop.line_range]
+    return [made[id(cell)] for cell in cells]
