@@ -34,6 +34,7 @@ class CommandContext:
     lost: Any = None
     left_drafts: Sequence[Any] = ()
     has_jobs: bool = False
+    shows_one_pane: bool = False
     way: Sequence[Any] = ()
     views: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
