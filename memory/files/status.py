@@ -112,6 +112,17 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
     )
 
 
+def next_overdue(found: Brief) -> datetime:
+    """Return when another task becomes overdue, where no file changes before; seven days later where none does."""
+    zone = found.snapshot.zone
+    ahead = [
+        due[0]
+        for task in (*found.due_today, *found.due_week)
+        if (day := read_due(task.entry.fields.get("due")).date) is not None and (due := _due_at(day, zone)) is not None
+    ]
+    return min([*ahead, found.now + timedelta(days=7)])
+
+
 @lru_cache(4096)
 def _due_at(text: str, zone: tzinfo) -> tuple[datetime, date] | None:
     """Return when something is due that says so with these words, and on which day; None where they name no day."""

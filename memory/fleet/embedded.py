@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 MOST_FOLDERS = 200_000
 """How many folders a scan looks at."""
-LOOK_SECONDS = 300
-"""After how long `refresh` looks at a workspace that did not change: tasks become overdue by themselves. Of many
-workspaces each waits a second for each of them."""
 _KEPT_AT_ONCE = 100
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "build", "site-packages", "lost+found"})
 
@@ -118,22 +115,29 @@ class EmbeddedFleet:
     # -- all of them ------------------------------------------------------------------------------------------
 
     def overview(self, now: datetime, progress: Progress | None = None) -> tuple[WorkspaceOverview, ...]:
-        """Return how all workspaces stand. Files that are those of the last look are not checked for problems again."""
+        """Return how all workspaces stand; one whose files are those of the last look is not opened."""
         held = self._index.looks()
+        names = self._list.names()
+        rows = {name: held[name].overview for name in names if name in held and held[name].holds(now)}
         made: list[Look] = []
 
         def work(workspace: Workspace) -> Look:
             return self._looked(workspace, now, held.get(str(workspace.root)))
 
-        rows = []
-        for path, done in self.local.each(self.paths(), work, progress):
-            if isinstance(done, Look):
-                made.append(done)
-                rows.append(done.overview)
-            else:
-                rows.append(WorkspaceOverview(path, self.host, error=done))
-        self._index.keep_looks(made)
-        return tuple(rows)
+        try:
+            for path, done in self.local.each([Path(name) for name in names if name not in rows], work, progress):
+                if isinstance(done, Look):
+                    made.append(done)
+                    rows[str(path)] = done.overview
+                    if len(made) >= _KEPT_AT_ONCE:
+                        kept, made = made, []
+                        self._index.keep_looks(kept)
+                else:
+                    rows[str(path)] = WorkspaceOverview(path, self.host, error=done)
+        finally:
+            # What was looked at is known the next time, also where this one was broken off.
+            self._index.keep_looks(made)
+        return tuple(rows[name] for name in names)
 
     def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:  # noqa: ARG002
         """Return at once how all workspaces stood when somebody looked last; nothing of them is opened."""
@@ -144,17 +148,16 @@ class EmbeddedFleet:
         )
 
     def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[WorkspaceOverview]:
-        """Look again at workspaces whose files changed since the last look, or where that is long ago."""
+        """Look again at workspaces whose files changed since the last look, or where tasks became overdue by now."""
         names = self._list.names()
         looks = self._index.looks()
-        again = max(LOOK_SECONDS, len(names))
         done: list[Look] = []
         try:
             for name in names:
                 if not go_on():
                     return
                 held = looks.get(name)
-                if held is not None and held.holds(now, again):
+                if held is not None and held.holds(now):
                     continue
                 done.append(self._look(Path(name), now, held))
                 yield done[-1].overview
@@ -166,15 +169,18 @@ class EmbeddedFleet:
 
     def _look(self, path: Path, now: datetime, held: Look | None) -> Look:
         found = self.local.one(path, lambda workspace: self._looked(workspace, now, held))
-        return found if isinstance(found, Look) else Look(WorkspaceOverview(path, self.host, error=found), now, (), 0)
+        return (
+            found if isinstance(found, Look) else Look(WorkspaceOverview(path, self.host, error=found), now, (), 0, now)
+        )
 
     def _looked(self, workspace: Workspace, now: datetime, held: Look | None) -> Look:
-        watched = watched_of(workspace)
+        watched = (*watched_of(workspace), *self.local.beside(workspace))
         # Before the files are read: what changes meanwhile is seen at the next look.
         stamp = digest_of(watched)
         same = held is not None and held.overview.error is None and (held.watched, held.stamp) == (watched, stamp)
         problems = held.overview.problems if same and held is not None else None
-        return Look(self.local.look(workspace, now, problems), now, watched, stamp)
+        standing = self.local.stand(workspace, now, problems)
+        return Look(standing.overview, now, watched, stamp, standing.until)
 
     def search(
         self,

@@ -51,21 +51,26 @@ class _Room(NamedTuple):
 
 
 class Look(NamedTuple):
-    """How a workspace stood, at which time and with which files."""
+    """How a workspace stood, at which time and with which files, and until when that holds if these do not change."""
 
     overview: WorkspaceOverview
     time: datetime
     watched: tuple[str, ...]
     stamp: int
+    until: datetime
 
-    def holds(self, now: datetime, seconds: float) -> bool:
-        """Tell whether it still stands so, as far as stamps tell; not for longer than some seconds."""
-        young = 0 <= (now - self.time).total_seconds() < seconds
-        return young and self.overview.error is None and digest_of(self.watched) == self.stamp
+    def holds(self, now: datetime) -> bool:
+        """Tell whether it still stands so, as far as the stamps of its files tell."""
+        return self.time <= now < self.until and self.overview.error is None and digest_of(self.watched) == self.stamp
 
     def json(self) -> dict[str, Any]:
         """Return it as `read` takes it."""
-        return {**self._asdict(), "overview": self.overview.json(), "time": self.time.isoformat()}
+        return {
+            **self._asdict(),
+            "overview": self.overview.json(),
+            "time": self.time.isoformat(),
+            "until": self.until.isoformat(),
+        }
 
     @classmethod
     def read(cls, found: Mapping[str, Any], host: str) -> Look:
@@ -84,7 +89,9 @@ class Look(NamedTuple):
             held["size"],
             held["error"],
         )
-        return cls(made, datetime.fromisoformat(found["time"]), tuple(found["watched"]), found["stamp"])
+        time = datetime.fromisoformat(found["time"])
+        until = datetime.fromisoformat(found["until"]) if "until" in found else time
+        return cls(made, time, tuple(found["watched"]), found["stamp"], until)
 
 
 class FleetIndex:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from memory.errors import BusyError, MemdeckError, UsageError
 from memory.registry import holds_memory
@@ -16,10 +16,13 @@ from .model import FleetHit, Progress, WorkspaceOverview
 
 if TYPE_CHECKING:
     from memory.search import Query
+    from memory.trust.decision import ConsentDecision
     from memory.workspace import Workspace
 
 WORKERS = 4
 """How many workspaces are open at once."""
+DECIDED_SECONDS = 300
+"""How long it holds what is decided about commands: the files that they name may change anywhere."""
 R = TypeVar("R")
 
 
@@ -27,6 +30,13 @@ class WorkspaceFailure(dict[str, str]):
     """Why a workspace could not be worked on: `code` and `message`; one that is `busy` may be free later."""
 
     busy = False
+
+
+class Standing(NamedTuple):
+    """How a workspace stands, and `until` when that holds where no file changes that it depends on."""
+
+    overview: WorkspaceOverview
+    until: datetime
 
 
 class LocalWorkspaces:
@@ -88,37 +98,59 @@ class LocalWorkspaces:
 
     def look(self, workspace: Workspace, now: datetime, problems: int | None = None) -> WorkspaceOverview:
         """Return how a workspace stands; `problems` is what a check of the same files found, where that is known."""
-        from memory.files.status import brief
+        return self.stand(workspace, now, problems).overview
+
+    def beside(self, workspace: Workspace) -> tuple[str, ...]:
+        """Return the files outside of a workspace that tell how it stands: what was decided, and done last."""
+        from memory.storage.private.state import STATE
+        from memory.trust.consent import FOLDER, NAME
+        from memory.trust.settings import FILE
+
+        own = [] if self.config_home is None else [self.config_home / FILE]
+        if workspace.state is not None:
+            folder = workspace.state.folder.path
+            own += [folder / STATE, folder / FOLDER / NAME]
+        return tuple(map(str, own))
+
+    def stand(self, workspace: Workspace, now: datetime, problems: int | None = None) -> Standing:
+        """Return the same, and for how long it holds."""
+        from memory.files.status import brief, next_overdue
         from memory.systems import check_all
 
         overdue = alerts = 0
+        until = now + timedelta(days=7)
         if "files" in workspace.system_names():
             found = brief(workspace.snapshot().readable(), now)
-            overdue, alerts = len(found.overdue), len(found.alerts)
+            overdue, alerts, until = len(found.overdue), len(found.alerts), next_overdue(found)
         if problems is None:
             problems = sum(problem.level == "error" for problem in check_all(workspace))
-        return WorkspaceOverview(
+        decided = self._decided(workspace)
+        waiting = sum(one.state in ("pending", "withdrawn") for one in decided)
+        if waiting < len(decided):
+            until = min(until, now + timedelta(seconds=DECIDED_SECONDS))
+        overview = WorkspaceOverview(
             workspace.root,
             self.host,
             workspace.system_names(),
             overdue,
             alerts,
-            self._waiting(workspace),
+            waiting,
             problems,
             _last_maintenance(workspace),
             _size(workspace),
         )
+        return Standing(overview, until)
 
-    def _waiting(self, workspace: Workspace) -> int:
-        """Count what waits for an approval."""
+    def _decided(self, workspace: Workspace) -> list[ConsentDecision]:
+        """Return what is decided about all that a workspace asks for."""
         from memory.systems import asks_of_all, entrust
         from memory.trust.consent import trust_of
 
         trust = None if self.config_home is None else trust_of(workspace, self.config_home)
         if trust is None:
-            return 0
+            return []
         entrust(workspace, trust, self.environ)
-        return sum(one.state in ("pending", "withdrawn") for one in trust.decide_all(asks_of_all(workspace)))
+        return trust.decide_all(asks_of_all(workspace))
 
     def find(self, workspace: Workspace, asked: Query, limit: int) -> list[FleetHit]:
         """Return the best finds in a workspace."""

@@ -8,6 +8,10 @@ from typing import Any
 from memory.base.secrets import find_secrets
 
 _NO_TEXT = {0: "\ufffd"}
+_AT_ONCE = 4_000
+"""Characters that are looked through at once."""
+_CLAUSE_ENDS = " \t\n\r\f\v,;|"
+"""What a text may end in behind a value, and a line may not: at the end of a line a value is found without it."""
 
 
 def plain(text: str) -> str:
@@ -21,12 +25,35 @@ def plain(text: str) -> str:
     return text.translate(_NO_TEXT) if "\0" in text else text
 
 
+def together(texts: Sequence[str]) -> str:
+    """Return texts that belong together as one, which is looked through for secrets: what is said twice once."""
+    longest = max(texts, key=len, default="")
+    return "\n".join([longest, *(text for text in texts if text and text not in longest)])
+
+
+def are_clean(wholes: Sequence[str]) -> list[bool]:
+    """Return of which texts it is certain that nothing is found in them; of the others it is not known.
+
+    Several short ones are looked through at once: looking is most of publishing, and mostly there is nothing.
+    """
+    found: list[bool] = []
+    while len(found) < len(wholes):
+        some = [wholes[len(found)].rstrip(_CLAUSE_ENDS)]
+        size = len(some[0])
+        # So few that no kind of secret is left out for there being too many of it.
+        for text in wholes[len(found) + 1 :]:
+            size += len(text) + 1
+            if size > _AT_ONCE:
+                break
+            some.append(text.rstrip(_CLAUSE_ENDS))
+        found += [not find_secrets("\n".join(some), plain_words=True)] * len(some)
+    return found
+
+
 def cleared(*texts: str) -> tuple[str, ...]:
     """Return texts that belong together without the secrets in any of them: a value found in one goes from all."""
     found: dict[str, str] = {}
-    # Looking costs the most of publishing: once, and at what is said twice not twice.
-    longest = max(texts, key=len, default="")
-    whole = "\n".join([longest, *(text for text in texts if text and text not in longest)])
+    whole = together(texts)
     for one in find_secrets(whole, plain_words=True):
         value = whole[one.start : one.end]
         if value.strip():

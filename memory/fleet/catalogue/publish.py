@@ -16,7 +16,7 @@ from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
 from memory.fleet.watch import Stamp, stamp_of, watched_of
 from memory.search.match import day_number, tags_of
 
-from .outgoing import cleared, cleared_json, plain
+from .outgoing import are_clean, cleared, cleared_json, plain, together
 from .words import vector_of
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ class Publisher:
         error: list[psycopg.Error] = []
 
         def read(workspace: Workspace) -> dict[str, Any]:
-            watched = watched_of(workspace)
+            watched = (*watched_of(workspace), *self._local.beside(workspace))
             # Before the files are read: what changes meanwhile is seen in the next round.
             stamp = stamp_of(watched)
             try:
@@ -292,14 +292,8 @@ class Publisher:
         before = dict(zip(known.raw, known.digests, strict=False))
         names_only = held.mode == "names"
         raw = [hash((one.kind, one.title, one.text, one.date, one.tags, one.ref)) for one in records]
-        going: dict[int, Going] = {}
-        digests = []
-        for at, record in enumerate(records):
-            digest = before.get(raw[at])
-            if digest is None:
-                going[at] = _going(record, names_only)
-                digest = going[at].digest
-            digests.append(digest)
+        going = _going([(at, record) for at, record in enumerate(records) if raw[at] not in before], names_only)
+        digests = [going[at].digest if at in going else before[one] for at, one in enumerate(raw)]
         left: dict[int, list[int]] = {}
         for number, digest in zip(reversed(known.ids), reversed(known.digests), strict=True):
             left.setdefault(digest, []).append(number)
@@ -308,7 +302,7 @@ class Publisher:
         gone = [number for found in left.values() for number in found]
         for at in new:
             ids[at] = self._number("entry_id")
-            one = going.get(at) or _going(records[at], names_only)
+            one = going.get(at) or _going([(at, records[at])], names_only)[at]
             self._parcel.entries.append(
                 (
                     ids[at],
@@ -390,12 +384,18 @@ class Publisher:
         return int(row[0])
 
 
-def _going(record: Record, names_only: bool) -> Going:
-    """Return a record as it leaves the host: without secrets, and with `names_only` without what it says."""
-    text = "" if names_only else record.text[:LONGEST]
-    # The whole text is looked at, also where it stays: a value may stand beside its name there only.
-    title, text, *tags = cleared(record.title, text, *tags_of(record.tags), record.text)[:-1]
-    return Going(record.kind, title, text, plain(record.date), record.ref, tuple(tags))
+def _going(records: Sequence[tuple[int, Record]], names_only: bool) -> dict[int, Going]:
+    """Return records as they leave the host: without secrets, and with `names_only` without what they say."""
+    found = {}
+    parts = []
+    for _, record in records:
+        text = "" if names_only else record.text[:LONGEST]
+        # The whole text is looked at, also where it stays: a value may stand beside its name there only.
+        parts.append((record.title, text, *tags_of(record.tags), record.text))
+    for (at, record), texts, clean in zip(records, parts, are_clean([*map(together, parts)]), strict=True):
+        title, text, *tags = (tuple(map(plain, texts)) if clean else cleared(*texts))[:-1]
+        found[at] = Going(record.kind, title, text, plain(record.date), record.ref, tuple(tags))
+    return found
 
 
 def _place(path: Path) -> str:

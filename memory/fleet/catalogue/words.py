@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from memory.search.hits import body_of
 from memory.search.query.query import Query, Term
@@ -12,38 +13,39 @@ _LONGEST_WORD = 400
 _MOST_WORDS = 20_000
 _MOST_PLACES = 16_383
 _MOST_OF_ONE = 250
-_SHORT = 400
-"""Characters of an entry up to which it holds no word that is too long, and none too often."""
+_SHORT = 240
+"""Words of an entry up to which none is there too often, or too far behind."""
 _APART = 2  # A phrase does not reach from the title into the text.
+_HEAD = tuple(f"':{number}A '" for number in range(1, _SHORT + 1))
+_BODY = tuple(f"':{number} '" for number in range(_SHORT + 1))
 
 
 def vector_of(title: str, text: str) -> str:
     """Return the words of an entry with their places, those of the title weighted; of a very long one the first.
 
-    Words hold neither quotes nor backslashes, see `memory.search.query.words`.
+    Words hold neither quotes nor backslashes, see `memory.search.query.words`; PostgreSQL puts the places of a word
+    that stands there several times together.
     """
-    # Other letters may become many more of them as they are compared.
-    if len(title) + len(text) <= _SHORT and title.isascii() and text.isascii():
-        return _vector_of_short(tokens(title), tokens(body_of(title, text)))
+    head, body = tokens(title), tokens(body_of(title, text))
+    behind = len(head) + _APART
+    # Other letters may become many more of them as they are compared, so the words are looked at and not the text.
+    if behind + len(body) <= _SHORT and max(map(len, chain(head, body)), default=0) <= _LONGEST_WORD:
+        placed = chain(zip(head, _HEAD, strict=False), zip(body, _BODY[behind:], strict=False))
+        # Each word but the last is followed by the quote of the next one.
+        return f"'{''.join(chain.from_iterable(placed))}"[:-2]
+    return _vector_of_long(head[:_MOST_WORDS], body[:_MOST_WORDS])
+
+
+def _vector_of_long(head: Sequence[str], body: Sequence[str]) -> str:
+    """Return the same, for words that may be over the limits of PostgreSQL."""
     places: dict[str, list[str]] = {}
-    head = tokens(title)[:_MOST_WORDS]
     for number, word in enumerate(head, 1):
         places.setdefault(word[:_LONGEST_WORD], []).append(f"{min(number, _MOST_PLACES)}A")
-    for number, word in enumerate(tokens(body_of(title, text))[:_MOST_WORDS], len(head) + _APART):
+    for number, word in enumerate(body, len(head) + _APART):
         held = places.setdefault(word[:_LONGEST_WORD], [])
         if len(held) < _MOST_OF_ONE and number <= _MOST_PLACES:
             held.append(str(number))
     return " ".join(f"'{word}':{','.join(found)}" if found else f"'{word}'" for word, found in places.items())
-
-
-def _vector_of_short(head: Sequence[str], body: Sequence[str]) -> str:
-    """Return the same, for words that are within all limits; most entries are short, and this takes less time."""
-    found: dict[str, str] = {}
-    for number, word in enumerate(head, 1):
-        found[word] = f"{found[word]},{number}A" if word in found else f"'{word}':{number}A"
-    for number, word in enumerate(body, len(head) + _APART):
-        found[word] = f"{found[word]},{number}" if word in found else f"'{word}':{number}"
-    return " ".join(found.values())
 
 
 def term_words(term: Term, weight: str = "", *, whole: bool = False) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from tests.memory.fleet.fleets import NOW, Fleets
+from tests.patience import until
 
 JOURNAL = """## 2024-01-14
 
@@ -125,9 +126,23 @@ def test_a_dry_run_and_a_run(top: Path, fleets: Fleets) -> None:
         assert (rule["rule"], rule["before"], rule["kept"], rule["archived"]) == ("archive-completed-tasks", 2, 1, 1)
         assert one.result["balanced"]
     fleets.settle()
-    assert all(row.last_maintenance is not None for row in fleets.fleet.overview(NOW))
     (hit,) = [hit for hit in fleets.fleet.search("old gamma", NOW)[0] if hit.fits_all]
     assert hit.entry.file.startswith("archive/")
+
+    def times() -> list[datetime]:
+        fleets.settle()
+        rows = fleets.fleet.overview(NOW + timedelta(hours=1))
+        return [row.last_maintenance for row in rows if row.last_maintenance is not None]
+
+    def told_of_the_next() -> bool:
+        """Whether a run that moves nothing is told as well; times are told to the second."""
+        again = tuple(fleets.fleet.maintain(NOW + timedelta(hours=1), actor="maintain"))
+        assert not any(rule["archived"] for one in again if one.result for rule in one.result["rules"])
+        return all(new > old for old, new in zip(first, times(), strict=True))
+
+    first = times()
+    assert len(first) == 4
+    until(told_of_the_next, times)
 
 
 def test_a_broken_one_stops_none(top: Path, fleets: Fleets) -> None:

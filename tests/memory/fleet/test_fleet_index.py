@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,13 @@ import pytest
 
 from memory.fleet import EmbeddedFleet
 from memory.fleet.model import FleetHit
+from memory.systems import asks_of_all
+from memory.trust.consent import trust_of
+from memory.workspace import Workspace
 from tests.memory.fleet.fleets import NOW, make_workspace
 
 if TYPE_CHECKING:
     from memory.base.problems import Problem
-    from memory.workspace import Workspace
 
 
 @pytest.fixture
@@ -29,8 +31,6 @@ def index_file(tmp_path: Path) -> Path:
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the names of the workspaces that are opened from now on."""
-    from memory.workspace import Workspace
-
     names: list[str] = []
     real = Workspace.open.__func__  # type: ignore[attr-defined]
 
@@ -266,6 +266,43 @@ def test_a_refresh_looks_at_what_changed(top: Path, fleet: EmbeddedFleet, opened
     path.write_text(path.read_text() + "\n### [HIGH] Again\n- due: 2024-01-02\n")
     assert [row.path.name for row in fleet.refresh(NOW + timedelta(seconds=60))] == ["beta"]
     assert opened == ["beta"]
-    assert len(list(fleet.refresh(NOW + timedelta(hours=1)))) == 4
+    assert list(fleet.refresh(NOW + timedelta(hours=1))) == []
+    assert len(list(fleet.refresh(NOW + timedelta(days=8)))) == 4
     (top / "alpha/.aiter").rename(top / "alpha/gone")
-    assert [row.error is not None for row in fleet.refresh(NOW + timedelta(hours=1))] == [True]
+    assert [row.error is not None for row in fleet.refresh(NOW + timedelta(days=8))] == [True]
+
+
+def test_status_opens_only_what_may_stand_otherwise(
+    top: Path, fleet: EmbeddedFleet, opened: list[str], tmp_path: Path
+) -> None:
+    """A workspace is opened again when a file changed, a task became overdue, or the person decided about a command."""
+    path = top / "beta/.aiter/memory/tasks.md"
+    later = "## Pending\n\n### [LOW] Later\n- due: 2024-01-17 09:00\n- action: echo done\n"
+    path.write_text(path.read_text().replace("## Pending\n", later))
+    fleet.scan(top, NOW)
+
+    def counts(now: datetime, asked: EmbeddedFleet = fleet) -> list[tuple[int, int]]:
+        opened.clear()
+        return [(row.overdue, row.waiting) for row in asked.overview(now)]
+
+    first = [(1, 0), (1, 1), (1, 0), (1, 0)]
+    assert counts(NOW) == first
+    assert sorted(opened) == ["alpha", "beta", "delta", "gamma"]
+    assert counts(NOW + timedelta(hours=40)) == first
+    assert opened == []
+    with EmbeddedFleet(tmp_path / "state", host="here", config_home=tmp_path / "config") as other:
+        assert counts(NOW, other) == first
+    assert opened == []
+    assert counts(NOW + timedelta(hours=48)) == [(1, 0), (2, 1), (1, 0), (1, 0)]
+    assert opened == ["beta"]
+    workspace = Workspace.open(top / "beta", state_home=tmp_path / "state")
+    trust = trust_of(workspace, tmp_path / "config")
+    assert trust is not None
+    for ask in asks_of_all(workspace):
+        trust.approve(ask, who="human", now=NOW)
+    workspace.close()
+    assert counts(NOW + timedelta(hours=48)) == [(1, 0), (2, 0), (1, 0), (1, 0)]
+    assert opened == ["beta"]
+    # What an approved command names may change anywhere: it does not hold for long.
+    assert counts(NOW + timedelta(hours=49))[1] == (2, 0)
+    assert opened == ["beta"]
