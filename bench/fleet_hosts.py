@@ -39,7 +39,7 @@ QUERIES = (
 )  # fmt: skip
 SEARCHES = 200
 EDITS = 10
-JOBS = 240
+JOBS = 120
 
 
 class Server:
@@ -67,6 +67,19 @@ class Server:
             words = ["setpriv", f"--reuid={self._user}", f"--regid={self._user}", "--init-groups", *words]
         with (self.folder / "out").open("ab") as out:
             subprocess.run(words, check=True, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd="/")
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time of the server and of all its processes so far, also those that ended."""
+        main = int((self.folder / "data/postmaster.pid").read_text().split("\n")[0])
+        total = 0
+        for name in filter(str.isdecimal, os.listdir("/proc")):
+            try:
+                fields = Path("/proc", name, "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(name) == main or int(fields[1]) == main:
+                total += sum(map(int, fields[11:15]))
+        return total / os.sysconf("SC_CLK_TCK")
 
     def stop(self) -> None:
         self.run("pg_ctl", "-D", f"{self.folder}/data", "-m", "immediate", "stop")
@@ -123,10 +136,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 lambda: [host.fill(options.workspaces // options.agents, options.size) for host in hosts]
             )
         )
+        before = _children_seconds(), server.cpu_seconds()
         seconds = _seconds(lambda: _all_end([host.agent("--once") for host in hosts]))
+        agents, database_took = _children_seconds() - before[0], server.cpu_seconds() - before[1]
         with connect(server.url) as connection:
             entries = _one(connection, "SELECT count(*) FROM entry")
             note(entries=entries, publish_seconds=round(seconds, 1), publish_a_second=round(entries / seconds))
+            note(
+                publish_load=round(os.getloadavg()[0], 1),
+                agent_cpu_us_an_entry=round(1e6 * agents / entries),
+                database_cpu_us_an_entry=round(1e6 * database_took / entries),
+            )
             note(copy_a_second=round(_copy_floor(server.url, entries)))
             connection.execute("VACUUM ANALYZE")
             for name in ("entry", "file"):
@@ -141,16 +161,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     }
                 )
             note(text_bytes_an_entry=round(_one(connection, "SELECT sum(octet_length(text)) FROM entry") / entries))
+            before = time.process_time(), server.cpu_seconds()
             note(**_searches(server.url))
+            took = time.process_time() - before[0] + server.cpu_seconds() - before[1]
+            note(
+                search_load=round(os.getloadavg()[0], 1),
+                search_cpu_mean_ms=round(1000 * took / (SEARCHES + len(QUERIES)), 1),
+            )
             note(**_edits(hosts[0], server.url))
             for count in (1, 2, 4, 8):
                 if count <= len(hosts):
+                    before = _children_seconds(), server.cpu_seconds()
                     note(**{f"jobs_a_second_{count}_agents": _jobs(connection, hosts[:count])})
+                    took = _children_seconds() - before[0] + server.cpu_seconds() - before[1]
+                    note(
+                        **{
+                            f"cpu_ms_a_job_{count}_agents": round(1000 * took / (2 * JOBS)),
+                            f"jobs_load_{count}_agents": round(os.getloadavg()[0], 1),
+                        }
+                    )
     finally:
         server.stop()
         shutil.rmtree(folder)
     print(json.dumps(found, indent=2))
     return 0
+
+
+def _children_seconds() -> float:
+    """Return the processor time of the agents that ended."""
+    found = os.times()
+    return found.children_user + found.children_system
 
 
 def _seconds(work: Callable[[], object]) -> float:
