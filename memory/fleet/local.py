@@ -102,7 +102,7 @@ class LocalWorkspaces:
 
     def beside(self, workspace: Workspace) -> tuple[str, ...]:
         """Return the files outside of a workspace that tell how it stands: what was decided, and done last."""
-        from memory.storage.private.state import STATE
+        from memory.storage.state import STATE
         from memory.trust.consent import FOLDER, NAME
         from memory.trust.settings import FILE
 
