@@ -43,7 +43,7 @@ def process_cases(places: Places, size: str) -> Iterator[Case]:
         yield Case(name, lambda words=words: _spent(places, [memdeck(), *words()]), None, FLOOR, target)
     facts = places.folder / "facts-hook"
     make_facts(facts, 500)
-    both = places.folder / "facts-curated-hook"
+    both = places.folder / f"facts-curated-hook-{size}"
     make_facts(both, 500)
     make_curated(places, both)
     for folder, what in ((facts, "500 facts"), (both, "500 facts and 200 curated memories")):
