@@ -72,7 +72,8 @@ async def running(
             async with app.run_test(size=size, notifications=says) as pilot:
                 await settle(pilot)
                 yield pilot
-                if app.screen_stack:
+                # What ends has no picture any more.
+                if app.screen_stack and not app._exit:
                     screen_text(app)
     finally:
         if app.workspace is not None:
