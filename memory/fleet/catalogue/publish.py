@@ -6,7 +6,7 @@ import heapq
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,7 +33,9 @@ SKETCH = 32
 LONGEST = 100_000
 """Characters of an entry that are published; a search in depth reads the others."""
 REFRESH_SECONDS = 300
-"""After how long the counts of a workspace are looked at anew: tasks become overdue by themselves."""
+"""After how long a workspace that could not be opened is tried again."""
+STALE_AT_ONCE = 10
+"""How many workspaces whose files did not change are looked at in a round: an edit elsewhere waits for them."""
 
 _COLUMNS = "id, host, file, kind, title, text, date, day, ref, tags, words"
 _STAGED = "CREATE TEMP TABLE IF NOT EXISTS staged (LIKE memdeck.entry) ON COMMIT DELETE ROWS"
@@ -86,7 +88,10 @@ class _Workspace:
     files: dict[str, _File]
     watched: tuple[str, ...] = ()
     stamp: Stamp = ()
-    looked: datetime | None = None
+    until: datetime | None = None
+    """When it stands otherwise although no file changed; None: it was not looked at yet."""
+    broken: bool = False
+    """Whether it could not be read the last time."""
 
 
 class _Emptied(Exception):
@@ -155,6 +160,7 @@ class Publisher:
             self.generation = generation
         known = self._known
         changed = added = removed = 0
+        stale: list[tuple[Path, _Workspace]] = []
         self._follow_moves(known, wanted)
         for path in [path for path in known if path not in wanted]:
             removed += sum(len(one.ids) for one in known[path].files.values())
@@ -167,15 +173,21 @@ class Publisher:
             if held is None or held.mode != mode:
                 held = known[path] = self._register(path, mode, held)
             stamp = stamp_of(held.watched)
-            stale = held.looked is None or (now - held.looked).total_seconds() >= REFRESH_SECONDS
-            if held.watched and stamp == held.stamp and not stale:
+            if held.watched and stamp == held.stamp:
+                if held.until is None or now >= held.until:
+                    stale.append((path, held))
                 continue
-            new, gone = self._publish(path, held, now, whole=not held.watched or stamp != held.stamp)
+            new, gone = self._publish(path, held, now, whole=True)
             changed += bool(new or gone)
             added += new
             removed += gone
             if len(self._parcel.entries) >= BATCH:
                 self._send()
+        for path, held in stale[:STALE_AT_ONCE]:
+            new, gone = self._publish(path, held, now, whole=held.broken)
+            changed += bool(new or gone)
+            added += new
+            removed += gone
         return Published(changed, added, removed)
 
     # -- the cursor -------------------------------------------------------------------------------------------
@@ -218,7 +230,7 @@ class Publisher:
                     "UPDATE workspace SET path = %s WHERE id = %s", (os.fsencode(moved), known[old].id)
                 )
                 known[moved] = known.pop(old)
-                known[moved].watched, known[moved].looked = (), None
+                known[moved].watched, known[moved].until = (), None
                 new.remove(moved)
 
     # -- one workspace ----------------------------------------------------------------------------------------
@@ -240,9 +252,9 @@ class Publisher:
             except psycopg.Error as raised:
                 error.append(raised)
                 raise
-            overview = self._local.look(workspace, now).json()
-            held.watched, held.stamp = watched, stamp
-            return overview
+            standing = self._local.stand(workspace, now)
+            held.watched, held.stamp, held.until = watched, stamp, standing.until
+            return standing.overview.json()
 
         done = self._local.one(path, read)
         if error:
@@ -253,8 +265,9 @@ class Publisher:
         self._parcel.standing.append(
             (Jsonb(overview), heapq.nsmallest(SKETCH, set(digests)), _place(path), held.id),
         )
-        held.looked = now
-        if isinstance(done, WorkspaceFailure):
+        held.broken = isinstance(done, WorkspaceFailure)
+        if held.broken:
+            held.until = now + timedelta(seconds=REFRESH_SECONDS)
             held.watched, held.stamp = (str(path),), stamp_of((str(path),))
         return counts[0], counts[1]
 

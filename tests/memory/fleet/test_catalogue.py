@@ -16,6 +16,9 @@ from memory.errors import BusyError
 from memory.fleet.catalogue.central import CentralFleet
 from memory.fleet.catalogue.connect import OPTIONS, connect
 from memory.fleet.catalogue.migrate import initialise
+from memory.fleet.catalogue.publish import STALE_AT_ONCE, Publisher
+from memory.fleet.local import LocalWorkspaces, Standing
+from memory.workspace import Workspace
 from tests.memory.fleet.fleets import NOW, RunningAgent, make_workspace
 from tests.patience import PATIENCE, until
 from tests.postgres import Cluster, running
@@ -310,3 +313,54 @@ def test_over_tls_with_a_verified_server(tmp_path: Path) -> None:
                 central.listed()
             assert refused.value.code == "fleet.database_down"
             assert "horse" not in str(refused.value)
+
+
+def _publisher(connection: psycopg.Connection[tuple[Any, ...]], state_home: Path) -> Publisher:
+    row = connection.execute("INSERT INTO host (name) VALUES ('here') RETURNING id").fetchone()
+    assert row is not None
+    return Publisher(connection, LocalWorkspaces(state_home, host="here"), row[0])
+
+
+def test_one_that_can_be_read_again_is_published(database: str, tmp_path: Path) -> None:
+    """A workspace without memory is looked at again later, and then all that is in it is published."""
+    initialise(database)
+    path = make_workspace(tmp_path / "one", tmp_path / "state")
+    memory = path / ".aiter/memory"
+    memory.rename(tmp_path / "away")
+    with connect(database) as connection:
+        publisher = _publisher(connection, tmp_path / "state")
+        assert publisher.round({path: "full"}, NOW).added == 0
+        (tmp_path / "away").rename(memory)
+        assert publisher.round({path: "full"}, NOW + timedelta(hours=1)).added > 0
+
+
+def test_an_edit_does_not_wait_for_those_that_did_not_change(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many workspaces stand otherwise as time goes by, few of them are looked at in a round."""
+    initialise(database)
+    paths = [make_workspace(tmp_path / f"w{number:02}", tmp_path / "state") for number in range(25)]
+    looked: list[str] = []
+    stand = LocalWorkspaces.stand
+
+    def count(self: LocalWorkspaces, workspace: Workspace, now: datetime) -> Standing:
+        looked.append(workspace.root.name)
+        return stand(self, workspace, now)
+
+    monkeypatch.setattr(LocalWorkspaces, "stand", count)
+    with connect(database) as connection:
+        publisher = _publisher(connection, tmp_path / "state")
+        wanted = dict.fromkeys(paths, "full")
+        publisher.round(wanted, NOW)
+        assert len(looked) == len(paths)
+        looked.clear()
+        publisher.round(wanted, NOW + timedelta(minutes=10))
+        assert looked == []
+        _journal(paths[20], SECRETS)
+        later = NOW + timedelta(days=8)
+        assert publisher.round(wanted, later).added > 0
+        assert looked[0] == paths[20].name
+        assert len(looked) == 1 + STALE_AT_ONCE
+        publisher.round(wanted, later)
+        publisher.round(wanted, later)
+        assert sorted(looked) == [one.name for one in paths]
