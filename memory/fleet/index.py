@@ -23,7 +23,7 @@ from .watch import stamp_of, watched_of
 
 if TYPE_CHECKING:
     from memory.search import Query
-    from memory.search.index.lookup import Lookup
+    from memory.search.index.ranked_lookup import Lookup
     from memory.search.index.writer import IndexWriter
     from memory.workspace import Workspace
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from heapq import nlargest, nsmallest
 from typing import TYPE_CHECKING
 
-from memory.search.query.partial_fits import MOST, Weigher, best_of, kind_order
+from memory.search.query.rank_partial import MOST, Weigher, best_of, kind_order
 
 from .hits import FoundEntry, Hit, SearchAnswer, hit_of
 from .match import Matcher, day_number

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .hits import SearchAnswer
     from .index.inventory import Shelf
-    from .index.lookup import Lookup
+    from .index.ranked_lookup import Lookup
     from .index.writer import IndexWriter
     from .query.query import Query
     from .records import Record

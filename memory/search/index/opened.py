@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memory.storage.places import StateFolder
     from memory.storage.private.derived import Derived
 
-    from .lookup import Lookup
+    from .ranked_lookup import Lookup
     from .writer import IndexWriter
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ class OpenedIndex:
         """Return what is asked of the index as it is; None where there is none."""
         import sqlite3
 
-        from .lookup import Lookup
+        from .ranked_lookup import Lookup
         from .tables import DamagedIndex
 
         base = self.base

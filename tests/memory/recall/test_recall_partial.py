@@ -15,7 +15,7 @@ from memory.search import SearchAnswer, read_query, scan
 from memory.search.index.candidates import WEIGHED
 from memory.search.query.names import camel_parts, name_parts
 from memory.search.query.needs import needs_of
-from memory.search.query.partial_fits import MOST
+from memory.search.query.rank_partial import MOST
 from memory.search.query.stems import content_runs, short_forms, stem
 from memory.search.query.typos import near_words
 from memory.search.query.vocabulary import HeldVocabulary

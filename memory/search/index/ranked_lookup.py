@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from memory.search.hits import FoundEntry, Hit, SearchAnswer, hit_of
 from memory.search.match import day_number
 from memory.search.query.needs import needs_of
-from memory.search.query.partial_fits import MOST, Weigher, best_of, kind_order
 from memory.search.query.query import Query, Term, fits_place, unknown_places
+from memory.search.query.rank_partial import MOST, Weigher, best_of, kind_order
 from memory.search.query.typos import forgiven
 
 from .candidates import CandidateSearch
