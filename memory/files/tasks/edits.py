@@ -16,7 +16,6 @@ from memory.files.refs.refs import SHORT
 from .fields import (
     check_due,
     heading,
-    next_due,
     read_percent,
     read_priority,
     with_heading,
@@ -249,6 +248,8 @@ def _done(snapshot: Snapshot, task: Task, entry: Entry, outcome: str | None, now
     if due.recurring is None:
         edit = _moved(task, completed, "completed", f"completed {_short(task.title)}")
     else:
+        from .recurrence import next_due
+
         following = next_due(due, now, zone)
         lines.append(f"Next: {following.date}")
         edit = _recurred(task, entry, completed, following, zone)
