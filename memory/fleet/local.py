@@ -16,7 +16,7 @@ from .model import FleetHit, Progress, WorkspaceOverview
 
 if TYPE_CHECKING:
     from memory.search import Query
-    from memory.trust.decision import ConsentDecision
+    from memory.trust.consent_decision import ConsentDecision
     from memory.workspace import Workspace
 
 WORKERS = 4

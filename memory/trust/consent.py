@@ -23,8 +23,7 @@ from memory.trust.pins.named_files import CannotPin, Pinned, Script, Scripts
 from . import reasons
 from .addresses import closed_reason, is_open_address
 from .asks import HTTP, Ask, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
-from .decision import ConsentDecision
-from .judging import denied_before, difference, undecided
+from .consent_decision import ConsentDecision, undecided
 from .pins.unknown import sentence_of
 from .records import (
     Book,
@@ -33,6 +32,8 @@ from .records import (
     DamagedRecords,
     Opening,
     Verdict,
+    denied_before,
+    difference,
     identity_of,
     read_book,
     write_book,

@@ -1,4 +1,7 @@
-"""What was decided, as it is kept: one JSON file of records outside of every workspace, all of it or nothing."""
+"""What was decided, as it is kept: one JSON file of records outside of every workspace, all of it or nothing.
+
+A record is compared with what is asked now.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from memory.trust.pins.named_files import Script
+from memory.trust.pins.named_files import Pinned, Script
 
 from .asks import Ask
 
@@ -16,6 +19,14 @@ _FIRST = 1
 """The version whose approvals covered less: they are compared with, and count for nothing."""
 _LATER = ("settings",)
 """The parts of an ask that the first version did not know."""
+_COMPARED = ("kind", "text", "threshold", "interval", "timeout", "environment_text", "fires", "settings")
+_PART_WORDS = {
+    "kind": "type",
+    "text": "command",
+    "environment_text": "environment",
+    "fires": "check that fires it",
+    "settings": "fields",
+}
 Verdict = Literal["approved", "denied"]
 
 
@@ -101,6 +112,29 @@ def identity_of(
             *more,
         ]
     )
+
+
+def denied_before(record: ConsentRecord, ask: Ask, scripts: tuple[Script, ...], place: ConsentPlace) -> bool:
+    """Tell whether an older version, which covered less, has denied this: a denial may well cover more."""
+    if record.version == VERSION or record.verdict != "denied":
+        return False
+    return record.id == identity_of(ask, scripts, place, version=record.version)
+
+
+def difference(old: ConsentRecord, ask: Ask, pinned: Pinned, place: ConsentPlace) -> str:
+    """Say in a few words what is not as it was approved."""
+    if old.version != VERSION:
+        return "an approval covers more by now, look at it once again"
+    scripts = pinned.scripts
+    found = [_PART_WORDS.get(part, part) for part in _COMPARED if getattr(old.ask, part) != getattr(ask, part)]
+    if old.unknown != pinned.unknown:
+        found.append("files that cannot be known")
+    if old.scripts != scripts:
+        before, after = ({(one.path, one.hash) for one in some} for some in (old.scripts, scripts))
+        found += [f"file {path}" for path in sorted({path for path, _ in before ^ after})[:3]]
+    if old.place != place:
+        found.append("folder of the workspace")
+    return ", ".join(found) or "details"
 
 
 def write_book(book: Book) -> bytes:

@@ -17,7 +17,7 @@ from .warnings import warnings_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .decision import ConsentDecision
+    from .consent_decision import ConsentDecision
 
 Sign = Literal["-", "+", " "]
 _ROLES = {

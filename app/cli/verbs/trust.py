@@ -77,7 +77,7 @@ def _row(ask: Ask, decision: ConsentDecision) -> dict[str, Any]:
 
 def _unused(record: ConsentRecord) -> dict[str, Any]:
     from memory.trust.consent import blocked_json
-    from memory.trust.decision import ConsentDecision
+    from memory.trust.consent_decision import ConsentDecision
 
     decision = ConsentDecision(
         False, "approved", record.id, None, f"{record.verdict} by {record.who}, and asked for no more"
@@ -288,7 +288,7 @@ def revoke(session: Session, ask_id: str | None, whole: bool) -> None:
 
 
 def _say(session: Session, done: str, records: list[ConsentRecord]) -> None:
-    from memory.trust.decision import SHORT
+    from memory.trust.consent_decision import SHORT
 
     session.warn()
     session.answer(

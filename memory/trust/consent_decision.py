@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from memory.trust.pins.named_files import Script
+from memory.trust.pins.named_files import Pinned, Script
 
 from .asks import Ask
 
@@ -39,3 +39,8 @@ class ConsentDecision:
     def short_id(self) -> str:
         """The id as people see it."""
         return self.id[:SHORT]
+
+
+def undecided(state: State, found: str, why: str, pinned: Pinned) -> ConsentDecision:
+    """Return the decision about something that may not run."""
+    return ConsentDecision(False, state, found, None, why, scripts=pinned.scripts, unknown=pinned.unknown)
