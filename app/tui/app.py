@@ -44,12 +44,12 @@ from .live.proposals import AgentProposals
 from .live.refresh import Refresher
 from .live.schedule import Schedule
 from .main_screen import MainScreen
-from .messages import Progress, ThreadReport
 from .navigation import Navigation
 from .overlays import Overlays
 from .pane_state import PaneState
 from .search.queries import SearchQueries
 from .shell import Shell
+from .threads import Progress, ThreadReport
 from .toasts import place_toasts
 
 if TYPE_CHECKING:

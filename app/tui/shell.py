@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, tzinfo
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -25,8 +24,8 @@ from widgets.text.glyphs import ASCII, UNICODE, Glyphs
 
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID
-from .messages import ThreadReport
 from .open_panes import OpenPanes
+from .threads import run_in_thread
 from .toasts import heading_of, place_toasts
 
 if TYPE_CHECKING:
@@ -62,11 +61,6 @@ class Setup(NamedTuple):
     safe: bool
     way: tuple[Path, ...] = ()
     entry: tuple[str, str] | None = None
-
-
-def internal(error: Exception) -> MemdeckError:
-    """Return an error that nobody expected as one that can be said: its type and its words."""
-    return MemdeckError("internal", f"{type(error).__name__}: {error}")
 
 
 class Shell(App[int]):
@@ -228,21 +222,7 @@ class Shell(App[int]):
 
         An error that nobody expected is a MemdeckError `internal`. `exclusive` drops what the same group began before.
         """
-
-        def run() -> None:
-            report: Callable[[], object]
-            try:
-                result = work()
-            except Exception as error:
-                known = error if isinstance(error, MemdeckError) else internal(error)
-                report = partial(failed or self.say_error, known)
-            else:
-                if then is None:
-                    return
-                report = partial(then, result)
-            self.post_message(ThreadReport(report))
-
-        self.run_worker(run, group=group, thread=True, exclusive=exclusive, exit_on_error=False)
+        run_in_thread(self, work, then, failed or self.say_error, group=group, exclusive=exclusive)
 
     # What is said
 

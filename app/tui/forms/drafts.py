@@ -9,8 +9,8 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.tui.messages import ThreadReport
 from app.tui.part import Part
+from app.tui.threads import ThreadReport
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from app.tui.commands.context import ACTOR
-from app.tui.messages import ThreadReport
 from app.tui.part import Part
+from app.tui.threads import ThreadReport
 from app.tui.toasts import in_one_line
 from memory.errors import MemdeckError
 from memory.files.snapshot import MEMORY_FILES

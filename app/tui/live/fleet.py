@@ -12,8 +12,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.tui.messages import ThreadReport
 from app.tui.part import Part
+from app.tui.threads import ThreadReport
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:

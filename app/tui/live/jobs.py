@@ -8,9 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.tui.messages import Progress, ThreadReport
 from app.tui.part import Part
-from app.tui.shell import internal
+from app.tui.threads import Progress, ThreadReport, internal
 from memory.errors import MemdeckError
 from widgets.text.styled_text import Line, Piece, line
 

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.tui.commands.context import ACTOR
-from app.tui.messages import ThreadReport
 from app.tui.part import Part
+from app.tui.threads import ThreadReport
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:

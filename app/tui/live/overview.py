@@ -7,8 +7,8 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.tui.messages import ThreadReport
 from app.tui.part import Part
+from app.tui.threads import ThreadReport
 from memory.files.snapshot import MEMORY_FILES
 
 from . import header_status as header

@@ -13,8 +13,8 @@ from textual.timer import Timer
 from textual.worker import Worker, get_current_worker
 
 from app.tui.live.garbage_collection import GarbageCollection
-from app.tui.messages import ThreadReport
 from app.tui.part import Part
+from app.tui.threads import ThreadReport
 from memory.errors import MemdeckError
 from memory.files.snapshot import MEMORY_FILES
 from widgets.pane.base import Pane

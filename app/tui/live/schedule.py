@@ -12,9 +12,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.tui.messages import ThreadReport
 from app.tui.part import Part
-from app.tui.shell import internal
+from app.tui.threads import ThreadReport, internal
 from memory.errors import MemdeckError
 from widgets.text.styled_text import Piece, line
 
