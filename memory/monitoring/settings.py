@@ -28,6 +28,8 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 """The keys of each type beside `type`, `interval`, `threshold` and those of alerts."""
 SHORTEST, LONGEST, USUAL = 0.1, 600.0, 10.0
 """Seconds that a check may take: the least and the most that `timeout` can say, and what counts without it."""
+_CENTURY = 100 * 365.25 * 86400.0
+"""Seconds that no field may go beyond: a longer time is a slip, and no clock can be set against it."""
 MOST_HOPS = 10
 _METHODS = ("GET", "HEAD")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -164,7 +166,7 @@ class _Fields:
         if unit and value.isascii() and value.isdigit() and len(value) < 9:
             value += unit
         found = read_duration(value)
-        if found is None:
+        if found is None or found > _CENTURY:
             raise BadSetting(key, f"{key} is {value[:30]!r}", "write a time such as 30s, 5m, 2h or 14d")
         return found
 

@@ -40,14 +40,16 @@ class MonitorEntries(InFiles):
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Add a monitor of that name."""
         from memory.files.monitors import add_monitor
+        from memory.monitoring.problems import runnable
 
         if text and text.strip():
             raise UsageError("entry.field", "a monitor has no text", "use fields")
-        return add_monitor(snapshot, title, texts_of(fields), now=now)
+        return runnable(lambda looked: add_monitor(looked, title, texts_of(fields), now=now))(snapshot)
 
     def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
         """Set and unset fields, or replace the source."""
         from memory.files.monitors import edit_monitor, replace_monitor_text
+        from memory.monitoring.problems import runnable
 
         if changes.text is not None:
             if changes.set or changes.unset:
@@ -55,8 +57,10 @@ class MonitorEntries(InFiles):
                     "entry.arguments", "text replaces the whole entry", "send either text, or set and unset"
                 )
             source = record.item.entry.text
-            return replace_monitor_text(snapshot, ref, with_heading(unescaped(changes.text, source), source), now=now)
-        return edit_monitor(snapshot, ref, texts_of(changes.set), changes.unset, now=now)
+            new = with_heading(unescaped(changes.text, source), source)
+            return runnable(lambda looked: replace_monitor_text(looked, ref, new, now=now))(snapshot)
+        values = texts_of(changes.set)
+        return runnable(lambda looked: edit_monitor(looked, ref, values, changes.unset, now=now))(snapshot)
 
     def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
         """Remove a monitor."""

@@ -6,6 +6,7 @@ against what was measured; no part of it is ever run as code. docs/monitors.md d
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from .names import DEFAULTS, KINDS, KnownName, find_name, nearest, plain_name
@@ -223,6 +224,8 @@ class _Reader:
                 )
             unit = self.next().text
         literal = Quantity(read_number(word.text), unit)
+        if not math.isfinite(literal.amount):
+            raise BadThreshold(f"{word.text[:20]} is too large a number", word.column, "write a smaller one")
         dimension = literal.dimension
         if known.kind == "time" and dimension != "time":
             raise BadThreshold(f"{name} is a time", word.column, f"write its unit: {name} > 500ms, 2s, 5m, 2h or 14d")

@@ -78,12 +78,12 @@ def read_number(text: str) -> float:
 
 
 def read_quantity(text: str) -> Quantity | None:
-    """Read a number with an optional unit, None if the text is anything else."""
+    """Read a number with an optional unit, None if the text is anything else or too large to count with."""
     found = _QUANTITY.fullmatch(text[:120])
     if found is None or len(text) > 120 or (found[2] and unit_of(found[2]) is None):
         return None
-    number = read_number(found[1])
-    return Quantity(number, found[2]) if math.isfinite(number) else None
+    quantity = Quantity(read_number(found[1]), found[2])
+    return quantity if math.isfinite(quantity.amount) else None
 
 
 def numbers_in(text: str) -> list[Quantity]:
@@ -93,10 +93,9 @@ def numbers_in(text: str) -> list[Quantity]:
     """
     found: list[Quantity] = []
     for match in _IN_TEXT.finditer(text):
-        number = read_number(match[1])
-        unit = match[2] or ""
-        if math.isfinite(number) and (not unit or unit_of(unit)):
-            found.append(Quantity(number, unit))
+        quantity = Quantity(read_number(match[1]), match[2] or "")
+        if math.isfinite(quantity.amount) and (not quantity.unit or unit_of(quantity.unit)):
+            found.append(quantity)
             if len(found) == _MOST_NUMBERS:
                 break
     return found

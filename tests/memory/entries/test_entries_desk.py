@@ -357,3 +357,35 @@ def test_days_of_a_filter_are_words_or_dates(desk: EntryAccess) -> None:
     assert [one["title"] for one in desk.read(kind="tasks", filter={"until": "2024-01-10"})["entries"]] == [
         "Deploy v2.1"
     ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"timeout": "1e308"}, "monitor.setting"),
+        ({"timeout": "nan"}, "monitor.setting"),
+        ({"threshold": "value > 1e400"}, "monitor.threshold"),
+        ({"interval": "nan * * * *"}, "cron.invalid"),
+    ],
+)
+def test_a_monitor_that_could_not_run_is_refused(tmp_path: Path, fields: dict[str, str], code: str) -> None:
+    """Adding, editing and rewriting a monitor refuse a number that no check can use, and write nothing."""
+    root = make_workspace(tmp_path)
+    desk = open_desk(root, tmp_path / "records")
+    file = root / ".aiter/memory/monitors.md"
+    before = file.read_bytes()
+    (disk,) = desk.read(kind="monitors")["entries"]
+    entry = {"ref": disk["ref"], "hash": disk["hash"], "actor": AGENT}
+    lines = "".join(f"- {key}: {value}\n" for key, value in fields.items())
+    kept = {"type": "command", "command": "uptime"}
+    tries = [
+        lambda: desk.add(kind="monitors", title="Load", fields=kept | fields, actor=AGENT),
+        lambda: desk.edit(**entry, set=fields),
+    ]
+    if "interval" not in fields:
+        tries.append(lambda: desk.edit(**entry, text=f"### Disk\n- type: command\n- command: df -h\n{lines}"))
+    for write in tries:
+        with pytest.raises(UsageError) as caught:
+            write()
+        assert caught.value.code == code
+    assert file.read_bytes() == before

@@ -62,3 +62,29 @@ def test_the_sample_workspace_has_none() -> None:
     """So are those of the sample workspace."""
     files = demo_files(datetime(2024, 1, 15, 12, tzinfo=UTC), UTC)
     assert monitor_problems(snapshot_of(files)) == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "code"),
+    [
+        ("http", "timeout: 1e308", "monitor.setting"),
+        ("http", "timeout: 1e308 h", "monitor.setting"),
+        ("http", "timeout: nan", "monitor.setting"),
+        ("http", "certificate: 1e308", "monitor.setting"),
+        ("http", "certificate: 1e308 d", "monitor.setting"),
+        ("http", "follow: 1e308", "monitor.setting"),
+        ("heartbeat", "olderThan: 1e308", "monitor.setting"),
+        ("heartbeat", "olderThan: 1e308 w", "monitor.setting"),
+        ("heartbeat", "olderThan: inf", "monitor.setting"),
+        ("http", "threshold: latency > 1e308 h", "monitor.threshold"),
+        ("http", "threshold: status > 1e400", "monitor.threshold"),
+        ("http", "threshold: status > nan", "monitor.threshold"),
+        ("http", "threshold: size > 1e308 GB", "monitor.threshold"),
+    ],
+)
+def test_numbers_without_a_measure_are_problems(kind: str, field: str, code: str) -> None:
+    """A number that is infinite, none at all or beyond any clock is a problem of its field, with the line."""
+    text = f"## Monitors\n\n### Odd\n- type: {kind}\n- url: https://example.com/\n- {field}\n"
+    found = monitor_problems(snapshot_of({"monitors.md": text}))
+    assert [(one.level, one.line, one.code) for one in found] == [("error", 6, code)]
+    assert field.partition(":")[0] in found[0].message or code == "monitor.threshold"

@@ -168,6 +168,7 @@ class MonitorsPane(Pane):
     def from_source(self, item: Monitor, text: str, now: datetime) -> Build | None:
         """Replace the source of a monitor."""
         from memory.files.monitors import replace_monitor_text
+        from memory.monitoring.problems import runnable
 
         ref, base = item.ref, item.entry
-        return lambda snapshot: replace_monitor_text(snapshot, ref, text, base=base, now=now)
+        return runnable(lambda snapshot: replace_monitor_text(snapshot, ref, text, base=base, now=now))
