@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, argument, option, verb
+from app.cli.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -22,6 +23,7 @@ _scope = option(
     default="project",
     help="For this project (the default), or for all projects of this person.",
 )
+_RECORDING = "memdeck: recording the server's first answers, so that the client's first start is quick ..."
 _dry_run = option("--dry-run", is_flag=True, help="Only show what would be written.")
 
 
@@ -107,8 +109,13 @@ def _do(session: Session, connection: Connection, *, dry_run: bool, undo: bool) 
             return
         done = carry_out(connection, _state(), undo=undo)
         session.writer.lines([*_done_lines(done, undo)])
+        session.writer.flush()
+        if not undo:
+            _record_answers(session)
         return
     done = connection if dry_run else carry_out(connection, _state(), undo=undo)
+    if not dry_run and not undo:
+        _record_answers(session)
     session.answer(
         done.json,
         lambda: [
@@ -117,6 +124,25 @@ def _do(session: Session, connection: Connection, *, dry_run: bool, undo: bool) 
             *_note_lines(session, done),
         ],
     )
+
+
+def _record_answers(session: Session) -> None:
+    """Have the server's first answers ready for the client's first start; without them it is only slower."""
+    from app.servers.mcp.recorded import RecordedAnswers, sdk_version
+    from app.version import __version__
+
+    if session.root is None or not sdk_version():
+        return
+    try:
+        from app.servers.mcp.ahead import record_ahead
+
+        state = session.workspace.state
+        if state is None:
+            return
+        recorded = RecordedAnswers(state.folder, version=__version__, read_only=False)
+        record_ahead(session.workspace, recorded, session.clock, lambda: tell(_RECORDING))
+    except Exception:  # whatever the library or the disk has against it: the client is connected
+        return
 
 
 def _plan_lines(session: Session, connection: Connection) -> Iterator[str]:

@@ -38,6 +38,7 @@ class RecordedAnswers:
         """Nothing is read yet; `version` is memdeck's."""
         from memory.storage.private.answers import Answers
 
+        self.read_only = read_only
         self._file = Answers(folder, FILE, key_of(version, read_only))
         self._answers: dict[str, Any] | None = None
         self._new = False

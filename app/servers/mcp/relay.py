@@ -12,6 +12,8 @@ from .wire import Message, Wire
 
 LAST = 6.0
 """Seconds in which requests that came before the end of the input are still answered."""
+_MOMENT = 5.0
+"""Seconds for which an end that comes during the first handshake waits for what is recorded of it."""
 _MANY = 64
 """Messages that may wait for the SDK; the next ones wait in the pipe."""
 
@@ -110,6 +112,15 @@ class Relay:
                 return line
             self._condition.wait_for(lambda: not self._open and not self._answered, timeout=LAST)
         return None
+
+    def finish(self) -> None:
+        """Wait a moment for answers that are worth recording: a client that left will start the server again."""
+        if self._recorded is None or self._recorded.known:
+            return
+        with self._condition:
+            self._condition.wait_for(
+                lambda: not any(one["method"] in METHODS for one in self._open.values()), timeout=_MOMENT
+            )
 
     def send(self, message: Mapping[str, Any], line: bytes) -> None:
         """Pass on what the SDK says, but for an answer that was given already."""

@@ -6,7 +6,8 @@ import asyncio
 import json
 import logging
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 import mcp_types as types
@@ -20,23 +21,39 @@ from .wire import INVALID_REQUEST
 
 if TYPE_CHECKING:
     from .calls import Calls
-    from .relay import Relay
     from .watched import WatchedResources
-
 
 _WARM = 0.2
 """Seconds after which the files are read ahead: the handshake comes first."""
 
 
-def run(calls: Calls, watched: WatchedResources, relay: Relay) -> None:
+class Messages(Protocol):
+    """What the loop needs of a client."""
+
+    def next(self) -> bytes | None:
+        """Return the next message of the client, None at the end."""
+
+    def send(self, message: Mapping[str, Any], line: bytes) -> None:
+        """Take a message for the client, and the line that it is."""
+
+
+def run(calls: Calls, watched: WatchedResources, relay: Messages) -> None:
     """Serve until the relay has no more messages."""
     # What a client sends is no news for its log.
     logging.disable(logging.CRITICAL)
     collect_garbage()
+    warming = threading.Timer(_WARM, calls.warm)
+    warming.daemon = True
+    warming.start()
+    serve(calls, watched, relay)
+
+
+def serve(calls: Calls, watched: WatchedResources, relay: Messages) -> None:
+    """Serve until there are no more messages, and do nothing beside."""
     asyncio.run(_serve(calls, watched, relay))
 
 
-async def _serve(calls: Calls, watched: WatchedResources, relay: Relay) -> None:
+async def _serve(calls: Calls, watched: WatchedResources, relay: Messages) -> None:
     server = make_server(calls, watched)
     incoming_send, incoming = create_context_streams[SessionMessage | Exception](0)
     outgoing, outgoing_receive = create_context_streams[SessionMessage](0)
@@ -62,10 +79,7 @@ async def _serve(calls: Calls, watched: WatchedResources, relay: Relay) -> None:
             await anyio.to_thread.run_sync(relay.send, told, line)
 
     threading.Thread(target=read, name="memdeck-mcp-relay", daemon=True).start()
-    warming = threading.Timer(_WARM, calls.warm)
-    warming.daemon = True
-    warming.start()
-    async with anyio.create_task_group() as group:
+    async with incoming_send, incoming, outgoing, outgoing_receive, anyio.create_task_group() as group:
         group.start_soon(write)
         await server.run(incoming, outgoing, server.create_initialization_options())
         group.cancel_scope.cancel()

@@ -36,6 +36,7 @@ def begin(recorded: RecordedAnswers | None) -> Begun:
     """
     life = Life()
     relay = Relay(Wire.of_process(life.end), recorded)
+    life.before.append(relay.finish)
     life.watch(parent=True)
     threading.Thread(target=_leave, args=(relay, life), name="memdeck-mcp-leave", daemon=True).start()
     relay.start()

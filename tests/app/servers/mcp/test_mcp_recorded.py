@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -15,11 +16,12 @@ import pytest
 from app.servers.mcp.recorded import FILE, RecordedAnswers, question_of
 from app.servers.mcp.relay import Relay
 from app.servers.mcp.wire import Wire
+from app.version import __version__
 from memory.storage.places import StateFolder
 from tests.memory.entries.desks import make_workspace
-from tests.patience import PATIENCE, line_of
+from tests.patience import PATIENCE, join, line_of, until
 
-from .serving import VERSION, Json, Server, environment, serving
+from .serving import VERSION, Json, Server, environment, memdeck, serving
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -246,4 +248,90 @@ def test_messages_wait_for_the_sdk_without_end_of_room(tmp_path: Path) -> None:
         with ends.relay._condition:
             ends.relay._open.clear()
     sender.join(PATIENCE)
+    ends.close()
+
+
+def test_connecting_a_client_records_what_it_will_ask(tmp_path: Path) -> None:
+    """After `connect` the very first start answers handshake and listings from the recording, as the SDK does."""
+    root = make_workspace(tmp_path)
+    assert not list((tmp_path / "records").rglob(FILE))
+    memdeck(root, "connect", "gemini", "--dry-run")
+    assert not list((tmp_path / "records").rglob(FILE))
+    memdeck(root, "connect", "gemini")
+    file = _recording(root)
+    kept = file.read_bytes()
+    recorded = _as_of_process(root)
+    early = [[recorded.answer(_message(*one)) for one in questions] for questions in (LEGACY, MODERN)]
+    file.unlink()
+    for questions, answers in zip((LEGACY, MODERN), early, strict=True):
+        with serving(root) as server:
+            assert _ask(server, questions) == answers
+    file.write_bytes(kept)
+    memdeck(root, "connect", "codex")
+    assert file.read_bytes() == kept
+
+
+def _as_of_process(root: Path) -> RecordedAnswers:
+    """Return what the processes of a workspace have recorded."""
+    return RecordedAnswers(StateFolder(root.parent / "records", root), version=__version__, read_only=False)
+
+
+def test_connecting_holds_where_nothing_can_be_recorded(tmp_path: Path) -> None:
+    """A folder in the place of the recording, and a library that breaks, change nothing of what `connect` does."""
+    root = make_workspace(tmp_path)
+    memdeck(root, "connect", "gemini")
+    file = _recording(root)
+    file.unlink()
+    file.mkdir()
+    memdeck(root, "connect", "codex")
+    assert file.is_dir()
+    file.rmdir()
+    (tmp_path / "broken" / "mcp_types").mkdir(parents=True)
+    (tmp_path / "broken" / "mcp_types" / "__init__.py").write_text("raise OSError('broken')\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "app.main", "connect", "opencode", "-w", str(root)],
+        capture_output=True,
+        env=environment(tmp_path) | {"PYTHONPATH": str(tmp_path / "broken")},
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, b"opencode is connected" in done.stdout) == (0, True), done.stderr
+    assert b"Traceback" not in done.stderr
+    assert not file.exists()
+
+
+def test_a_client_that_leaves_during_the_handshake_leaves_a_recording(tmp_path: Path) -> None:
+    """The server is ended as soon as it was asked; what the SDK answers a moment later is recorded."""
+    root = make_workspace(tmp_path)
+    question = _message(*LEGACY[0])
+
+    def left() -> bool:
+        with serving(root) as server:
+            server.send(question)
+            # Its answer to what is no message says that it has taken the one before, and no more.
+            server.write(b"?\n")
+            server.answer()
+            server.process.send_signal(signal.SIGTERM)
+            assert server.ended() == 0
+        return _as_of_process(root).answer(question) is not None
+
+    # Where the machine is so busy that a moment is too short, the next one that leaves makes up for it.
+    until(left)
+
+
+def test_an_end_waits_for_the_first_handshake_only(tmp_path: Path) -> None:
+    """With a handshake that is not answered the end waits for it; with a recording, or other requests, it does not."""
+    recorded = _recorded(tmp_path)
+    ends = _Ends(recorded)
+    ends.send("tools/call", 1)
+    assert ends.relay.next() is not None
+    ends.relay.finish()
+    ends.send("initialize", 2, LEGACY[0][1])
+    assert ends.relay.next() is not None
+    answer = threading.Timer(0.05, ends.relay.send, ({"jsonrpc": "2.0", "id": 2, "result": {"a": 1}}, b"{}"))
+    answer.start()
+    ends.relay.finish()
+    assert _recorded(tmp_path).answer(_message("initialize", LEGACY[0][1])) == {"a": 1}
+    join(answer)
+    ends.relay.send({"jsonrpc": "2.0", "id": 1, "result": {}}, b"{}")
     ends.close()
