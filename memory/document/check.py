@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from .fields import FieldValues, count_lines, hidden_lines, split_lines
-from .source import conflict_at, count_line_ends, decode
+from .lines_and_headings import conflict_at, count_line_ends, decode
 
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper

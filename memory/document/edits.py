@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from memory.errors import UsageError
 
+from .lines_and_headings import blank_end, ends_line, heading_end, scan, with_line_end, without_blank_end
 from .nodes import Entry, Section
-from .source import blank_end, ends_line, heading_end, scan, with_line_end, without_blank_end
 
 if TYPE_CHECKING:
     from .model import Document

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from memory.base.patterns import late
-from memory.document.source import ESCAPES, heading_end
+from memory.document.lines_and_headings import ESCAPES, heading_end
 from memory.errors import UsageError
 from memory.named_tuple import NamedTuple
 

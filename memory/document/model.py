@@ -14,8 +14,8 @@ from memory.base.patterns import late
 from memory.errors import UsageError
 
 from . import edits
+from .lines_and_headings import Outline, count_line_ends, decode, encode, ends_line, heading_end, newline_of, scan
 from .nodes import Entry, Frozen, Section
-from .source import Outline, count_line_ends, decode, encode, ends_line, heading_end, newline_of, scan
 
 if TYPE_CHECKING:
     from .front_matter import FrontMatter

@@ -15,7 +15,7 @@ from memory.base.patterns import late
 from memory.errors import UsageError
 
 from .fields import Bullet, FieldValues, read_bullets, read_fields, set_field, unset_field
-from .source import (
+from .lines_and_headings import (
     count_line_ends,
     decode,
     encode,

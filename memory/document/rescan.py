@@ -12,9 +12,9 @@ from itertools import accumulate
 from memory.named_tuple import NamedTuple
 
 from .compare import ends
+from .lines_and_headings import heading_end, scan
 from .model import BOM, Document, front_end, parse
 from .nodes import Entry, Section
-from .source import heading_end, scan
 
 _CHUNK = 1 << 18
 

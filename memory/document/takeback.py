@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from memory.errors import ConflictError, UsageError
 
 from .compare import Region, differences
+from .lines_and_headings import ends_line
 from .nodes import Entry, Section, bare
-from .source import ends_line
 from .units import Unit, alike, entries_in, joined, paired, sections_in
 
 if TYPE_CHECKING:

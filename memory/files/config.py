@@ -259,7 +259,7 @@ def _lines_of_text(document: Document) -> Iterator[tuple[int, str]]:
 def _read_settings(document: Document) -> list[Setting]:
     found: list[Setting] = []
     if document.front_raw:
-        from memory.document.source import count_line_ends
+        from memory.document.lines_and_headings import count_line_ends
 
         above = count_line_ends(document.bom)
         found.extend(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memory.document.compare import Region, differences
 from memory.document.fields import FieldValues, read_fields
+from memory.document.lines_and_headings import decode
 from memory.document.nodes import bare
-from memory.document.source import decode
 from memory.document.units import Unit, units_of
 from memory.storage.log.records import is_by_place
 

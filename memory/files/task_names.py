@@ -9,8 +9,8 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from memory.document.lines_and_headings import encode
 from memory.document.nodes import bare
-from memory.document.source import encode
 
 from .refs.refs import tell_apart
 from .tasks.values import Head, created_of, identity_of, is_run, quick_identity

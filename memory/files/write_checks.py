@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memory.document.source import conflict_at, decode
+from memory.document.lines_and_headings import conflict_at, decode
 from memory.errors import MemdeckError, RefusedError
 
 if TYPE_CHECKING:

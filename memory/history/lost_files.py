@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memory.base.problems import Problem
 from memory.document import parse
 from memory.document.compare import is_lines, lines_of
-from memory.document.source import is_blank
+from memory.document.lines_and_headings import is_blank
 from memory.errors import MemdeckError
 from memory.storage.log.taken_back_rows import FILE
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 
 from memory.base.clock import format_utc
 from memory.document import Document, parse
+from memory.document.lines_and_headings import blank_end, encode, ends_line, scan, with_line_end, without_blank_end
 from memory.document.nodes import Entry, Section
-from memory.document.source import blank_end, encode, ends_line, scan, with_line_end, without_blank_end
 from memory.named_tuple import NamedTuple
 
 from .rules import section_date

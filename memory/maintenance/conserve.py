@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+from memory.document.lines_and_headings import Outline, scan
 from memory.document.model import BOM, front_end
-from memory.document.source import Outline, scan
 from memory.errors import MemdeckError
 from memory.named_tuple import NamedTuple
 

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from memory.document import parse
-from memory.document.source import without_blank_end
+from memory.document.lines_and_headings import without_blank_end
 
 from .archive import JOURNAL, archive_name
 from .rules import LeavingEntries

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from memory.document.source import Outline, scan
+from memory.document.lines_and_headings import Outline, scan
 from memory.named_tuple import NamedTuple
 
 BLANK = b" \t\r\n"

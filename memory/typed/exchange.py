@@ -8,7 +8,7 @@ from datetime import datetime
 from memory.base.items import Committed, Item, Skipped, Taken
 from memory.document import parse
 from memory.document.item_block import body_of, item_of_block
-from memory.document.source import decode, encode, newline_of
+from memory.document.lines_and_headings import decode, encode, newline_of
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.storage import Store
 

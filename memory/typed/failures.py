@@ -88,7 +88,7 @@ def with_note(existing: bytes, note: str) -> bytes:
 
     A code fence or HTML block that was left open would swallow the note, so it is closed first.
     """
-    from memory.document.source import blank_end, ends_line, newline_of
+    from memory.document.lines_and_headings import blank_end, ends_line, newline_of
 
     from .merging import close_end
 

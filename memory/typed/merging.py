@@ -11,8 +11,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from memory.document.lines_and_headings import (
+    LINE_END,
+    decode,
+    encode,
+    ends_line,
+    heading_end,
+    heading_title,
+    newline_of,
+    scan,
+)
 from memory.document.model import BOM, front_end
-from memory.document.source import LINE_END, decode, encode, ends_line, heading_end, heading_title, newline_of, scan
 from memory.errors import MemdeckError, UsageError
 
 Dedupe = Literal["none", "line_hash", "section_replace"]

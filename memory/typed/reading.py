@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory.document import parse
-from memory.document.source import decode
+from memory.document.lines_and_headings import decode
 from memory.errors import MemdeckError
 
 from .failures import FILE, Failure, read_failures

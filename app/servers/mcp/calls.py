@@ -134,7 +134,7 @@ class Calls:
         from urllib.parse import unquote
 
         from memory.base.safe_text import visible
-        from memory.document.source import decode
+        from memory.document.lines_and_headings import decode
 
         name = unquote(path)
         if name not in self.files():

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
+from memory.document.lines_and_headings import decode
 from memory.document.model import Document, parse
-from memory.document.source import decode
 from memory.errors import UsageError
 
 from .apply import apply_mine

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memory.document.fields import read_fields, set_field
+from memory.document.lines_and_headings import encode, ends_line
 from memory.document.model import Document, parse
 from memory.document.nodes import Block, Entry
 from memory.document.rescan import updated
-from memory.document.source import encode, ends_line
 from memory.errors import ConflictError, UsageError
 
 from .conflicts import Conflict, Spot

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from memory.document.lines_and_headings import blank_end, decode, encode, ends_line, with_line_end, without_blank_end
 from memory.document.nodes import Entry, Section
 from memory.document.rescan import updated
-from memory.document.source import blank_end, decode, encode, ends_line, with_line_end, without_blank_end
 
 from .bodies import BodyClash
 from .merge_entry import merge_front, merge_section_text

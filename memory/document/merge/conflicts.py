@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memory.document.fields import read_fields
-from memory.document.source import heading_title
+from memory.document.lines_and_headings import heading_title
 
 if TYPE_CHECKING:
     from memory.document.model import Document

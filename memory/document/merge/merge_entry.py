@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from memory.document.fields import split_lines
 from memory.document.front_matter import FrontMatter
+from memory.document.lines_and_headings import decode, encode, ends_line, heading_end, scan
 from memory.document.nodes import Entry, Section
-from memory.document.source import decode, encode, ends_line, heading_end, scan
 
 from .bodies import BodyClash, TextMerge, merge_bodies, merge_pieces, pick
 from .pieces import Key, LinePiece, same_text

@@ -54,7 +54,7 @@ class TypedBlocks:
         """Add a `##` block at the end of a file of an agent's memory: `path` from its folder (default: notes.md among
         its procedural files), `agent` where there are several.
         """
-        from memory.document.source import encode
+        from memory.document.lines_and_headings import encode
         from memory.files.edit import one_line
         from memory.typed.writes import rewrite
 
@@ -96,7 +96,7 @@ class TypedBlocks:
             raise UsageError("entry.arguments", "a block takes a text or a title", "send one of them")
 
         def new(block: bytes) -> bytes:
-            from memory.document.source import decode, encode, newline_of
+            from memory.document.lines_and_headings import decode, encode, newline_of
 
             source = decode(block)
             newline = newline_of(block)
@@ -143,7 +143,7 @@ class TypedBlocks:
             places = [at for at, (name, _) in enumerate(pieces) if name == record.title]
             if len(places) != 1:
                 raise NotFoundError("typed.not_found", f"{record.file} has no such block any more", "read it again")
-            from memory.document.source import decode
+            from memory.document.lines_and_headings import decode
 
             before = pieces[places[0]][1]
             check(item_of(record._replace(text=decode(before))))
@@ -205,7 +205,7 @@ def _memory_path(look: AgentLook, path: str | None) -> str:
 
 
 def _behind(data: bytes, block: str) -> bytes:
-    from memory.document.source import encode, newline_of
+    from memory.document.lines_and_headings import encode, newline_of
 
     newline = newline_of(data)
     return data.rstrip(b"\r\n") + encode((newline * 2) + block.replace("\n", newline))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from memory.base.remarks import split_remark
 from memory.document import Document, Section
 from memory.document.fields import insert_line, read_bullets, split_lines
-from memory.document.source import encode
+from memory.document.lines_and_headings import encode
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import UsageError
 from memory.files.edit import Edit, one_line, started_document, with_end

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memory.base.clock import BadMoment, format_local, read_moment
 from memory.base.items import Item, Loss, Skipped, losses_of
 from memory.document import Document, Entry
-from memory.document.source import encode
+from memory.document.lines_and_headings import encode
 from memory.errors import MemdeckError
 from memory.files.contacts import model as contacts
 from memory.files.edit import started_document

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from memory.base.patterns import late
-from memory.document.source import encode
+from memory.document.lines_and_headings import encode
 from memory.errors import AmbiguousError, EntryChoice, NotFoundError
 from memory.named_tuple import NamedTuple
 

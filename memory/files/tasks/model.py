@@ -8,7 +8,7 @@ from itertools import count, groupby, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
-from memory.document.source import decode
+from memory.document.lines_and_headings import decode
 from memory.files.refs.refs import SHORT, fits, look_up
 from memory.files.task_names import TaskNames
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from memory.base.patterns import late
 from memory.base.remarks import ABSENT, is_absent, split_remark
 from memory.document import Document, Section
-from memory.document.source import ESCAPES
+from memory.document.lines_and_headings import ESCAPES
 from memory.files.refs.refs import identity_hex, identity_of_bytes
 from memory.named_tuple import NamedTuple
 

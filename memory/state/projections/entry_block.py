@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from memory.document.lines_and_headings import decode, encode, newline_of, scan
 from memory.document.model import BOM, front_end
-from memory.document.source import decode, encode, newline_of, scan
 
 from .files import FOLDER, NAMES
 

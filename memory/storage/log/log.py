@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memory.document.compare import Region, apply, compare, compare_lines, is_lines, lines_of
-from memory.document.source import is_blank
+from memory.document.lines_and_headings import is_blank
 from memory.errors import MemdeckError
 from memory.named_tuple import NamedTuple
 from memory.storage.changes import Change, FileChange, new_id

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from memory.document import Document, parse
-from memory.document.source import decode
+from memory.document.lines_and_headings import decode
 from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:

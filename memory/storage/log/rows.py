@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memory.document.compare import Region
-from memory.document.source import decode, encode
+from memory.document.lines_and_headings import decode, encode
 from memory.named_tuple import NamedTuple
 from memory.storage.files.version import ABSENT, FileVersion
 

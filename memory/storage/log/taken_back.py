@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from memory.document.compare import Region, apply, inverted, lines_of
+from memory.document.lines_and_headings import decode
 from memory.document.nodes import bare
-from memory.document.source import decode
 from memory.document.units import Unit, sections_in, units_of, updated_of
 
 from .records import MOST_BEHIND, OUTSIDE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memory.document.source import decode, encode
+from memory.document.lines_and_headings import decode, encode
 from memory.named_tuple import NamedTuple
 
 from . import rows

@@ -13,8 +13,8 @@ from memory.document import edits as edits_module
 from memory.document import model as model_module
 from memory.document import nodes as nodes_module
 from memory.document import rescan as rescan_module
+from memory.document.lines_and_headings import Outline, scan
 from memory.document.rescan import updated
-from memory.document.source import Outline, scan
 from tests.examples import examples
 from tests.memory.document.documents import EXAMPLES, documents, structure
 

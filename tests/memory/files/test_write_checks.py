@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memory.base.secrets import find_secrets
 from memory.document import Document, parse
 from memory.document.compare import Region, compare
-from memory.document.source import ESCAPES, decode
+from memory.document.lines_and_headings import ESCAPES, decode
 from memory.files.check import check_files
 from memory.files.tasks.edits import add_task, done_task
 from memory.files.write_checks import secrets_in

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.document.source import scan
+from memory.document.lines_and_headings import scan
 from memory.errors import MemdeckError
 from memory.maintenance.conserve import imbalances, verify
 from memory.maintenance.same_sections import KnownSections, TextWithOutline, spans

@@ -1,4 +1,4 @@
-"""Bytes and text of a source: decoding that loses nothing, line ends, conflict markers, and its headings.
+"""Lines and headings of a source: decoding that loses nothing, line ends, conflict markers, and where its headings are.
 
 A heading is structural as CommonMark sees it: ATX, column 0, level 1 to 3. `scan` finds them: one compiled pattern
 walks over the bytes from line start to line start. Whatever could hide a heading sends the region since the last
