@@ -24,8 +24,8 @@ HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 WITHOUT = ("2026-07-28",)
 """Those in which each request names the version."""
 _LISTINGS = ("tools/list", "prompts/list", "resources/templates/list")
-_EMPTY: tuple[Json | None, ...] = (None, {})
-"""The parameters of a listing: some clients leave them out."""
+_EMPTY: tuple[Json | None, ...] = (None, {}, {"_meta": {"progressToken": 0}})
+"""The parameters of a listing: some clients leave them out, some want to hear of progress."""
 _CLIENT = {"name": "memdeck", "version": "0"}
 _LONGEST = 20.0
 """Seconds in which the SDK answers; what it did not answer by then is not recorded."""

@@ -261,6 +261,9 @@ def test_connecting_a_client_records_what_it_will_ask(tmp_path: Path) -> None:
     file = _recording(root)
     kept = file.read_bytes()
     recorded = _as_of_process(root)
+    assert recorded.answer(_message("tools/list", {"_meta": {"progressToken": 3}})) == recorded.answer(
+        _message("tools/list")
+    )
     early = [[recorded.answer(_message(*one)) for one in questions] for questions in (LEGACY, MODERN)]
     file.unlink()
     for questions, answers in zip((LEGACY, MODERN), early, strict=True):
