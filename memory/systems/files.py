@@ -114,10 +114,24 @@ class WorkspaceMemory(PlainSystem):
             refused.update(snapshot.refusals)
 
     def wants(self) -> Iterable[Ask]:
-        """Yield the commands and addresses of monitors, and the actions of open tasks."""
+        """Return the commands and addresses of monitors, and the actions of open tasks.
+
+        To approve what a monitor asks for that could not run would change nothing, so it cannot be.
+        """
+        from dataclasses import replace
+
+        from memory.files.monitors import FILE
+        from memory.monitoring.problems import broken
         from memory.trust.consent import asks_of
 
-        return asks_of(self._workspace.snapshot())
+        snapshot = self._workspace.snapshot()
+        why = {monitor.name: broken(monitor) for monitor in snapshot.monitors.monitors}
+        return [
+            replace(ask, ambiguous=why[ask.name])
+            if ask.file == FILE and not ask.ambiguous and why.get(ask.name)
+            else ask
+            for ask in asks_of(snapshot)
+        ]
 
     def shelves(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[Shelf]:  # noqa: ARG002
         """Yield what search indexes file by file; a file that cannot be read raises when its groups are asked for."""

@@ -267,3 +267,18 @@ def test_a_secret_is_warned_of_and_never_shown(memdeck: Memdeck) -> None:
         "secret.found"
     ]
     assert "hunter2" not in checked.out
+
+
+def test_what_could_not_run_cannot_be_approved(memdeck: Memdeck, memory: Path, shop: Path) -> None:
+    """A monitor whose timeout no check can use is listed as refused with the reason, and so is its remedy."""
+    text = "## Monitors\n\n### Odd\n- type: command\n- command: true\n- autoRemediate: echo mended\n- timeout: "
+    (memory / "monitors.md").write_text(f"{text}10s\n")
+    asked = id_of(memdeck, "Odd", "check")
+    (memory / "monitors.md").write_text(f"{text}1e308\n")
+    rows = [row for row in rows_of(memdeck) if row["name"] == "Odd"]
+    assert [(row["state"], row["id"], row["why"]) for row in rows] == [("refused", None, "timeout is '1e308'")] * 2
+    person = Person(shop, "trust", "approve", asked)
+    assert person.end() != 0
+    assert "Write yes" not in person.seen
+    (memory / "monitors.md").write_text(f"{text}10s\n")
+    assert {row["state"] for row in rows_of(memdeck) if row["name"] == "Odd"} == {"pending"}
