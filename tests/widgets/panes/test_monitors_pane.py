@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memory.errors import UsageError
 from tests.fixture_files import sample
 from tests.widgets.panes.looking import NOW, ONE_LINE, Files, detail_words, settled, showing, shown, walked
 from widgets.panes.monitors.pane import MonitorsPane
@@ -117,6 +118,10 @@ async def test_a_monitor_is_edited_and_removed() -> None:
         assert pane.go_to(edit.ref or "")
         source = pane.source_text(pane.current())
         assert source is not None
+        build = pane.from_source(pane.current(), source.replace("- owner: Bob", "- timeout: 1e308"), NOW)
+        assert build is not None
+        with pytest.raises(UsageError, match="timeout is '1e308'"):
+            files.apply(build)
         build = pane.from_source(pane.current(), source.replace("Bob", "Carol"), NOW)
         assert build is not None
         files.apply(build)
