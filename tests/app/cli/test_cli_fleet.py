@@ -23,9 +23,10 @@ def two(memdeck: Memdeck, shop: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_from_scan_to_maintain(memdeck: Memdeck, two: Path) -> None:
     """The whole way: find them, list them, look at them, search, check, and keep them small."""
-    assert "nothing new" not in memdeck("fleet", "scan", str(two)).out
+    scanned = memdeck("fleet", "scan", str(two), "-o", "json").data["workspaces"]
     listed = memdeck("fleet", "list", "-o", "json").data["workspaces"]
     assert listed == [{"path": str(two / name), "host": "here"} for name in ("other", "shop")]
+    assert sorted(scanned, key=str) == listed
     rows = {Path(row["path"]).name: row for row in memdeck("fleet", "status", "-o", "json").data["workspaces"]}
     assert (rows["other"]["overdue"], rows["other"]["error"]) == (0, None)
     assert rows["shop"]["overdue"] > 0
