@@ -268,7 +268,14 @@ async def test_keys_without_a_meaning_say_why(workspace: Workspace) -> None:
         await press(pilot, "c", "1")
         assert await answer("z") == "Only tasks are grouped."
         assert await answer("S") == "This list has one order only."
-    always = {conditions.ALWAYS, conditions.LEAVE, conditions.WORKSPACE, conditions.APPROVAL, conditions.PANE}
+    always = {
+        conditions.ALWAYS,
+        conditions.LEAVE,
+        conditions.WORKSPACE,
+        conditions.APPROVAL,
+        conditions.PANE,
+        conditions.LOOK,
+    }
     assert {action.needs for action in ACTIONS if not action.needs.why} <= always
 
 
