@@ -74,4 +74,7 @@ class PageSession(AppService):
                 os.killpg(process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
+        # What the process wrote last may be left in its pipe, where nobody reads on: its end is told only
+        # when its pipes are closed, and they close with the transport.
+        process._transport.close()  # type: ignore[attr-defined]
         await process.wait()

@@ -292,3 +292,23 @@ async def test_a_flood_is_slowed_down_and_a_pasted_page_is_not(served: Served) -
         assert asyncio.get_running_loop().time() - begun > 0.9
         await socket.send_str(json.dumps(["stdin", "2"]))
         await read_until(socket, "Journal")
+
+
+@linux
+async def test_what_nobody_read_leaves_no_pipe_open() -> None:
+    """A session that ends while its pipe is full closes all its ends."""
+    from app.servers.web.page_session import PageSession
+
+    async def take(*_: object) -> None:
+        """Take nothing."""
+
+    before = len(os.listdir("/proc/self/fd"))
+    says_much = (sys.executable, "-c", "import sys; sys.stdout.write('x' * 10**6)")
+    session = PageSession(says_much, write_bytes=take, write_str=take, close=take, downloads=None)
+    process = await session._open_app_process()
+    assert process.stdout is not None
+    await process.stdout.readexactly(1)
+    async with asyncio.timeout(PATIENCE):
+        await session.end()
+        while len(os.listdir("/proc/self/fd")) > before:
+            await asyncio.sleep(0)
