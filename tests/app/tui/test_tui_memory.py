@@ -162,6 +162,7 @@ async def test_garbage_goes_while_no_keys_come(workspace: Workspace) -> None:
 
 async def test_python_looks_for_garbage_as_before_once_it_ended(workspace: Workspace) -> None:
     """What the application sets for itself ends with it, and nothing is kept out of later looks for garbage."""
+    gc.unfreeze()  # The collected tests, which the application's end thaws as well.
     before, frozen = gc.get_threshold(), gc.get_freeze_count()
     async with running(make_app(workspace)) as pilot:
         await press(pilot, "3", "2")
