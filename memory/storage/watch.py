@@ -34,7 +34,7 @@ class Watcher:
     changed, and one that was written within the last tick of the file system's clock may be named twice.
     In further folders all files are watched; they are named by what stands before the folder in `more`.
     memdeck's own changes are named as well. A folder that leads out of `within` has no files. `interval` is in
-    seconds. What the callback raises is kept in `error` and ends nothing.
+    seconds. What the callback or `more` raises is kept in `error` and ends nothing.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class Watcher:
         self._callback = callback
         self._hints = hints
         self._more: More = more or dict
+        self._further: Mapping[str, Path] = {}
         self._wake = threading.Event()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
@@ -69,7 +70,7 @@ class Watcher:
         """Take what is there now as known and watch from here on; RuntimeError if it was started before."""
         if self._thread is not None:
             raise RuntimeError("the watcher was started before")
-        self._seen = _versions(self.folder, self._more(), self.within)
+        self._seen = _versions(self.folder, self._folders(), self.within)
         self._thread = threading.Thread(target=self._run, name="memdeck-watch", daemon=True)
         self._thread.start()
 
@@ -96,7 +97,7 @@ class Watcher:
 
     def _poll(self) -> None:
         """Compare with what was seen last and call back with the difference."""
-        now = _versions(self.folder, self._more(), self.within)
+        now = _versions(self.folder, self._folders(), self.within)
         names = self._seen.keys() | now.keys()
         changed = frozenset(n for n in names if self._seen.get(n, ABSENT) != now.get(n, ABSENT))
         # A version that is younger than a tick may stand for two contents: name the file once more next time,
@@ -110,11 +111,19 @@ class Watcher:
             except Exception as error:
                 self.error = error
 
+    def _folders(self) -> Mapping[str, Path]:
+        """Return the further folders; those of the last look where they cannot be told now."""
+        try:
+            self._further = self._more()
+        except Exception as error:
+            self.error = error
+        return self._further
+
     def _listen(self) -> None:
         """Ask for notifications from the folders that are there now; without them polling alone does it."""
         found: dict[str, tuple[int, int]] = {}
         own = [os.path.join(self.folder, name) if name else os.fspath(self.folder) for name in _SUBFOLDERS]
-        for path in (*own, *map(os.fspath, self._more().values())):
+        for path in (*own, *map(os.fspath, self._folders().values())):
             with suppress(OSError):
                 if not _is_within(path, self.within):
                     continue

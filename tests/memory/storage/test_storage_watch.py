@@ -93,6 +93,24 @@ def test_a_failing_callback_ends_nothing(tasks: Path) -> None:
     assert str(watcher.error) == "broken"
 
 
+def test_folders_that_cannot_be_told_end_nothing(tasks: Path, tmp_path: Path) -> None:
+    """The folders of the last look stay watched, and the reason is kept."""
+    names: Names = queue.Queue()
+    told: list[dict[str, Path]] = [{"further": tmp_path}]
+
+    def more() -> dict[str, Path]:
+        if not told:
+            raise ValueError("broken")
+        return told.pop()
+
+    watcher = Watcher(tasks.parent, names.put, interval=0.02, more=more)
+    watcher.start()
+    (tmp_path / "b.txt").write_bytes(b"two")
+    until(names, "further/b.txt")
+    watcher.stop()
+    assert str(watcher.error) == "broken"
+
+
 def test_it_stops_for_good(tasks: Path) -> None:
     """After stop, which can be called twice and before start, nothing is called back; it starts only once."""
     names: Names = queue.Queue()
