@@ -88,6 +88,7 @@ class Refresher(Part):
         self._fresh: set[str] = set()
         self._after: list[Callable[[], None]] = []
         self._watcher: Watcher | None = None
+        self._left = False
         self._warmed: set[str] = set()
         self._pressed = 0.0
         self._resting: Timer | None = None
@@ -235,6 +236,8 @@ class Refresher(Part):
     def ended(self) -> None:
         """Read again if that was asked meanwhile; start watching after the first look."""
         self._busy = False
+        if self._left:
+            return
         if self._again:
             self._start(None)
             return
@@ -288,9 +291,11 @@ class Refresher(Part):
     def end(self) -> None:
         """The application is gone."""
         self._collecting.end()
+        self.stop()
 
     def stop(self) -> None:
-        """Stop watching."""
+        """Stop watching for good: a look that is under way starts it no more."""
+        self._left = True
         watcher, self._watcher = self._watcher, None
         if watcher is not None:
             watcher.stop()

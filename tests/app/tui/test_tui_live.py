@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -56,6 +57,17 @@ async def test_own_changes_are_not_taken_for_foreign_ones(workspace: Workspace) 
         app.refresher.files_changed(frozenset({"tasks.md", "journal.md"}))
         await settle(pilot)
         assert [change.actor for change in list_changes(workspace) if change.operation != "init"] == ["human", "human"]
+
+
+async def test_nothing_is_watched_once_it_ended(workspace: Workspace) -> None:
+    """However it ended: no thread watches on, and a look that was under way starts none."""
+    before = set(threading.enumerate())
+    app = make_app(workspace, watches=True)
+    async with running(app) as pilot:
+        await settle(pilot)
+    app.refresher.ended()
+    left = set(threading.enumerate()) - before
+    assert not [thread.name for thread in left if thread.name == "memdeck-watch"]
 
 
 async def test_the_watcher_tells_the_application(workspace: Workspace) -> None:
