@@ -10,8 +10,8 @@ from collections.abc import Hashable
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.errors import AmbiguousError, NotFoundError
 from memory.history.taken_back import revert_change
+from memory.storage.log.history import the_one
 from memory.storage.log.undo import PEOPLE
 
 from .rooms import Room, rooms_of
@@ -82,28 +82,14 @@ def revert(workspace: Workspace, change_id: str, *, actor: str, now: datetime) -
 
 def find_change(workspace: Workspace, change_id: str, actor: str) -> FoundChange:
     """Return a change by its id or the beginning of it; NotFoundError `change.not_found`, AmbiguousError."""
-    here, *others = _rooms(workspace, actor)
-    begun = change_id.strip().upper()
     found = [
         FoundChange(record, room.together.history, room.place)
-        for room in others
-        for record in room.together.history.records("substr(id, 1, ?) = ?", (len(begun), begun), 21)
-        if begun and room.folder is not None and room.together.history.was_accepted(record, room.folder)
+        for room in _rooms(workspace, actor)
+        for record in room.together.history.beginning_with(change_id)
+        if room.folder is None or (change_id.strip() and room.together.history.was_accepted(record, room.folder))
     ]
-    try:
-        found.append(FoundChange(here.together.history.get(change_id), here.together.history, ""))
-    except NotFoundError:
-        if not found:
-            raise
-    exact = [one for one in found if one.record.id == begun]
-    if len(exact or found) > 1:
-        raise AmbiguousError(
-            "change.ambiguous",
-            f"{len(found)} changes have ids that begin with {begun}",
-            "write more of it",
-            candidates=[one.record.id for one in found],
-        )
-    return (exact or found)[0]
+    record = the_one([one.record for one in found], change_id)
+    return next(one for one in found if one.record is record)
 
 
 def _rooms(workspace: Workspace, actor: str) -> tuple[Room, ...]:

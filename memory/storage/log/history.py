@@ -280,21 +280,12 @@ class History:
 
     def get(self, change_id: str) -> ChangeRecord:
         """Return the change of an id, or of its beginning; NotFoundError `change.not_found`, AmbiguousError."""
+        return the_one(self.beginning_with(change_id), change_id)
+
+    def beginning_with(self, change_id: str) -> tuple[ChangeRecord, ...]:
+        """Return the changes whose ids begin so, the newest first, and not more than tell that they are several."""
         text = change_id.strip().upper()
-        found: Sequence[ChangeRecord] = self.records("substr(id, 1, ?) = ?", (len(text), text), 21)
-        exact = [record for record in found if record.id == text]
-        if len(exact) == 1 or len(found) == 1:
-            return (exact or found)[0]
-        if not found or not text:
-            raise NotFoundError(
-                "change.not_found", f"no change has the id {change_id[:40]!r}", "list them", id=change_id
-            )
-        raise AmbiguousError(
-            "change.ambiguous",
-            f"{len(found)} changes have ids that begin with {text}",
-            "write more of it",
-            candidates=[record.id for record in found],
-        )
+        return tuple(self.records("substr(id, 1, ?) = ?", (len(text), text), 21))
 
     def regions(self, record: ChangeRecord, file: RecordedFile) -> tuple[Region, ...]:
         """Return what was different in one file of a change; none where the bytes were thinned out."""
@@ -433,6 +424,22 @@ class History:
         nothing: Sequence[ChangeRecord] = ()
         with self._mutex:
             return self._log.file.run(lambda db: rows.records(db, where, values, limit), nothing, make=False)
+
+
+def the_one(found: Sequence[ChangeRecord], change_id: str) -> ChangeRecord:
+    """Return the one of some changes that an id or its beginning means; errors as `History.get`."""
+    text = change_id.strip().upper()
+    exact = [record for record in found if record.id == text]
+    if len(exact) == 1 or len(found) == 1:
+        return (exact or found)[0]
+    if not found or not text:
+        raise NotFoundError("change.not_found", f"no change has the id {change_id[:40]!r}", "list them", id=change_id)
+    raise AmbiguousError(
+        "change.ambiguous",
+        f"{len(found)} changes have ids that begin with {text}",
+        "write more of it",
+        candidates=[record.id for record in found],
+    )
 
 
 def _waiting(db: sqlite3.Connection) -> list[str]:
