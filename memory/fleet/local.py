@@ -96,10 +96,6 @@ class LocalWorkspaces:
 
     # -- what is done in one ----------------------------------------------------------------------------------
 
-    def look(self, workspace: Workspace, now: datetime, problems: int | None = None) -> WorkspaceOverview:
-        """Return how a workspace stands; `problems` is what a check of the same files found, where that is known."""
-        return self.stand(workspace, now, problems).overview
-
     def beside(self, workspace: Workspace) -> tuple[str, ...]:
         """Return the files outside of a workspace that tell how it stands: what was decided, and done last."""
         from memory.storage.state import STATE
@@ -113,7 +109,7 @@ class LocalWorkspaces:
         return tuple(map(str, own))
 
     def stand(self, workspace: Workspace, now: datetime, problems: int | None = None) -> Standing:
-        """Return the same, and for how long it holds."""
+        """Return how a workspace stands; `problems` is what a check of the same files found, where that is known."""
         from memory.files.status import brief, next_overdue
         from memory.systems import check_all
 
