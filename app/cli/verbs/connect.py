@@ -109,21 +109,19 @@ def _do(session: Session, connection: Connection, *, dry_run: bool, undo: bool) 
             return
         done = carry_out(connection, _state(), undo=undo)
         session.writer.lines([*_done_lines(done, undo)])
-        session.writer.flush()
-        if not undo:
-            _record_answers(session)
-        return
-    done = connection if dry_run else carry_out(connection, _state(), undo=undo)
+    else:
+        done = connection if dry_run else carry_out(connection, _state(), undo=undo)
+        session.answer(
+            done.json,
+            lambda: [
+                *_plan_lines(session, done),
+                *([] if dry_run else _done_lines(done, undo)),
+                *_note_lines(session, done),
+            ],
+        )
     if not dry_run and not undo:
+        session.writer.flush()
         _record_answers(session)
-    session.answer(
-        done.json,
-        lambda: [
-            *_plan_lines(session, done),
-            *([] if dry_run else _done_lines(done, undo)),
-            *_note_lines(session, done),
-        ],
-    )
 
 
 def _record_answers(session: Session) -> None:
