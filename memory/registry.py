@@ -119,7 +119,6 @@ REGISTRY: tuple[SystemName, ...] = (
 
 @cache
 def _installed() -> tuple[tuple[SystemName, ...], tuple[BrokenSystem, ...]]:
-
     return installed(REGISTRY)
 
 

@@ -47,8 +47,9 @@ def key_state(now: Situation) -> KeyState:
     """Return the state of the keys; each condition is asked once."""
     held = frozenset([condition for condition in CONDITIONS if now.allows(condition)])
     named = tuple([needs.named(now, bulk) for needs, bulk in NAMED if needs.named is not None and needs in held])
-    enters = now.item is not None and now.pane is not None and not now.context.shows_one_pane
-    enter = now.pane.enter_words if enters and now.pane is not None else None
+    enter = None
+    if now.pane is not None and now.item is not None and not now.context.shows_one_pane:
+        enter = now.pane.enter_words
     return KeyState(now.pane_id, held, bool(now.selected), named, enter)
 
 
