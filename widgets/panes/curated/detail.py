@@ -72,7 +72,7 @@ def _health(item: HealthRow, seen: LineContext) -> Iterator[DetailLine]:
     if not health["files"]:
         yield Prose("No memory yet.", tone="muted")
     yield from (Labelled("not read", f"{health['invalid_files']:,}"), Spacer(), Caption("CONTROLLER"))
-    yield Labelled("decisions", f"{health['decisions']:,}")
+    yield Labelled("changes", f"{health['decisions']:,}")
     yield Labelled("waiting", f"{health['pending_decisions']:,}")
     yield Labelled("last", dated(health["last_operation_at"], seen.now, seen.zone) or "never")
     yield from (Spacer(), Caption("PLACES"), Labelled("workspace", health["workspace_id"] or "no identity yet"))
