@@ -17,8 +17,6 @@ from .files.version import ABSENT, UNKNOWN, FileVersion
 
 _SUFFIX = ".md"
 _SUBFOLDERS = ("", "archive")
-# Plain reading is reported too; who wakes on that wakes himself for ever.
-_IGNORED = frozenset({"opened", "closed_no_write"})
 _PAUSE = 0.03
 
 
@@ -123,7 +121,7 @@ class Watcher:
         """Ask for notifications from the folders that are there now; without them polling alone does it."""
         found: dict[str, tuple[int, int]] = {}
         own = [os.path.join(self.folder, name) if name else os.fspath(self.folder) for name in _SUBFOLDERS]
-        for path in (*own, *map(os.fspath, self._folders().values())):
+        for path in (*own, *map(os.fspath, self._further.values())):
             with suppress(OSError):
                 if not _is_within(path, self.within):
                     continue
@@ -136,19 +134,25 @@ class Watcher:
         if not found:
             return
         try:
-            from watchdog.events import FileSystemEventHandler
+            from watchdog import events
             from watchdog.observers import Observer
+
+            # Plain reading is not asked for: who wakes on that wakes himself for ever.
+            kinds = [
+                *(events.FileCreatedEvent, events.FileModifiedEvent, events.FileClosedEvent),
+                *(events.FileMovedEvent, events.FileDeletedEvent),
+                *(events.DirCreatedEvent, events.DirModifiedEvent, events.DirMovedEvent, events.DirDeletedEvent),
+            ]
 
             wake = self._wake
 
-            class Hint(FileSystemEventHandler):
-                def on_any_event(self, event: Any) -> None:
-                    if event.event_type not in _IGNORED:
-                        wake.set()
+            class Hint(events.FileSystemEventHandler):
+                def on_any_event(self, event: Any) -> None:  # noqa: ARG002
+                    wake.set()
 
             self._observer = Observer()
             for path in found:
-                self._observer.schedule(Hint(), path)
+                self._observer.schedule(Hint(), path, event_filter=kinds)
             self._observer.start()
         except (ImportError, OSError):
             self._silence()
