@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memory.history.lost_files import LostFile
     from memory.history.taken_back import Undone
     from memory.storage.log.records import ChangeRecord
+    from memory.workspace import Workspace
     from widgets.pane.base import Pane
     from widgets.panes.changes.logged_change import LoggedChange
 
@@ -79,6 +80,10 @@ class OutsideChanges(Part):
         """Note what other programs did since the last look; True if that was anything. For the thread that reads."""
         workspace = self.app.workspace
         assert workspace is not None
+        with workspace.together.glance():
+            return self._look(workspace, now)
+
+    def _look(self, workspace: Workspace, now: datetime) -> bool:
         history = workspace.store.history
         found = 0
         with suppress(MemdeckError):
