@@ -143,7 +143,12 @@ class MemdeckApp(Shell):
         self.outside_changes = OutsideChanges(self, self.refresher, self.pane_state)
         self.agent_proposals = AgentProposals(self, self.refresher)
         overview = OverviewPart(
-            self, self.outside_changes, self.schedule, AwaySummary(self, self.pane_state), self.agent_proposals.source
+            self,
+            self.refresher,
+            self.outside_changes,
+            self.schedule,
+            AwaySummary(self, self.pane_state),
+            self.agent_proposals.source,
         )
         self.overlays = Overlays(self, self._allows, self.action_do)
         self.edits = Edits(self, self.refresher, self.outside_changes, overview, self.schedule, self.overlays)

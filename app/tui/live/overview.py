@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from app.tui.part import Part
 from app.tui.threads import ThreadReport
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memory.history.taken_back import Undone
     from memory.monitoring.history.charts import Notice
     from memory.systems.protocol import BriefLine
+    from memory.workspace import Workspace
     from widgets.chrome.header import Alert
     from widgets.pane.base import Pane
     from widgets.pane.offers import Badge
@@ -30,7 +31,16 @@ if TYPE_CHECKING:
     from .away_summary import AwaySummary
     from .outside_changes import OutsideChanges
     from .proposals import InboxSource
+    from .refresh import Refresher
     from .schedule import Schedule
+
+
+class _Others(NamedTuple):
+    """What the systems beside the memory files say: their lines in Brief, their problems, and their upkeep."""
+
+    lines: tuple[BriefLine, ...]
+    problems: tuple[Problem, ...]
+    upkeep: tuple[tuple[str, ...], ...]
 
 
 class OverviewPart(Part):
@@ -39,6 +49,7 @@ class OverviewPart(Part):
     def __init__(
         self,
         app: Shell,
+        refresher: Refresher,
         outside_changes: OutsideChanges,
         schedule: Schedule,
         morning: AwaySummary,
@@ -46,11 +57,13 @@ class OverviewPart(Part):
     ) -> None:
         """Nothing is counted yet."""
         super().__init__(app)
-        self._proposals = proposals
+        self._refresher, self._proposals = refresher, proposals
         self._outside_changes, self._schedule, self._morning = outside_changes, schedule, morning
         self._badges: dict[str, Badge] = {}
         self._counts: dict[str, tuple[tuple[object, ...], Badge]] = {}
-        """The badges of memory files, each with what it was counted of: documents, and the minute."""
+        """The badges, each with what it was counted of: documents or how often other files changed, and the minute."""
+        self._others: tuple[tuple[object, ...], _Others] | None = None
+        """What the other systems say, with what it depends on."""
         self.problems: tuple[Problem, ...] = ()
         """What was wrong in the files at the last look, where they are few enough to be looked through."""
 
@@ -68,14 +81,20 @@ class OverviewPart(Part):
         self.app.post_message(ThreadReport(partial(self._counted, badges)))
 
     def _badge(self, name: PaneName, snapshot: Snapshot, now: datetime) -> Badge:
-        """Return the badge of a pane; that of memory files only is counted anew where one of them changed."""
+        """Return the badge of a pane; counted anew where a file of it may have changed, and each minute."""
         if name.id == INBOX:
             return replace(name.load().badge(snapshot, now), count=self._proposals.count() or None)
         refused = any(snapshot.refused(file) for file in name.files if file in MEMORY_FILES)
-        if refused or not name.files or not all(file in MEMORY_FILES for file in name.files):
-            badge = name.load().badge(snapshot, now)
-            return replace(badge, alert=True) if refused else badge
-        basis = (*map(snapshot.document, name.files), now.replace(second=0, microsecond=0))
+        if refused:
+            return replace(name.load().badge(snapshot, now), alert=True)
+        shown: tuple[object, ...]
+        if name.system != "files":
+            shown = (self._refresher.other_changes,)
+        elif name.files and all(file in MEMORY_FILES for file in name.files):
+            shown = tuple(map(snapshot.document, name.files))
+        else:
+            return name.load().badge(snapshot, now)
+        basis = (*shown, _minute(now))
         known = self._counts.get(name.id)
         if known is None or known[0] != basis:
             known = self._counts[name.id] = (basis, name.load().badge(snapshot, now))
@@ -84,7 +103,6 @@ class OverviewPart(Part):
     def brief(self, _pane: Pane, snapshot: Snapshot, now: datetime) -> None:
         """Work out what needs attention."""
         from memory.files.status import brief
-        from memory.systems import brief_lines_of, systems_of
 
         workspace = self.app.workspace
         assert workspace is not None
@@ -94,22 +112,36 @@ class OverviewPart(Part):
         undone = self._outside_changes.waiting
         alerts = refused + header.taken_back(undone) + header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
         news = self._morning.news(now)
-        # Only the brief shows how systems stand and what maintenance would move, and that takes most of the time.
-        in_brief = "brief" in self.app.panes.mounted
-        stand = (*self._proposals.brief_lines(), *brief_lines_of(workspace, now)) if in_brief else ()
+        in_brief, small = "brief" in self.app.panes.mounted, header.is_small(found)
+        others = self._ask_others(workspace, now, in_brief=in_brief, small=small)
         problems: tuple[Problem, ...] = ()
         upkeep: tuple[tuple[str, ...], ...] = ()
-        if header.is_small(found):
-            others = tuple(
-                problem for system in systems_of(workspace) if system.name != "files" for problem in system.check()
-            )
+        if small:
             lost = tuple(one.problem() for one in self._outside_changes.missing if one.change is not None)
-            problems = found.problems + lost + others
+            problems = found.problems + lost + others.problems
             if in_brief:
-                upkeep = header.upkeep(workspace, snapshot, now) + header.upkeep_of_others(workspace, now)
+                upkeep = header.upkeep(workspace, snapshot, now) + others.upkeep
+        stand = (*self._proposals.brief_lines(), *others.lines) if in_brief else ()
         self.app.post_message(
             ThreadReport(partial(self._briefed, alerts, notice, problems, upkeep, news, stand, undone)),
         )
+
+    def _ask_others(self, workspace: Workspace, now: datetime, *, in_brief: bool, small: bool) -> _Others:
+        """Return what the systems beside the memory files say, asked anew where their files may have changed.
+
+        Only Brief shows their lines and what maintenance would do, and that takes most of the time. Time alone makes
+        files old: each minute they are asked again.
+        """
+        from memory.systems import brief_lines_of, systems_of
+
+        basis = (self._refresher.other_changes, _minute(now), in_brief, small)
+        if self._others is None or self._others[0] != basis:
+            lines = brief_lines_of(workspace, now) if in_brief else ()
+            systems = [system for system in systems_of(workspace) if system.name != "files"] if small else []
+            problems = tuple(problem for system in systems for problem in system.check())
+            upkeep = header.upkeep_of_others(workspace, now) if in_brief and small else ()
+            self._others = (basis, _Others(lines, problems, upkeep))
+        return self._others[1]
 
     # In the application's thread
 
@@ -165,3 +197,7 @@ class OverviewPart(Part):
         pane = self.app.panes.mounted.get("brief")
         if pane is not None and pane.contents is not None:
             pane.say_more(problems, upkeep, notice, news, others, undone)  # type: ignore[attr-defined]
+
+
+def _minute(now: datetime) -> datetime:
+    return now.replace(second=0, microsecond=0)

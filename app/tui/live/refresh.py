@@ -43,6 +43,9 @@ LONGEST_WAIT = 5.0
 REST_SECONDS = 2.0
 """How long no key came when garbage is looked for."""
 
+_ENTRIES = frozenset(MEMORY_FILES) - {"config.md"}
+"""The files of which a change is one of entries, which no other system and no setting depends on."""
+
 
 def _size(folder: Path, names: Iterable[str]) -> int:
     """The bytes of some files; much where there is nobody to ask."""
@@ -95,15 +98,22 @@ class Refresher(Part):
         self._failure = ""
         self._collecting = GarbageCollection()
         self.had_first_look = False
+        self.other_changes = 0
+        """How often more may have changed than entries of memory files."""
 
     @property
     def idle(self) -> bool:
         """Whether nothing is being read or about to be."""
         return not self._busy
 
-    def request(self, after: Callable[[], None] | None = None) -> None:
-        """Look at the files again; `after` is called once the visible pane shows them."""
+    def request(self, after: Callable[[], None] | None = None, names: frozenset[str] = frozenset()) -> None:
+        """Look at the files again; `after` is called once the visible pane shows them.
+
+        `names` says which files changed and nothing else did; without it anything may have.
+        """
         self._fresh.clear()
+        if not names or not names <= _ENTRIES:
+            self.other_changes += 1
         self._start(after)
 
     def pressed(self) -> None:
@@ -286,7 +296,7 @@ class Refresher(Part):
         """Files changed (none are named where nobody knows which): look again; who it was is noted after the look."""
         for hook in self.hooks.changed:
             hook(names)
-        self.request()
+        self.request(names=names)
 
     def end(self) -> None:
         """The application is gone."""

@@ -12,8 +12,10 @@ import pytest
 
 from memory.files.snapshot import Snapshot
 from memory.history.changes import list_changes
+from memory.systems import system_of
+from memory.systems.facts import Facts
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
+from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle
 from tests.patience import PATIENCE, within
 from tests.widgets.harness import HOSTILE, assert_safe, screen_text
 from widgets.dialogs.dialogs import Preview
@@ -272,3 +274,38 @@ async def test_a_badge_is_counted_again_where_its_file_changed(
         await settle(pilot)
         assert counted == ["tasks"]
         assert app.main_screen.sidebar._entries["tasks"].count == before + 1
+
+
+async def test_another_system_is_asked_again_where_more_than_entries_may_have_changed(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task of somebody else asks it nothing for Brief, header and sidebar; its file, a setting, a wish does."""
+    asked: list[str] = []
+
+    def counting(hook: str) -> Callable[..., object]:
+        answer = getattr(Facts, hook)
+
+        def count(*given: object, **named: object) -> object:
+            asked.append(hook)
+            return answer(*given, **named)
+
+        return count
+
+    facts = system_of(workspace, "facts", Facts)
+    facts.store.store("We deploy on Fridays", actor="agent", now=NOW)
+    for hook in ("check", "maintain", "brief_lines"):
+        monkeypatch.setattr(Facts, hook, counting(hook))
+    app = make_app(workspace, pane="brief")
+    async with running(app) as pilot:
+        assert set(asked) == {"check", "maintain", "brief_lines"}
+        asked.clear()
+        path = workspace.memory / "tasks.md"
+        path.write_bytes(path.read_bytes().replace(b"## Pending\n", b"## Pending\n\n### [LOW] One more\n", 1))
+        app.refresher.files_changed(frozenset({"tasks.md"}))
+        await settle(pilot)
+        assert asked == []
+        for names in ({"tasks.md", ".aegis/memory/memories.jsonl"}, {"config.md"}, {"archive/tasks-2026-01.md"}, set()):
+            app.refresher.files_changed(frozenset(names))
+            await settle(pilot)
+            assert set(asked) == {"check", "maintain", "brief_lines"}, names
+            asked.clear()
