@@ -13,6 +13,8 @@ import os
 import pkgutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from types import ModuleType
 from typing import Any
 
 import memory.storage
@@ -164,13 +166,16 @@ def without_leases() -> Iterator[None]:
         leases._SET = real
 
 
+@cache
+def _storage() -> list[ModuleType]:
+    """Return all modules of the storage; looked for once, as a part puts its proxies into them for each point."""
+    found = pkgutil.walk_packages(memory.storage.__path__, "memory.storage.")
+    return [importlib.import_module(module.name) for module in found]
+
+
 @contextmanager
 def in_force(calls: Calls) -> Iterator[Calls]:
     """Let the storage's calls go through `calls`."""
-    modules = [
-        importlib.import_module(found.name)
-        for found in pkgutil.walk_packages(memory.storage.__path__, "memory.storage.")
-    ]
     real = fsio._renameat2
 
     def renameat2(*args: Any) -> None:
@@ -182,7 +187,7 @@ def in_force(calls: Calls) -> Iterator[Calls]:
     proxies = {"os": (os, _Os(calls)), "fcntl": (fcntl, _Fcntl(calls))}
     touched = [
         (module, name)
-        for module in modules
+        for module in _storage()
         for name, (stands, _) in proxies.items()
         if getattr(module, name, None) is stands
     ]
