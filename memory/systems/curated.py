@@ -77,8 +77,7 @@ class CuratedMemory(PlainSystem):
         """Take the person's decisions: approved commands of the settings may be asked."""
         from .curated_commands import models_of
 
-        folder = None if self._workspace.state is None else self._workspace.state.folder
-        models = models_of(self.curated, trust, folder, environ)
+        models = models_of(self.curated, trust, environ)
         self.curated.tiebreaker = models.pop("tiebreaker", None)
         self.curated.models = models
 

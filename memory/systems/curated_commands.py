@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from memory.curated.models import Model, ModelError
 from memory.curated.places.settings import FILE, CuratedSettings
 from memory.errors import MemdeckError
-from memory.storage.record import PrivateRecord
 from memory.trust.wants import command_ask
 
 from .model_command import NotUsed, ask_command
@@ -17,7 +16,6 @@ from .model_command import NotUsed, ask_command
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
     from memory.curated.model import Json
-    from memory.storage.places import StateFolder
     from memory.trust.consent import Ask, Trust
 
 _SPARE = 1
@@ -64,26 +62,24 @@ def model_asks(settings: CuratedSettings) -> dict[str, Ask]:
     return found
 
 
-def models_of(
-    curated: Curated, trust: Trust | None, folder: StateFolder | None, environ: Mapping[str, str]
-) -> dict[str, Model]:
+def models_of(curated: Curated, trust: Trust | None, environ: Mapping[str, str]) -> dict[str, Model]:
     """Return the models of the settings by role; none where there is nothing to keep approvals in."""
     try:
         asks = model_asks(curated.settings)
     except MemdeckError:
         return {}  # whoever uses memory is told
-    if trust is None or folder is None:
+    if trust is None:
         return {}
-    return {name: _Command(ask, trust, folder, environ) for name, ask in asks.items()}
+    return {name: _Command(ask, trust, environ) for name, ask in asks.items()}
 
 
 class _Command:
     """A model that runs a command for each question."""
 
-    def __init__(self, ask: Ask, trust: Trust, folder: StateFolder, environ: Mapping[str, str]) -> None:
-        self._ask, self._trust, self._folder, self._environ = ask, trust, folder, environ
+    def __init__(self, ask: Ask, trust: Trust, environ: Mapping[str, str]) -> None:
+        self._ask, self._trust, self._environ = ask, trust, environ
 
-    def ask(self, question: Json, *, seconds: float, limit: int, now: datetime) -> str:
+    def ask(self, question: Json, *, seconds: float, limit: int, now: datetime) -> str:  # noqa: ARG002
         """Return what the command prints; ModelError where it is not approved, fails or takes too long."""
         decision = self._trust.decide(self._ask)
         if not decision.allowed:
@@ -92,14 +88,10 @@ class _Command:
             return ask_command(
                 decision.text or "",
                 question,
-                PrivateRecord(self._folder, "curated", "question.json"),
                 folder=self._trust.workspace,
                 environ=self._environ,
                 seconds=seconds,
                 limit=limit + _SPARE,
-                now=now,
             )
         except NotUsed as error:
             raise ModelError(str(error)) from error
-        except MemdeckError as error:
-            raise ModelError(error.message) from error

@@ -1,23 +1,16 @@
 """Asking a command of the person's configuration a question: JSON on its standard input, text on its output.
 
-The question lies in a private file outside of every workspace while the command runs, and is emptied afterwards. Only
-what was approved runs; what the command prints is for the caller to judge.
+The question is in no file: each command reads its own, however many are asked at once. Only what was approved runs;
+what the command prints is for the caller to judge.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory.monitoring.process.command import Finished, clean_environment, run_command
-
-if TYPE_CHECKING:
-    from memory.storage.record import PrivateRecord
-
-_INPUT = "MEMDECK_INPUT"
 
 
 class NotUsed(Exception):
@@ -27,28 +20,26 @@ class NotUsed(Exception):
 def ask_command(
     text: str,
     question: object,
-    record: PrivateRecord,
     *,
     folder: Path,
     environ: Mapping[str, str],
     names: tuple[str, ...] = (),
     seconds: float,
     limit: int,
-    now: datetime,
 ) -> str:
     """Return what an approved command prints; NotUsed where it fails, prints too much or takes longer than `seconds`.
 
-    `names` are the variables that it gets beside those of every command, `folder` is where it runs, `limit` in bytes.
+    `names` are the variables that it gets beside those of every command, `folder` is the workspace, where it runs and
+    of which its PATH has nothing, `limit` in bytes.
     """
-    record.update(lambda _: json.dumps(question, ensure_ascii=False).encode(), command="ask", now=now)
-    environment = {**clean_environment(environ, names), _INPUT: str(record.path)}
-    try:
-        # What was approved runs as it is, with its input where a command expects it.
-        ended = run_command(
-            f'exec <"${_INPUT}"\n{text}', folder=folder, environment=environment, timeout=seconds, limit=limit
-        )
-    finally:
-        record.update(lambda _: b"{}", command="ask", now=now)
+    ended = run_command(
+        text,
+        folder=folder,
+        environment=clean_environment(environ, names, outside=folder),
+        given=json.dumps(question).encode("ascii"),
+        timeout=seconds,
+        limit=limit,
+    )
     if ended.failure:
         raise NotUsed(ended.failure)
     if ended.timed_out:

@@ -225,7 +225,7 @@ class ProjectState(PlainSystem):
         """Do a cycle of the automation now; unattended, only sources that a person let be read are read."""
         from memory.state.automate import run_once
 
-        engine = None if dry_run else self.engine(now)
+        engine = None if dry_run else self.engine()
         may_read = None if attended else self.unattended.refusal
         return run_once(
             self.store, home=self.home, actor=actor, now=now, dry_run=dry_run, may_read=may_read, engine=engine
@@ -244,22 +244,21 @@ class ProjectState(PlainSystem):
         engine = None if self.trust is None else engine_ask(self.trust.settings)
         return (*validation_asks(self.store.memory()), *(() if engine is None else (engine,)))
 
-    def engine(self, now: datetime) -> Engine | None:
+    def engine(self) -> Engine | None:
         """Return the engine of the person's settings, None where there is none."""
         from .state_commands import engine_of
 
-        folder = None if self._workspace.state is None else self._workspace.state.folder
-        return None if self.trust is None else engine_of(self.trust, folder, self.environ, now)
+        return None if self.trust is None else engine_of(self.trust, self.environ)
 
     def preview(
-        self, now: datetime, source: str | None = None, section: str | None = None, policy: str | None = None
+        self, source: str | None = None, section: str | None = None, policy: str | None = None
     ) -> RecallPreview:
         """Return what a recall would do, with the engine of the person's settings."""
         from memory.state.recall.recall import preview, scope_of_recall
 
         memory = self.store.memory()
         scope = scope_of_recall(memory.config, source=source, section=section, policy=policy)
-        return preview(memory, scope, self.engine(now))
+        return preview(memory, scope, self.engine())
 
     def recall(self, shown: RecallPreview, *, actor: str, now: datetime) -> Outcome:
         """Apply a recall that was shown; errors as `memory.state.recall.recall.apply`."""

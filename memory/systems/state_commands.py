@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
@@ -17,7 +16,6 @@ from memory.monitoring.process.command import clean_environment, run_command
 from memory.state.files import schema
 from memory.state.files.json_text import line_of
 from memory.state.files.model import STATE, Json
-from memory.storage.record import PrivateRecord
 from memory.trust.consent import blocked_error
 from memory.trust.settings import FILE, TrustSettings
 from memory.trust.wants import command_ask
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from memory.monitoring.run.cancel import Cancel
     from memory.state.files.reading import StateFiles
     from memory.state.recall.recall import Engine
-    from memory.storage.places import StateFolder
     from memory.trust.consent import Ask, Trust
 
 VALIDATION, ENGINE = "validation", "engine"
@@ -71,7 +68,8 @@ def run_validation(
 
     `progress` is called with the label of each before it runs. Where `cancel` was called off, the results say nothing.
 
-    BlockedError `trust.blocked` where any of them is not approved: then none runs. MemdeckError
+    BlockedError `trust.blocked` where any of them is not approved: then none runs. One that is approved no more when
+    its turn comes, as a file that it names was changed meanwhile, is `unavailable`. MemdeckError
     `state.validation.none` where there is none.
     """
     asks = validation_asks(memory)
@@ -81,22 +79,26 @@ def run_validation(
         )
     if trust is None:
         raise MemdeckError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
-    decided = [(ask, trust.decide(ask)) for ask in asks]
-    blocked = [pair for pair in decided if not pair[1].allowed]
+    blocked = [(ask, decision) for ask in asks if not (decision := trust.decide(ask)).allowed]
     if blocked:
         raise blocked_error(blocked)
     results: list[Mapping[str, str]] = []
-    for ask, decision in decided:
+    for ask in asks:
         if progress is not None:
             progress(ask.name)
-        ended = run_command(
-            decision.text or "",
-            folder=memory.root,
-            environment=clean_environment(environ),
-            timeout=VALIDATION_SECONDS,
-            cancel=cancel,
-        )
-        status, summary = _ended(ended)
+        # Those before it may have taken minutes, and have written what it would run.
+        decision = trust.decide(ask)
+        if decision.allowed:
+            ended = run_command(
+                decision.text or "",
+                folder=memory.root,
+                environment=clean_environment(environ, outside=memory.root),
+                timeout=VALIDATION_SECONDS,
+                cancel=cancel,
+            )
+            status, summary = _ended(ended)
+        else:
+            status, summary = "unavailable", f"not run: {decision.why}"
         results.append({"label": ask.name, "command": ask.text, "status": status, "summary": summary})
     return results
 
@@ -127,10 +129,10 @@ def engine_ask(settings: TrustSettings) -> Ask | None:
     )
 
 
-def engine_of(trust: Trust, folder: StateFolder | None, environ: Mapping[str, str], now: datetime) -> Engine | None:
-    """Return the engine of the person's settings; None where there is none, or no state folder to hand it its input."""
+def engine_of(trust: Trust, environ: Mapping[str, str]) -> Engine | None:
+    """Return the engine of the person's settings, None where there is none."""
     ask = engine_ask(trust.settings)
-    if ask is None or folder is None:
+    if ask is None:
         return None
 
     def engine(bundle: Json, events: Sequence[Json], section: str) -> tuple[Json | None, str]:
@@ -138,7 +140,7 @@ def engine_of(trust: Trust, folder: StateFolder | None, environ: Mapping[str, st
         if not decision.allowed:
             return None, f"the engine is not approved ({decision.why}), so the deterministic one was used"
         try:
-            made = _ask_engine(decision.text or "", bundle, events, section, trust, folder, environ, now)
+            made = _ask_engine(decision.text or "", bundle, events, section, trust, environ)
         except NotUsed as error:
             return None, f"the engine was not used: {error}; the deterministic one was"
         except MemdeckError as error:
@@ -154,21 +156,17 @@ def _ask_engine(
     events: Sequence[Json],
     section: str,
     trust: Trust,
-    folder: StateFolder,
     environ: Mapping[str, str],
-    now: datetime,
 ) -> Json:
     question = {"version": 1, "section": section, "bundle": bundle, "events": list(events)}
     output = ask_command(
         text,
         question,
-        PrivateRecord(folder, "state", "engine-input.json"),
         folder=trust.workspace,
         environ=environ,
         names=trust.settings.engine_environment,
         seconds=trust.settings.engine_timeout,
         limit=LIMIT,
-        now=now,
     )
     return _bundle(output, bundle)
 

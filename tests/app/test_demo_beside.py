@@ -84,7 +84,7 @@ def test_the_project_is_sound_and_has_all_that_its_pane_shows(shop: Workspace) -
     assert [one.code for one in found if one.level == "warn"] == ["validation:baseline"]
     done = sync(system.store, ["claude"], home=None, actor="cli", now=NOW)
     assert (done.imported, done.results[0].skipped) == (0, 4)
-    recalled = system.preview(NOW).digest
+    recalled = system.preview().digest
     assert recalled.gotchas[2] == ("Pool runs dry without an error",)
     assert recalled.steps[1] == ("Warn when the pool is nearly empty",)
 

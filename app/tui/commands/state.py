@@ -76,14 +76,14 @@ SHOWN = 3
 
 def recall(context: Context, source: str | None = None, section: str | None = None) -> Step:
     """Work out what a recall would do, of all or of a part, and show it; Enter applies it."""
-    system, now = system_of_state(context), context.clock()
+    system = system_of_state(context)
 
     def work(_: JobView) -> tuple[Recall, list[Line]]:
         from widgets.panes.state.diff import recall_lines
 
         # A safe start trusts nothing, so that no engine runs.
         system.entrust(None if context.safe else context.trust(), context.environ)
-        shown = system.preview(now, source, section)
+        shown = system.preview(source, section)
         diff = system.store.memory().config["recall"]["preview"]["showDiffByDefault"]
         return shown, recall_lines(shown, context.glyphs, diff=diff)
 

@@ -61,7 +61,7 @@ class Finished:
 
 
 def clean_environment(
-    environ: Mapping[str, str], approved: Iterable[str] = (), *, outside: str | os.PathLike[str] | None = None
+    environ: Mapping[str, str], approved: Iterable[str] = (), *, outside: str | os.PathLike[str]
 ) -> dict[str, str]:
     """Return what a command sees of an environment: PATH, HOME, LANG, TZ and the variables of approved names.
 
@@ -71,8 +71,8 @@ def clean_environment(
     """
     names = (*KEPT, *approved)
     found = {name: environ[name] for name in names if name in environ and "\0" not in environ[name]}
-    for name in filter(loads, tuple(found) if outside is not None else ()):
-        value = kept_outside(name, found.pop(name), outside or "")
+    for name in filter(loads, tuple(found)):
+        value = kept_outside(name, found.pop(name), outside)
         if value is not None:
             found[name] = value
     found["PATH"] = absolute_folders(found.get("PATH", ""), outside=outside) or _PATH
@@ -84,6 +84,7 @@ def run_command(
     *,
     folder: str | os.PathLike[str],
     environment: Mapping[str, str],
+    given: bytes = b"",
     timeout: float = TIMEOUT,
     limit: int = LIMIT,
     grace: float = GRACE,
@@ -91,14 +92,14 @@ def run_command(
 ) -> Finished:
     """Run `/bin/sh -c text` in a folder and wait for its end, at most `timeout` seconds, `grace` more to end by itself.
 
-    `environment` is all that the command sees, see `clean_environment`. Never raises for what the command does; when
-    this returns no process that it started is alive.
+    `environment` is all that the command sees, see `clean_environment`; `given` is what it can read. Never raises for
+    what the command does; when this returns no process that it started is alive.
     """
     command = text.encode("utf-8", "surrogateescape")
-    if b"\0" in command:
-        return _failed("a command cannot contain a NUL character")
+    if b"\0" in command or b"\0" in given:
+        return _failed("a command and what it reads cannot contain a NUL character")
     words = [repr(float(timeout)).encode(), repr(float(grace)).encode(), str(limit).encode()]
-    words += [os.fsencode(folder), command]
+    words += [os.fsencode(folder), command, given]
     words += [os.fsencode(f"{name}={value}") for name, value in environment.items()]
     request = b"\0".join(words)
     for _ in range(2):

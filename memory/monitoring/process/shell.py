@@ -67,6 +67,8 @@ class CommandRun:
         self.grace = grace
         self.captured = [_Captured(limit), _Captured(limit)]
         self.pipes: dict[int, _Captured] = {}
+        self.given = memoryview(b"")
+        self.giving = -1
         self.poll = select.poll()
         self.main = 0
         self.status: int | None = None
@@ -79,8 +81,8 @@ class CommandRun:
         self.next_look = self.begun + TICK
         self.next_count = self.begun + SCAN
 
-    def start(self, folder: bytes, command: bytes, environment: list[bytes]) -> None:
-        """Start the shell, with pipes for what it prints."""
+    def start(self, folder: bytes, command: bytes, given: bytes, environment: list[bytes]) -> None:
+        """Start the shell, with pipes for what it prints, and one for what it is given to read."""
         self.wake = wake_on_children()
         self.poll.register(self.wake, select.POLLIN)
         self.poll.register(self.connection, select.POLLIN)
@@ -88,17 +90,45 @@ class CommandRun:
         for captured, (reading, _) in zip(self.captured, ends, strict=True):
             self.pipes[reading] = captured
             self.poll.register(reading, select.POLLIN)
+        reading = self._give(given) if given else -1
         self.begun = time.monotonic()
         try:
-            self._spawn(folder, command, environment, ends[0][1], ends[1][1])
+            self._spawn(folder, command, environment, reading, ends[0][1], ends[1][1])
         except (OSError, ValueError) as error:
             self.failure = str(error).encode("utf-8", "replace")[:500]
             self.status, self.childless = 126 << 8, True
         for _, writing in ends:
             os.close(writing)
+        if reading >= 0:
+            os.close(reading)
 
-    def _spawn(self, folder: bytes, command: bytes, environment: list[bytes], out: int, err: int) -> None:
-        """Start the shell: own session, nothing to read, limits, and only what was approved around it."""
+    def _give(self, given: bytes) -> int:
+        """Have something written to a pipe as far as it is read; return the end that the command reads."""
+        reading, self.giving = os.pipe()
+        os.set_blocking(self.giving, False)
+        self.given = memoryview(given)
+        self.poll.register(self.giving, select.POLLOUT)
+        return reading
+
+    def _hand_over(self) -> None:
+        """Write what the pipe takes; all was given, or nobody reads it any more: the command sees the end."""
+        try:
+            self.given = self.given[os.write(self.giving, self.given) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self.given = memoryview(b"")
+        if not self.given:
+            self._stop_giving()
+
+    def _stop_giving(self) -> None:
+        if self.giving >= 0:
+            self.poll.unregister(self.giving)
+            os.close(self.giving)
+            self.giving = -1
+
+    def _spawn(self, folder: bytes, command: bytes, environment: list[bytes], given: int, out: int, err: int) -> None:
+        """Start the shell: own session, limits, and only what was approved around it; it reads `given`, -1: nothing."""
         os.chdir(folder)
         # The limits are set here and inherited: what this process does itself stays far below them.
         _limit(resource.RLIMIT_CPU, int(self.timeout + self.grace) + 1)
@@ -111,7 +141,7 @@ class CommandRun:
             _limit(resource.RLIMIT_NPROC, self.others + 2 * MOST_PROCESSES)
         around = dict(word.split(b"=", 1) for word in environment if b"=" in word)
         actions = [
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0) if given < 0 else (os.POSIX_SPAWN_DUP2, given, 0),
             (os.POSIX_SPAWN_DUP2, out, 1),
             (os.POSIX_SPAWN_DUP2, err, 2),
         ]
@@ -139,6 +169,7 @@ class CommandRun:
         if self.reason in ("timeout", "cancelled"):
             self._ask_to_end()
         self.ended = time.monotonic()
+        self._stop_giving()
         self.reap()
         if not self.childless:
             self.left = kill_tree(self._group, self.take_end)
@@ -171,6 +202,8 @@ class CommandRun:
         for fd, _ in found:
             if fd in self.pipes:
                 self._take(fd)
+            elif fd == self.giving:
+                self._hand_over()
             elif fd == self.wake:
                 read_some(self.wake, 512)
                 self.reap()

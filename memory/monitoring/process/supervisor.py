@@ -115,7 +115,7 @@ def supervise(connection: socket.socket, parent: int) -> None:
     timeout, grace, limit = (float(word) for word in request[:3])
     run = CommandRun(connection, stop, timeout, grace, int(limit))
     try:
-        run.start(request[3], request[4], request[5:])
+        run.start(request[3], request[4], request[5], request[6:])
         run.watch()
         connection.settimeout(PATIENCE)
         connection.sendall(run.answer())

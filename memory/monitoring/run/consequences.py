@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memory.monitoring import words
@@ -155,7 +156,7 @@ class Telling:
                 continue
             ask = remedies.get(story.monitor.name)
             if ask is not None:
-                wanted.append((story, ask, run.decide(ask), run.decide(self._chosen[story.monitor.name][1])))
+                wanted.append((story, ask, self._chosen[story.monitor.name][1]))
         if not wanted:
             return
         from concurrent.futures import ThreadPoolExecutor
@@ -171,20 +172,21 @@ class Telling:
                     repair,
                     story.monitor,
                     ask,
-                    decision,
+                    partial(run.decide, ask),
                     self.state(story.monitor.name),
                     run.ledger,
                     around,
-                    lambda monitor=story.monitor, own=own: check(monitor, own, around),  # type: ignore[misc]
+                    # What it ran may have brought other files for the check itself.
+                    lambda monitor=story.monitor, own=own: check(monitor, run.decide(own), around),  # type: ignore[misc]
                     now=run.now,
                     pause=run.ways.pause or time.sleep,
                 )
-                for story, ask, decision, own in wanted
+                for story, ask, own in wanted
             ]
             done = [future.result() for future in futures]
-        for (story, ask, decision, _), outcome in zip(wanted, done, strict=True):
-            if outcome.blocked:
-                run.block(ask, decision)
+        for (story, ask, _), outcome in zip(wanted, done, strict=True):
+            if outcome.blocked is not None:
+                run.block(ask, outcome.blocked)
             happenings = story.happenings
             if outcome.verified is not None and outcome.helped:
                 options = self._of(story.monitor)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,10 +24,10 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A monitor that is due, and what a person decided about it."""
+    """A monitor that is due, and what says, when its turn comes, what a person decided about it."""
 
     monitor: Monitor
-    decision: RunPermission | None
+    decide: Callable[[], RunPermission | None]
 
 
 def run_checks(planned: Iterable[Planned], around: Around, *, limit: int = LIMIT) -> Iterator[tuple[Planned, Result]]:
@@ -68,7 +68,7 @@ def _once(planned: Planned, around: Around, root: str) -> Result:
             return Result(name, "skipped", "running already")
         _running.add(key)
     try:
-        return check(planned.monitor, planned.decision, around)
+        return check(planned.monitor, planned.decide(), around)
     except Exception as error:
         # Whatever it is, one monitor must not take the others with it.
         return Result(name, "error", f"internal error: {type(error).__name__}", detail=str(error)[:500])

@@ -30,8 +30,8 @@ PAUSES = (0.0, 2.0, 5.0)
 class Repair:
     """What became of a remediation: whether it ran, the command, how it failed, and the second check.
 
-    `why` says why it did not run; `blocked`: it waits for a person; `stopped`: it did not help again, and will not run
-    until the monitor has been well.
+    `why` says why it did not run; `blocked`: what waits for a person; `stopped`: it did not help again, and will not
+    run until the monitor has been well.
     """
 
     ran: bool
@@ -40,7 +40,7 @@ class Repair:
     verified: Result | None = None
     why: str = ""
     stopped: bool = False
-    blocked: bool = False
+    blocked: ConsentDecision | None = None
 
     @property
     def helped(self) -> bool:
@@ -51,7 +51,7 @@ class Repair:
 def repair(
     monitor: Monitor,
     ask: Ask,
-    decision: ConsentDecision,
+    decide: Callable[[], ConsentDecision],
     state: AlertState,
     ledger: MonitorLedger,
     around: Around,
@@ -62,14 +62,17 @@ def repair(
 ) -> Repair:
     """Run the approved remediation of a failing monitor if its limits allow it, and look whether it helped.
 
-    It is counted on the disk before it runs: a crash never makes it run more often. `recheck` checks once more.
+    It is counted on the disk before it runs: a crash never makes it run more often. `decide` says whether it is
+    approved, right before it runs; `recheck` checks once more.
     """
     key = key_of(monitor.name)
     verdict = may_remediate(ledger.remedies(key), state.failures, state.since if state.alerting else None, now)
     if not verdict.run:
         return Repair(False, why=verdict.why)
+    decision = decide()
     if not decision.allowed or decision.text is None:
-        return Repair(False, why=decision.why, blocked=decision.state in ("pending", "withdrawn", "refused"))
+        waits = decision.state in ("pending", "withdrawn", "refused")
+        return Repair(False, why=decision.why, blocked=decision if waits else None)
     count = ledger.begin_remedy(key, now)
     if count is None:
         return Repair(False, why="it cannot be counted")

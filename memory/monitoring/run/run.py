@@ -7,10 +7,12 @@ entries that it kept back follow with the next run.
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
@@ -161,6 +163,7 @@ class _Run:
         self._asks: tuple[Ask, ...] | None = None
         self._by_name: Mapping[str, Ask] | None = None
         self._counted: Counter[str] | None = None
+        self._deciding = threading.Lock()
 
     def whole(self, names: Sequence[str] | None, everything: bool, heartbeat: bool) -> Watch:
         for name in self.ledger.take_over():
@@ -261,14 +264,18 @@ class _Run:
         return self._counted
 
     def decide(self, ask: Ask | None) -> ConsentDecision:
-        """Return what a person decided; what asks for nothing needs no decision, and without a record none counts."""
+        """Return what a person decided; what asks for nothing needs no decision, and without a record none counts.
+
+        Asked again before each run, in any thread: what ran before may have written the files that it names.
+        """
         from memory.trust.consent import ConsentDecision
 
         if ask is None:
             return ConsentDecision(False, "pending", "", None, "it asks for nothing")
         if self.trust is None:
             return ConsentDecision(False, "pending", "", None, "there is no state folder to keep approvals in")
-        return self.trust.decide(ask)
+        with self._deciding:
+            return self.trust.decide(ask)
 
     def block(self, ask: Ask, decision: ConsentDecision) -> None:
         """Note that something waits for a person; what was denied waits for nobody."""
@@ -300,7 +307,7 @@ class _Run:
         if allowed:
             from .many import Planned, run_checks
 
-            planned = [Planned(one.monitor, one.decision) for one in allowed]
+            planned = [Planned(one.monitor, partial(self.decide, one.ask)) for one in allowed]
             if self.ways.planned is not None:
                 self.ways.planned(tuple(one.monitor.name for one in allowed))
             for plan, result in run_checks(planned, self.around(snapshot)):

@@ -158,6 +158,32 @@ def test_a_remediation_needs_an_approval_of_its_own(tmp_path: Path) -> None:
     assert watch.monitors[0].json()["remediation"]["ran"] is False
 
 
+def test_what_a_remediation_brings_is_not_run_unasked(tmp_path: Path) -> None:
+    """Where an approved remediation writes the script of its check anew, the second look does not run that."""
+    place = Place(tmp_path, command("One", "sh check.sh", "- autoRemediate: cp ../new.sh check.sh"))
+    (place.root / "check.sh").write_text("exit 1\n")
+    (tmp_path / "new.sh").write_text("touch ../ran\n")
+    place.approve()
+    place.watch(0)
+    repair = place.watch(5).monitors[0].json()["remediation"]
+    assert repair["ran"] is True
+    assert (place.root / "check.sh").read_text() == "touch ../ran\n"
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_a_remediation_would_run_is_looked_at_after_the_check(tmp_path: Path) -> None:
+    """Where a check writes the script of its remediation anew, that waits for a person."""
+    place = Place(tmp_path, command("One", "cp ../new.sh mend.sh; exit 1", "- autoRemediate: sh mend.sh"))
+    (place.root / "mend.sh").write_text("true\n")
+    (tmp_path / "new.sh").write_text("true\n")
+    place.approve()
+    place.watch(0)
+    (tmp_path / "new.sh").write_text("touch ../ran\n")
+    watch = place.watch(5)
+    assert [row["state"] for row in watch.blocked] == ["withdrawn"]
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_remediation_stops_itself(tmp_path: Path) -> None:
     """Two that did not help are the last ones of an outage; with help they come at most three times a day."""
     place = Place(tmp_path, command("One", "false", f"- autoRemediate: echo x >> {tmp_path}/ran"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 from memory.monitoring.checks.context import Around
@@ -18,7 +19,7 @@ def plan(root: Path, *sources: str, cancel: Cancel | None = None) -> tuple[list[
     """Return approved monitors and what is around them."""
     monitors, snapshot = monitors_of(*sources)
     around = Around(root, snapshot, NOW, environ=os.environ, cancel=cancel)
-    return [Planned(monitor, approved(monitor)) for monitor in monitors], around
+    return [Planned(monitor, partial(approved, monitor)) for monitor in monitors], around
 
 
 def sleeper(name: str, text: str) -> str:
@@ -79,6 +80,16 @@ def test_a_monitor_runs_once_at_a_time(tmp_path: Path) -> None:
     assert sorted(result.state for result in results) == ["healthy", *["skipped"] * 4]
     assert (tmp_path / "ran").read_text() == "x\n"
     assert [result.state for _, result in run_checks(planned, around)] == ["healthy"]
+
+
+def test_each_is_decided_when_its_turn_comes(tmp_path: Path) -> None:
+    """What was approved when the list was made counts no more where one that ran before changed what it would run."""
+    planned, around = plan(tmp_path, sleeper("First", "touch changed"), sleeper("Second", "touch ran"))
+    second = planned[1].monitor
+    planned[1] = Planned(second, lambda: None if (tmp_path / "changed").exists() else approved(second))
+    states = {result.monitor: result.state for _, result in run_checks(planned, around, limit=1)}
+    assert states == {"First": "healthy", "Second": "blocked"}
+    assert not (tmp_path / "ran").exists()
 
 
 def test_all_can_be_called_off(tmp_path: Path) -> None:

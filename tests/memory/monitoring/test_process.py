@@ -126,15 +126,16 @@ def test_nothing_is_seen_but_what_was_approved(marked: Marked, monkeypatch: pyte
     """A command has PATH, HOME, LANG, TZ, what was approved and two for Python, its folder, no files, no terminal."""
     monkeypatch.setenv("SECRET", "hunter2")
     monkeypatch.setenv("PGHOST", "db")
-    environment = clean_environment(os.environ | {"HOME": "/h", "LANG": "C.UTF-8", "TZ": "UTC"}, ["PGHOST", "NONE"])
+    given = os.environ | {"HOME": "/h", "LANG": "C.UTF-8", "TZ": "UTC"}
+    environment = clean_environment(given, ["PGHOST", "NONE"], outside=marked.folder)
     done = run_command("env | sort | cut -d= -f1 | tr '\\n' ' '", folder=marked.folder, environment=environment)
     assert set(done.output.split()) - {"_", "PWD", "OLDPWD", "SHLVL"} == {
         *("HOME", "LANG", "PATH", "PGHOST", "TZ"),
         *("PYTHONSAFEPATH", "PYTHONPYCACHEPREFIX"),
     }
-    around = clean_environment({"PATH": f".::bin:{os.environ['PATH']}"})
+    around = clean_environment({"PATH": f".::bin:{os.environ['PATH']}"}, outside=marked.folder)
     assert around["PATH"] == os.environ["PATH"]
-    assert os.path.isabs(clean_environment({"PATH": "."})["PATH"].split(":")[0])
+    assert os.path.isabs(clean_environment({"PATH": "."}, outside=marked.folder)["PATH"].split(":")[0])
     assert marked.run("pwd").output == f"{marked.folder}\n"
     assert marked.run("ls /proc/self/fd | tr '\\n' ' '").output == "0 1 2 3 "  # 3 is the folder that ls lists
     assert marked.run("readlink /proc/self/fd/0; ps -o tty= -p $$").output.split() == ["/dev/null", "?"]
@@ -296,3 +297,25 @@ def test_the_supervisor_starts_light() -> None:
     }
     assert ours == {"", ".monitoring", ".supervisor", ".shell", ".tree"}
     assert not {"asyncio", "json", "logging", "subprocess", "re", "typing"} & set(loaded)
+
+
+@pytest.mark.parametrize("size", [1, 100_000, 3_000_000])
+def test_what_a_command_is_given_it_reads_whole(tmp_path: Path, size: int) -> None:
+    """More than a pipe holds reaches it as well, and its end."""
+    given = b"x" * size
+    done = run_command("wc -c", folder=tmp_path, environment=dict(os.environ), given=given, timeout=60)
+    assert (done.exit_code, done.output.strip()) == (0, str(size))
+
+
+@pytest.mark.parametrize("text", ["true", "exec <&-; echo done >&2", "head -c 3 >/dev/null; sleep 0.1"])
+def test_what_a_command_does_not_read_holds_nothing_up(tmp_path: Path, text: str) -> None:
+    """One that reads nothing, or stops in the middle, ends as it would."""
+    done = run_command(text, folder=tmp_path, environment=dict(os.environ), given=b"x" * 1_000_000, timeout=60)
+    assert (done.exit_code, done.stopped, done.left) == (0, "", 0)
+
+
+def test_what_a_command_is_given_holds_no_nul(tmp_path: Path) -> None:
+    """It would end the request: nothing runs."""
+    done = run_command("touch ran", folder=tmp_path, environment=dict(os.environ), given=b"a\0b")
+    assert "NUL" in done.failure
+    assert not (tmp_path / "ran").exists()

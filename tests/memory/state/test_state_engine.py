@@ -80,7 +80,7 @@ def program(person: Person, text: str) -> str:
 
 def shown(repository: Repository) -> Any:
     """Return the preview of a recall with the engine that is set."""
-    return repository.system.preview(repository.at)
+    return repository.system.preview()
 
 
 def test_an_approved_engine_makes_the_bundle(repository: Repository, person: Person) -> None:
@@ -184,12 +184,24 @@ def test_recorded_answers(repository: Repository, person: Person) -> None:
         assert shown(repository).engine == "deterministic"
 
 
-def test_its_input_is_gone_afterwards(repository: Repository, person: Person) -> None:
-    """What it was asked is in no file once it answered."""
-    person.approve(person.configure("cat"))
-    shown(repository)
-    found = repository.state_home.rglob("engine-input.json")
-    assert [path.read_bytes() for path in found] == [b"{}"]
+def test_its_question_is_in_no_file(repository: Repository, person: Person) -> None:
+    """While it is asked nothing beside its own input holds the question."""
+    saved = repository.root.parent / "found"
+    state = repository.state_home
+    person.approve(person.configure(f"cat > /dev/null; grep -rl '\"section\"' {state} > {saved}; exit 1"))
+    assert "exit code 1" in shown(repository).note
+    assert saved.read_text() == ""
+
+
+def test_a_program_of_the_workspace_is_no_engine(repository: Repository, person: Person) -> None:
+    """A plain name is looked for in the folders of PATH outside of the workspace only."""
+    mark = repository.root.parent / "ran"
+    own_program(repository, f"touch {mark}")
+    trust = person.configure("answer")
+    repository.system.entrust(trust, {"PATH": f"{repository.root}/bin:{os.environ['PATH']}"})
+    person.approve(trust)
+    assert "exit code 127" in shown(repository).note
+    assert not mark.exists()
 
 
 def test_a_repository_names_no_engine(repository: Repository, person: Person) -> None:
@@ -216,6 +228,14 @@ def test_a_wrong_configuration_counts_for_nothing(person: Person, text: str) -> 
     settings = read_settings(person.config_home, person.repository.root)
     assert settings.engine == ""
     assert settings.problems
+
+
+def own_program(repository: Repository, text: str) -> None:
+    """Put a program `answer` into the workspace."""
+    path = repository.path("bin/answer")
+    path.parent.mkdir()
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
 
 
 # -- validation commands --------------------------------------------------------------------------------------------
@@ -273,6 +293,33 @@ def test_the_snapshot_tells_how_they_ended(
     assert snapshot["validatedAt"] == stamp(repository.at)
     assert len(repository.memory.checkpoint_ids) == before + 1
     assert repository.codes() == []
+
+
+def test_a_program_of_the_workspace_validates_nothing(repository: Repository, person: Person) -> None:
+    """A plain name is looked for in the folders of PATH outside of the workspace only."""
+    mark = repository.root.parent / "ran"
+    own_program(repository, f"touch {mark}")
+    commands(repository, "answer")
+    trust = person.configure("")
+    person.approve(trust)
+    environ = {"PATH": f"{repository.root}/bin:{os.environ['PATH']}"}
+    assert [one["status"] for one in run_validation(repository.memory, trust, environ)] == ["unavailable"]
+    assert not mark.exists()
+
+
+def test_a_script_that_one_before_it_changed_waits_again(repository: Repository, person: Person) -> None:
+    """Each is decided about when its turn comes: what was approved is what its files held then."""
+    mark = repository.root.parent / "ran"
+    repository.path("check.sh").write_text("true\n")
+    (repository.root.parent / "new.sh").write_text(f"touch {mark}\n")
+    commands(repository, "cp ../new.sh check.sh", "sh check.sh")
+    trust = person.configure("")
+    # The first names the file as well, so only what the second would run is pinned at the start of both.
+    person.approve(trust)
+    first, second = ran(repository, trust)
+    assert (first["status"], second["status"]) == ("passed", "unavailable")
+    assert "check.sh" in second["summary"]
+    assert not mark.exists()
 
 
 def test_an_update_keeps_the_snapshot(repository: Repository, person: Person) -> None:

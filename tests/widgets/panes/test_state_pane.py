@@ -244,7 +244,7 @@ async def test_hostile_texts_are_only_text(tmp_path: Path, size: tuple[int, int]
 def test_a_preview_in_lines(tmp_path: Path) -> None:
     """Scope, evidence, what comes and goes, what merged, what is left, and the lines where they are asked for."""
     shop = project(tmp_path)
-    lines = [line_text(one) for one in recall_lines(shop.system.preview(shop.at), UNICODE, diff=False)]
+    lines = [line_text(one) for one in recall_lines(shop.system.preview(), UNICODE, diff=False)]
     for words in (
         "events   3 events of all sources",
         "policy   balanced",
@@ -258,12 +258,12 @@ def test_a_preview_in_lines(tmp_path: Path) -> None:
     ):
         assert words in lines
     assert not any("LINE BY LINE" in words for words in lines)
-    long = [line_text(one) for one in recall_lines(shop.system.preview(shop.at), ASCII, diff=True)]
+    long = [line_text(one) for one in recall_lines(shop.system.preview(), ASCII, diff=True)]
     assert "GOTCHAS, LINE BY LINE" in long
-    part = shop.system.preview(shop.at, section="gotchas")
+    part = shop.system.preview(section="gotchas")
     words = [line_text(one) for one in recall_lines(part, UNICODE, diff=False)]
     assert "These events also change what this recall leaves as it is: Current focus, Next steps" in words
-    nothing = shop.system.preview(shop.at, source="local")
+    nothing = shop.system.preview(source="local")
     assert recall_summary(nothing) == "No event of this project waits."
 
 
@@ -273,5 +273,5 @@ def test_a_preview_says_what_merged(tmp_path: Path) -> None:
     shop.imported("one", "NEXT: Write the tests of the cache now: in shop/cache.py")
     shop.recall()
     shop.imported("two", "NEXT: Write the tests of the cache now please: in shop/cache.py")
-    lines = [line_text(one) for one in recall_lines(shop.system.preview(shop.at), UNICODE, diff=False)]
+    lines = [line_text(one) for one in recall_lines(shop.system.preview(), UNICODE, diff=False)]
     assert any(words.startswith("= Write the tests of the cache now") for words in lines), lines

@@ -50,7 +50,7 @@ def recall(
     from memory.state.recall.recall import apply
 
     store = store_of(session)
-    shown = system_of(session).preview(session.now, source, section, policy)
+    shown = system_of(session).preview(source, section, policy)
     diff = not no_diff and (show_diff or store.memory().config["recall"]["preview"]["showDiffByDefault"])
     if session.output == "human":
         session.writer.lines(_preview_lines(session, shown, diff))
