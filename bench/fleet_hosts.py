@@ -1,7 +1,9 @@
-"""A fleet on many hosts, measured: `python -m bench.fleet_hosts [--workspaces N] [--agents N] [--size TASKSxENTRIES]`.
+"""A fleet on many hosts, measured: `python -m bench.fleet_hosts [--workspaces N] [--agents N] [--size TASKSxENTRIES]
+[--folder DIR] [--keep]`.
 
 It starts a private PostgreSQL in a temporary folder, with `fsync` on, makes workspaces for some hosts, and prints one
 JSON object: publish rate against COPY into an empty table, search, an edit until it is found, jobs a second, bytes.
+A folder that an earlier run kept is measured again: then nothing is made and published.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from bench.places import NOW
 from bench.workspaces import size_of, write_workspace
@@ -38,8 +41,8 @@ QUERIES = (
     "after:2023-12-01 release", "memory leak worker", "how do we deploy the staging cache", "xyzzyplugh", "rollback",
 )  # fmt: skip
 SEARCHES = 200
-EDITS = 10
-JOBS = 120
+EDITS = 24
+JOBS = 240
 
 
 class Server:
@@ -52,14 +55,23 @@ class Server:
         if os.geteuid() == 0:
             shutil.chown(folder, self._user)
         folder.chmod(0o755)
-        self.run("initdb", "-D", f"{folder}/data", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale", "C.UTF-8")
-        with (folder / "data/postgresql.conf").open("a") as file:
-            file.write(f"listen_addresses = ''\nunix_socket_directories = '{folder}'\nmax_connections = 200\n")
+        if not (folder / "data").exists():
+            self._create()
+        self.run("pg_ctl", "-D", f"{folder}/data", "-l", f"{folder}/log", "-w", "start")
+        self.url = self.as_login("postgres")
+
+    def as_login(self, login: str) -> str:
+        """Return the address for one login: the owner is not held by row level security, all others are."""
+        return f"postgresql://{login}@/postgres?host={self.folder}"
+
+    def _create(self) -> None:
+        words = ("-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale", "C.UTF-8")
+        self.run("initdb", "-D", f"{self.folder}/data", *words)
+        with (self.folder / "data/postgresql.conf").open("a") as file:
+            file.write(f"listen_addresses = ''\nunix_socket_directories = '{self.folder}'\nmax_connections = 200\n")
             file.write(
                 "shared_buffers = 1GB\nmaintenance_work_mem = 512MB\nmax_wal_size = 8GB\nrandom_page_cost = 1.1\n"
             )
-        self.run("pg_ctl", "-D", f"{folder}/data", "-l", f"{folder}/log", "-w", "start")
-        self.url = f"postgresql://postgres@/postgres?host={folder}"
 
     def run(self, program: str, *arguments: str) -> None:
         words = [str(self._bin / program), *arguments]
@@ -98,12 +110,13 @@ class Host:
         self.paths: list[Path] = []
 
     def fill(self, count: int, size: str) -> None:
+        """Make and list the workspaces of this host that are not there yet."""
         listing = WorkspaceList(self.home / "state")
-        for number in range(count):
-            path = self.home / "src" / f"w{number:04}"
-            write_workspace(path, size_of(size), NOW, seed=hash((self.name, number)) & 0xFFFFFFF)
-            listing.add(path, NOW)
-            self.paths.append(path)
+        self.paths = [self.home / "src" / f"w{number:04}" for number in range(count)]
+        for path in self.paths:
+            if not path.exists():
+                write_workspace(path, size_of(size), NOW, seed=crc32(f"{self.name} {path.name}".encode()))
+                listing.add(path, NOW)
 
     def agent(self, *options: str) -> subprocess.Popen[bytes]:
         words = [sys.executable, "-m", "app.main", "fleet", "agent", *options]
@@ -116,8 +129,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--workspaces", type=int, default=2_000)
     parser.add_argument("--agents", type=int, default=8)
     parser.add_argument("--size", default="100x400")
+    parser.add_argument("--folder", type=Path, help="Where all of it is, or is made (default: a temporary one).")
+    parser.add_argument("--keep", action="store_true", help="Leave everything in place.")
     options = parser.parse_args(arguments)
-    folder = Path(tempfile.mkdtemp(prefix="memdeck-fleet-", dir="/tmp"))
+    folder = options.folder or Path(tempfile.mkdtemp(prefix="memdeck-fleet-", dir="/tmp"))
     found: dict[str, Any] = {"load": os.getloadavg()[0], "cores": os.cpu_count()}
 
     def note(**values: Any) -> None:
@@ -125,29 +140,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps(values), file=sys.stderr, flush=True)
 
     database = folder / "pg"
-    database.mkdir()
+    database.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o755)
     server = Server(database)
     try:
-        initialise(server.url)
-        hosts = [Host(folder, f"host{number}", server.url) for number in range(options.agents)]
+        names = [f"host{number}" for number in range(options.agents)]
+        initialise(server.url, hosts={name: f"agent_{name}" for name in names}, grants=[("operator", "olga")])
+        hosts = [Host(folder, name, server.as_login(f"agent_{name}")) for name in names]
+        operator = server.as_login("olga")
         note(
             make_seconds=_seconds(
                 lambda: [host.fill(options.workspaces // options.agents, options.size) for host in hosts]
             )
         )
-        before = _children_seconds(), server.cpu_seconds()
-        seconds = _seconds(lambda: _all_end([host.agent("--once") for host in hosts]))
-        agents, database_took = _children_seconds() - before[0], server.cpu_seconds() - before[1]
         with connect(server.url) as connection:
+            if not _one(connection, "SELECT count(*) FROM workspace"):
+                before = _children_seconds(), server.cpu_seconds()
+                seconds = _seconds(lambda: _all_end([host.agent("--once") for host in hosts]))
+                agents, database_took = _children_seconds() - before[0], server.cpu_seconds() - before[1]
+                entries = _one(connection, "SELECT count(*) FROM entry")
+                note(publish_seconds=round(seconds, 1), publish_a_second=round(entries / seconds))
+                note(
+                    publish_load=round(os.getloadavg()[0], 1),
+                    agent_cpu_us_an_entry=round(1e6 * agents / entries),
+                    database_cpu_us_an_entry=round(1e6 * database_took / entries),
+                )
             entries = _one(connection, "SELECT count(*) FROM entry")
-            note(entries=entries, publish_seconds=round(seconds, 1), publish_a_second=round(entries / seconds))
-            note(
-                publish_load=round(os.getloadavg()[0], 1),
-                agent_cpu_us_an_entry=round(1e6 * agents / entries),
-                database_cpu_us_an_entry=round(1e6 * database_took / entries),
-            )
-            note(copy_a_second=round(_copy_floor(server.url, entries)))
+            note(entries=entries, copy_a_second=round(_copy_floor(server.url, entries)))
             connection.execute("VACUUM ANALYZE")
             for name in ("entry", "file"):
                 total, index = (
@@ -162,27 +181,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 )
             note(text_bytes_an_entry=round(_one(connection, "SELECT sum(octet_length(text)) FROM entry") / entries))
             before = time.process_time(), server.cpu_seconds()
-            note(**_searches(server.url))
+            note(**_searches(operator))
             took = time.process_time() - before[0] + server.cpu_seconds() - before[1]
             note(
                 search_load=round(os.getloadavg()[0], 1),
                 search_cpu_mean_ms=round(1000 * took / (SEARCHES + len(QUERIES)), 1),
             )
-            note(**_edits(hosts[0], server.url))
+            note(**_edits(connection, hosts, operator))
+            note(edits_load=round(os.getloadavg()[0], 1))
             for count in (1, 2, 4, 8):
                 if count <= len(hosts):
-                    before = _children_seconds(), server.cpu_seconds()
-                    note(**{f"jobs_a_second_{count}_agents": _jobs(connection, hosts[:count])})
-                    took = _children_seconds() - before[0] + server.cpu_seconds() - before[1]
-                    note(
-                        **{
-                            f"cpu_ms_a_job_{count}_agents": round(1000 * took / (2 * JOBS)),
-                            f"jobs_load_{count}_agents": round(os.getloadavg()[0], 1),
-                        }
-                    )
+                    note(**{f"jobs_{count}_agents": _jobs(connection, server, hosts[:count])})
+                    note(**{f"jobs_load_{count}_agents": round(os.getloadavg()[0], 1)})
     finally:
         server.stop()
-        shutil.rmtree(folder)
+        if not options.keep:
+            shutil.rmtree(folder)
     print(json.dumps(found, indent=2))
     return 0
 
@@ -246,16 +260,21 @@ def _searches(url: str) -> dict[str, float]:
     return {"search_p50_ms": round(statistics.median(times), 1), "search_p95_ms": round(cuts[18], 1), "slowest": worst}  # type: ignore[dict-item]
 
 
-def _edits(host: Host, url: str) -> dict[str, float]:
-    """Return how long it takes until an edit of a file on a host is found in the catalogue, in seconds."""
-    agent = host.agent()
+def _edits(connection: Any, hosts: Sequence[Host], url: str) -> dict[str, float]:
+    """Return how long it takes until an edit of a file on a host is found in the catalogue, in seconds.
+
+    The agents of all hosts run, as they do for days.
+    """
+    agents = [host.agent() for host in hosts]
     times = []
     try:
-        with CentralFleet(url) as central, connect(url) as connection:
-            _until_alive(connection, [host])
+        with CentralFleet(url) as central:
+            _until_alive(connection, hosts)
             for number in range(EDITS):
+                host = hosts[number % len(hosts)]
                 path = host.paths[number * 7 % len(host.paths)] / ".aiter/memory/journal.md"
-                word = f"zebrafinch{number}"
+                # No word of an earlier run.
+                word = f"zebrafinch{time.time_ns():x}q{number:02}"
                 text = path.read_text(encoding="utf-8")
                 at = text.index("\n### ")
                 path.write_text(f"{text[:at]}\n### 00:01 - {word}\n- new\n{text[at:]}", encoding="utf-8")
@@ -264,9 +283,15 @@ def _edits(host: Host, url: str) -> dict[str, float]:
                     time.sleep(0.02)
                 times.append(time.perf_counter() - start)
     finally:
-        agent.terminate()
-        agent.wait()
+        _end(agents)
     return {"edit_found_median_s": round(statistics.median(times), 2), "edit_found_worst_s": round(max(times), 2)}
+
+
+def _end(agents: Sequence[subprocess.Popen[bytes]]) -> None:
+    for agent in agents:
+        agent.terminate()
+    for agent in agents:
+        agent.wait()
 
 
 def _until_alive(connection: Any, hosts: Sequence[Host]) -> None:
@@ -282,24 +307,34 @@ def _until_alive(connection: Any, hosts: Sequence[Host]) -> None:
             time.sleep(0.05)
 
 
-def _jobs(connection: Any, hosts: Sequence[Host]) -> dict[str, float]:
-    """Return how many jobs a second some agents do together: checks, and maintenance that moves entries."""
+def _jobs(connection: Any, server: Server, hosts: Sequence[Host]) -> dict[str, dict[str, float]]:
+    """Return the jobs a second of some agents together, checks and maintenance that moves entries, and their cost.
+
+    The cost is the processor time of the agents and of the database for each job, with all they do besides.
+    """
     agents = [host.agent() for host in hosts]
     rates = {}
     try:
         _until_alive(connection, hosts)
-        due = NOW + timedelta(days=len(hosts))
+        (last,) = connection.execute("SELECT max(due) FROM due").fetchone()
+        due = max(last or NOW, NOW) + timedelta(days=1)
         for name, verb in (("check", Check()), ("maintain", Maintain(due))):
-            rates[name] = round(_rate(connection, hosts, verb), 1)
+            before = sum(_cpu_seconds(agent.pid) for agent in agents) + server.cpu_seconds()
+            done, seconds = _finished(connection, hosts, verb)
+            took = sum(_cpu_seconds(agent.pid) for agent in agents) + server.cpu_seconds() - before
+            rates[name] = {"a_second": round(done / seconds, 1), "cpu_ms": round(1000 * took / done)}
     finally:
-        for agent in agents:
-            agent.terminate()
-        for agent in agents:
-            agent.wait()
+        _end(agents)
     return rates
 
 
-def _rate(connection: Any, hosts: Sequence[Host], verb: Verb) -> float:
+def _cpu_seconds(process: int) -> float:
+    fields = Path("/proc", str(process), "stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def _finished(connection: Any, hosts: Sequence[Host], verb: Verb) -> tuple[int, float]:
+    """Give jobs to some hosts, and return how many were done in how many seconds."""
     each = JOBS // len(hosts)
     jobs = []
     for host in hosts:
@@ -312,7 +347,7 @@ def _rate(connection: Any, hosts: Sequence[Host], verb: Verb) -> float:
     numbers = defer(connection, jobs)
     while _count(connection, numbers) < len(numbers):
         time.sleep(0.02)
-    return len(numbers) / (time.perf_counter() - start)
+    return len(numbers), time.perf_counter() - start
 
 
 def _count(connection: Any, numbers: list[int]) -> int:
