@@ -173,17 +173,18 @@ class FleetIndex:
         self.forget([path for path in rooms if path not in wanted])
         left: dict[str, WorkspaceFailure | None] = {}
         changed = self.behind(paths)
-        indexed = 0
-        for number, path in enumerate(changed, 1):
-            done = self._local.one(Path(path), lambda workspace: self._update(workspace, go_on)) if go_on() else None
-            if done is None or isinstance(done, WorkspaceFailure):
-                left[path] = done
-                if done is not None and done["code"] == "fleet.gone":
-                    self.forget([path])
-            else:
-                indexed += done
-            if progress is not None:
-                progress(number, len(changed))
+        indexed = number = 0
+        while number < len(changed):
+            for path, done in self._some(changed[number:], go_on).items():
+                if done is None or isinstance(done, WorkspaceFailure):
+                    left[path] = done
+                    if done is not None and done["code"] == "fleet.gone":
+                        self.forget([path])
+                else:
+                    indexed += done
+                number += 1
+                if progress is not None:
+                    progress(number, len(changed))
         if indexed > _MANY:
             self._index.write(self._index.tidy)
         if changed:
@@ -207,31 +208,75 @@ class FleetIndex:
         if rows:
             self._index.write(work)
 
-    def _update(self, workspace: Workspace, go_on: Callable[[], bool]) -> int | None:
-        """Index a workspace, and return how many entries were new; None: the index cannot be written."""
+    def _some(self, paths: Sequence[str], go_on: Callable[[], bool]) -> dict[str, int | WorkspaceFailure | None]:
+        """Index the first of some workspaces: as many as are written together, at least one.
+
+        Return how many entries of each were new; None: the index cannot be written, or `go_on` ended it.
+        """
+        from memory.search.index.writer import BATCH, BrokenOff
+
+        def together(writer: IndexWriter) -> dict[str, int | WorkspaceFailure | None] | None:
+            done: dict[str, int | WorkspaceFailure | None] = {}
+            before = writer.indexed
+            try:
+                with writer.together():
+                    for path in paths:
+                        if done and writer.indexed - before >= BATCH:
+                            break
+                        done[path] = self._one(writer, path, go_on)
+            except BrokenOff:
+                return None
+            return done
+
+        def alone(writer: IndexWriter) -> int | WorkspaceFailure | None:
+            return self._one(writer, paths[0], go_on)
+
+        if not go_on():
+            return dict.fromkeys(paths)
+        return self._index.write(together) or {paths[0]: self._index.write(alone)}
+
+    def _one(self, writer: IndexWriter, path: str, go_on: Callable[[], bool]) -> int | WorkspaceFailure | None:
+        import sqlite3
+
+        from memory.search.index.tables import DamagedIndex
+        from memory.search.index.writer import BrokenOff
+
+        raised: list[Exception] = []
+
+        def work(workspace: Workspace) -> int | None:
+            try:
+                return self._update(writer, workspace, go_on) if go_on() else None
+            except (sqlite3.Error, DamagedIndex, BrokenOff) as error:
+                raised.append(error)
+                raise
+
+        done = self._local.one(Path(path), work)
+        if raised:
+            # It is the index that fails, not the workspace.
+            raise raised[0]
+        return done
+
+    def _update(self, writer: IndexWriter, workspace: Workspace, go_on: Callable[[], bool]) -> int | None:
+        """Index a workspace, and return how many entries were new; None: `go_on` ended it."""
         from memory.systems import systems_of
 
         watched = watched_of(workspace)
         # Before the files are read: what changes meanwhile is seen the next time.
         stamp = digest_of(watched)
         path = os.fsencode(workspace.root)
-
-        def work(writer: IndexWriter) -> int | None:
-            connection = writer.connection
-            connection.execute("INSERT OR IGNORE INTO room (path) VALUES (?)", (path,))
-            (room,) = connection.execute("SELECT id FROM room WHERE path = ?", (path,)).fetchone()
-            before = writer.indexed
-            refused: dict[str, Any] = {}
-            shelves = chain.from_iterable(system.shelves(refused) for system in systems_of(workspace))
-            done = writer.update(shelves, refused, go_on, room=room)
-            writer.forget_files()
-            if not done:
-                return None
-            words = "UPDATE room SET watched = ?, stamp = ? WHERE id = ?"
-            connection.execute(words, (b"\0".join(map(os.fsencode, watched)), stamp, room))
-            return writer.indexed - before
-
-        return self._index.write(work)
+        connection = writer.connection
+        connection.execute("INSERT OR IGNORE INTO room (path) VALUES (?)", (path,))
+        (room,) = connection.execute("SELECT id FROM room WHERE path = ?", (path,)).fetchone()
+        before = writer.indexed
+        refused: dict[str, Any] = {}
+        shelves = chain.from_iterable(system.shelves(refused) for system in systems_of(workspace))
+        done = writer.update(shelves, refused, go_on, room=room)
+        writer.forget_files()
+        if not done:
+            return None
+        words = "UPDATE room SET watched = ?, stamp = ? WHERE id = ?"
+        connection.execute(words, (b"\0".join(map(os.fsencode, watched)), stamp, room))
+        return writer.indexed - before
 
     def forget(self, paths: Sequence[str]) -> None:
         """Take workspaces out of the index."""

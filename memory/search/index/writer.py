@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
@@ -17,7 +19,7 @@ from memory.search.scan import entry_of
 
 from .file_diff import MARK, IndexedFile, Live, by_objects
 from .row_diff import RowEdit, edits
-from .tables import CHUNK, LARGEST, DamagedIndex, EntryNumbers, IndexedEntry, forget, insert, pack, row_of, unpack
+from .tables import CHUNK, LARGEST, DamagedIndex, EntryNumbers, IndexedEntry, Row, forget, insert, pack, row_of, unpack
 
 if TYPE_CHECKING:
     import sqlite3
@@ -42,6 +44,10 @@ class _Crossed(Exception):
     """Another process wrote about the same file."""
 
 
+class BrokenOff(Exception):
+    """Something went wrong in the midst of what is written together: nothing of that was written."""
+
+
 class IndexWriter:
     """Keeps the index of one database up to date; for one thread at a time."""
 
@@ -51,8 +57,59 @@ class IndexWriter:
         self._known: dict[tuple[int, str], IndexedFile] = {}
         self._words: set[str] = set()
         self._chunks: dict[int, tuple[int, list[Chunk]]] = {}
+        self._waiting: list[Row] | None = None
+        self._numbers: EntryNumbers | None = None
         self.indexed = 0
         """Entries that were indexed so far."""
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write what is written in here in few transactions, each of `BATCH` entries of whatever files.
+
+        The full-text index begins a new part with each transaction, and with each number that is smaller than the last;
+        merging the parts costs more than making them. sqlite3.Error, Damaged, BrokenOff.
+        """
+        self._waiting = []
+        try:
+            yield
+            self._commit()
+        except BaseException:
+            self.forget_files()
+            self._words.clear()
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
+        finally:
+            self._waiting = self._numbers = None
+
+    def begin(self) -> None:
+        """Begin a transaction where none is open."""
+        if not self.connection.in_transaction:
+            self.connection.execute("BEGIN IMMEDIATE")
+            self._numbers = EntryNumbers(self.connection)
+
+    def _end(self) -> None:
+        """Commit, or leave it for later where files are written together."""
+        if self._waiting is None or len(self._waiting) >= BATCH:
+            self._commit()
+
+    def _commit(self) -> None:
+        self._insert_waiting()
+        if self.connection.in_transaction:
+            self.connection.execute("COMMIT")
+
+    def _insert_waiting(self) -> None:
+        if self._waiting:
+            insert(self.connection, sorted(self._waiting))
+            self._waiting.clear()
+
+    def _undo(self, error: BaseException) -> None:
+        """Roll back. What is written together goes as a whole, so nothing of it goes on with the next file."""
+        if self._waiting is None:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+        elif isinstance(error, (MemdeckError, _Crossed)):
+            raise BrokenOff from error
 
     def update(
         self,
@@ -95,6 +152,8 @@ class IndexWriter:
         self._chunks.clear()
 
     def _file(self, room: int, shelf: Shelf, go_on: Callable[[], bool], learn: bool) -> bool:
+        if self._waiting is not None:
+            self.begin()
         which = "SELECT id, stamp, serial FROM file WHERE room = ? AND name = ?"
         row = self.connection.execute(which, (room, shelf.file)).fetchone()
         known = self._known.get((room, shelf.file))
@@ -186,7 +245,7 @@ class IndexWriter:
     ) -> int:
         """Write about a file that nobody else wrote about since; the stamp stands for all of it, so it comes last."""
         connection = self.connection
-        connection.execute("BEGIN IMMEDIATE")
+        self.begin()
         try:
             row = connection.execute("SELECT serial FROM file WHERE id = ?", (file,)).fetchone()
             if row is None or row[0] != serial:
@@ -195,11 +254,10 @@ class IndexWriter:
             connection.execute(
                 "UPDATE file SET serial = serial + 1, stamp = ? WHERE id = ?", (shelf.stamp if last() else "", file)
             )
-            connection.execute("COMMIT")
-        except BaseException:
+            self._end()
+        except BaseException as error:
             self._chunks.pop(file, None)
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            self._undo(error)
             raise
         return serial + 1
 
@@ -218,6 +276,8 @@ class IndexWriter:
                 [(live.record(place).line, chunk) for chunk, place in starts.items()],
             )
         touched: set[int] = set()
+        if titles:
+            self._insert_waiting()
         for title in titles:
             if words := " ".join(tokens(title)):
                 found = connection.execute(
@@ -267,9 +327,9 @@ class IndexWriter:
             held += self._chunk(chunk, name)
         gone = held[edit.old_start - start : edit.old_end - start]
         places = self._places(name)
-        forget(connection, [row_of(one, places) for one in gone])
+        self._forget([row_of(one, places) for one in gone])
         connection.executemany("DELETE FROM entry WHERE id = ?", [(one.number,) for one in gone])
-        numbers = EntryNumbers(connection)
+        numbers = self._numbers or EntryNumbers(connection)
         fresh = []
         refs = {one.entry.ref for one in gone}
         for place, mark in enumerate(live.marks(edit.new_start, edit.new_end), edit.new_start):
@@ -311,10 +371,11 @@ class IndexWriter:
         places = self._places(name, {one.entry.kind for one in fresh})
         # In the order of their numbers: the full-text index begins a new part whenever one is smaller than the last.
         rows = sorted(row_of(one, places) for one in fresh)
-        insert(self.connection, rows)
-        words = {
-            word for row in rows for text in (row[1], row[2]) for word in _WORD.findall(text) if word not in self._words
-        }
+        if self._waiting is None:
+            insert(self.connection, rows)
+        else:
+            self._waiting += rows
+        words = set(_WORD.findall(" ".join(chain.from_iterable(row[1:3] for row in rows)))) - self._words
         self._words |= words
         spelled = {
             "word": [word for word in words if len(word) >= SHORTEST and is_spelled(word)],
@@ -325,6 +386,12 @@ class IndexWriter:
         parts = {pair for one in fresh for pair in name_parts(f"{one.entry.title}\n{one.entry.text}")}
         self.connection.executemany("INSERT OR IGNORE INTO part VALUES (?, ?)", sorted(parts))
         self.indexed += len(fresh)
+
+    def _forget(self, rows: Sequence[Row]) -> None:
+        """Take entries out of the full-text index."""
+        if rows:
+            self._insert_waiting()
+            forget(self.connection, rows)
 
     def _places(self, name: str, kinds: Iterable[str] = ()) -> dict[str, int]:
         """Return the numbers of the kinds in files of a name, new ones for kinds that none held."""
@@ -385,13 +452,13 @@ class IndexWriter:
         """Take a file out of the index."""
         self._known.pop((room, name), None)
         connection = self.connection
-        connection.execute("BEGIN IMMEDIATE")
+        self.begin()
         try:
             row = connection.execute("SELECT id FROM file WHERE room = ? AND name = ?", (room, name)).fetchone()
             if row is not None:
                 held = list(self._held(row[0], name))
                 places = self._places(name)
-                forget(connection, [row_of(one, places) for one in held])
+                self._forget([row_of(one, places) for one in held])
                 connection.executemany("DELETE FROM entry WHERE id = ?", [(one.number,) for one in held])
                 for table in ("body", "mark"):
                     connection.execute(
@@ -403,10 +470,9 @@ class IndexWriter:
                     "DELETE FROM place WHERE name = ? AND NOT EXISTS (SELECT 1 FROM file WHERE file.name = place.name)",
                     (name,),
                 )
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            self._end()
+        except BaseException as error:
+            self._undo(error)
             raise
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_INSIDE = re.compile("[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
-_NAME = re.compile(f"(?<![A-Za-z0-9])[A-Za-z0-9]*?(?:{_INSIDE.pattern})[A-Za-z0-9]*")
+# It begins with the capital: so the texts, which are mostly without, are gone through without a try at each letter.
+_INSIDE = re.compile("[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)[a-z])")
+_NAME = re.compile("(?<![A-Za-z0-9])[A-Za-z0-9]*?(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LONGEST = 64
 

@@ -20,6 +20,8 @@ from tests.memory.fleet.fleets import NOW, make_workspace
 
 if TYPE_CHECKING:
     from memory.base.problems import Problem
+    from memory.files.tasks.model import Task
+    from memory.search.records import Record
 
 
 @pytest.fixture
@@ -306,3 +308,93 @@ def test_status_opens_only_what_may_stand_otherwise(
     # What an approved command names may change anywhere: it does not hold for long.
     assert counts(NOW + timedelta(hours=49))[1] == (2, 0)
     assert opened == ["beta"]
+
+
+@pytest.fixture
+def committed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the ends of the transactions of all databases from now on."""
+    ends: list[str] = []
+    real = sqlite3.connect
+
+    def connect(*given: object, **named: object) -> sqlite3.Connection:
+        connection = real(*given, **named)  # type: ignore[call-overload]
+        connection.set_trace_callback(lambda words: ends.append(words) if words == "COMMIT" else None)
+        return connection  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    return ends
+
+
+def test_small_workspaces_are_written_together(tmp_path: Path, committed: list[str]) -> None:
+    """Three times as many of them take no more transactions."""
+    counts = []
+    for many in (5, 15):
+        home = tmp_path / str(many)
+        for number in range(many):
+            make_workspace(home / f"src/w{number}", home / "state")
+        with EmbeddedFleet(home / "state", host="here") as fleet:
+            fleet.scan(home / "src", NOW)
+            committed.clear()
+            assert len(fleet.search("renew", NOW, limit=0)[0]) == many
+            counts.append(len(committed))
+    assert counts[1] <= counts[0]
+
+
+TWINS = """## Pending
+
+### [LOW] Water the plants
+- created: 2024-01-01 09:00
+
+### [LOW] Water the plants
+- created: 2024-01-01 09:00
+- notes: twice
+
+## Completed
+"""
+
+
+def test_together_is_as_one_by_one(tmp_path: Path) -> None:
+    """An index that was written over several workspaces at once answers as one that took each after the other."""
+    for name in ("one", "two", "three"):
+        make_workspace(tmp_path / "src" / name, tmp_path / "state")
+        make_workspace(tmp_path / "src" / f"{name}-twins", tmp_path / "state", TWINS)
+    paths = sorted((tmp_path / "src").iterdir())
+    with EmbeddedFleet(tmp_path / "a", host="here") as at_once, EmbeddedFleet(tmp_path / "b", host="here") as single:
+        at_once.scan(tmp_path / "src", NOW)
+        for path in paths:
+            single.add(path, NOW)
+            single.search("renew", NOW)
+        # A file that is indexed already, and new ones behind it.
+        text = (paths[0] / ".aiter/memory/tasks.md").read_text()
+        at_once.search("renew", NOW)
+        for path in paths:
+            (path / ".aiter/memory/tasks.md").write_text(text.replace("## Pending", f"{TWINS[:-13]}## More", 1))
+        for query in ("renew", "water plants", "twice", "old one", "tag:certificates", "watre plants"):
+            found = at_once.search(query, NOW, limit=0)
+            assert single.search(query, NOW, limit=0) == found
+        assert at_once.search("water plants", NOW, limit=0)[0]
+
+
+def test_one_that_fails_while_it_is_written_stops_no_other(
+    top: Path, fleet: EmbeddedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where an entry cannot be had in the midst of writing, all other workspaces are in the index."""
+    from memory.errors import RefusedError
+    from memory.search.index import file_inventory
+
+    real = file_inventory.task_record
+
+    def record(task: Task) -> Record:
+        if task.title == "Old of beta":
+            raise RefusedError("file.odd", "no such entry", "")
+        return real(task)
+
+    monkeypatch.setattr(file_inventory, "task_record", record)
+    fleet.scan(top, NOW)
+    fleet.keep_up()
+    assert {hit.workspace.name for hit in fleet.glance("renew", NOW)} == {"alpha", "gamma", "delta"}
+    monkeypatch.undo()
+    path = top / "beta/.aiter/memory/tasks.md"
+    os.utime(path, (1, 1))
+    fleet.keep_up()
+    assert len(fleet.glance("renew", NOW)) == 4
