@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError, UsageError
@@ -61,7 +60,7 @@ def keep_small(session: Session, folder: str | None, *, dry_run: bool, no_exec: 
     watch = _watch(session)
     session.made = None if watch.needs_approval or report.blocked else done
     session.warn()
-    report = replace(report, monitors=tuple(watch.json()), warnings=(*report.warnings, *watch.warnings))
+    report = report._replace(monitors=tuple(watch.json()), warnings=(*report.warnings, *watch.warnings))
     more = {"blocked": [*report.blocked, *watch.blocked], "heartbeat": list(watch.beat), "busy": watch.busy}
     session.answer(
         lambda: {**report.json(), **more},

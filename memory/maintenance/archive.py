@@ -7,7 +7,6 @@ them, and blank lines at the very end of a file are dropped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import lru_cache
 
@@ -48,17 +47,20 @@ def new_archive(kind: str, now: datetime, source: Document) -> Document:
     return parse(encode("".join(line + source.newline for line in lines)))
 
 
-@dataclass(slots=True)
 class _Part:
     """A section while entries are added to it: not cut as long as nothing inside changes (`entries` None).
 
     `fresh` marks entries, `is_new` whole sections that were not in the file before.
     """
 
-    section: Section
-    is_new: bool = False
-    entries: list[Entry] | None = None
-    fresh: list[bool] = field(default_factory=list)
+    __slots__ = ("entries", "fresh", "is_new", "section")
+
+    def __init__(self, section: Section, is_new: bool = False) -> None:
+        """Take a section that is not cut yet."""
+        self.section = section
+        self.is_new = is_new
+        self.entries: list[Entry] | None = None
+        self.fresh: list[bool] = []
 
     def cut(self) -> list[Entry]:
         """Return the entries, to be changed."""

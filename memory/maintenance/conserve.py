@@ -17,7 +17,7 @@ from memory.document.model import BOM, front_end
 from memory.errors import MemdeckError
 from memory.named_tuple import NamedTuple
 
-from .same_sections import BLANK, KnownSections, TextWithOutline, spans
+from .same_sections import BLANK, KnownSections, TextWithOutline
 
 _LINE_ENDS = re.compile(rb"[\r\n]+")
 _SPACES = re.compile(rb"[ \t]*")
@@ -148,7 +148,7 @@ def _balance(
     names = [*archives, *([source] if source in after else [])]
     known = KnownSections(
         {
-            name: TextWithOutline(before[name], outlines.get(name) or scan(before[name], _front(before[name])))
+            name: TextWithOutline.of(before[name], outlines.get(name) or scan(before[name], _front(before[name])))
             for name in names
             if name in before
         }
@@ -198,7 +198,7 @@ def _whole(kind: str, known: KnownSections, texts: Mapping[str, TextWithOutline]
     archives only days, for what stands there of tasks and plans is asked for.
     """
     source = f"{kind}.md"
-    count = Counter(span.heading for text in texts.values() for span in spans(text.data, text.outline))
+    count = Counter(span.heading for text in texts.values() for span in text.spans)
     found: dict[bytes, _WholeSection] = {}
     for name, text in texts.items():
         for heading in text.same:
@@ -296,7 +296,7 @@ def _fits(kind: str, name: str, heading: bytes) -> bool:
 
 def cut(data: bytes) -> CutFile:
     """Cut a file into its row; the `updated:` line of the front matter is the same whatever its value is."""
-    return _cut(TextWithOutline(data, scan(data, _front(data))), _NONE_WHOLE)
+    return _cut(TextWithOutline.of(data, scan(data, _front(data))), _NONE_WHOLE)
 
 
 def _cut(file: TextWithOutline, whole: Mapping[bytes, _WholeSection]) -> CutFile:
@@ -308,7 +308,7 @@ def _cut(file: TextWithOutline, whole: Mapping[bytes, _WholeSection]) -> CutFile
     front = _front(data)
     pieces = [_STAMP if _UPDATED.match(line) else _LINE + line for line in _lines(data[:front])]
     pieces += [_LINE + line for line in _lines(data[front : starts[0] if starts else len(data)])]
-    sections = list(spans(data, file.outline))
+    sections = file.spans
     bounds = [*starts, len(data)]
     pieces += _entries(data, bounds, 0, sections[0].first if sections else len(starts))
     headings = [b""] * len(pieces)

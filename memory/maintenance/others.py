@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from memory.named_tuple import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
+class Gone(NamedTuple):
     """Something of another system that its rule let go; `to` says where it is found again, `date` when it changed."""
 
     ref: str | None
@@ -19,8 +18,7 @@ class Gone:
         return {"ref": self.ref, "title": self.title, "to": self.to}
 
 
-@dataclass(frozen=True, slots=True)
-class Stays:
+class Stays(NamedTuple):
     """Something of another system that its rule looked at and left where it is, with the reason in words."""
 
     ref: str | None

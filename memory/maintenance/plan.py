@@ -106,6 +106,7 @@ class _Planner:
         self._restored = restored
         self._reports: list[RuleReport] = []
         self._archives: dict[str, Document] = {}
+        self._new: dict[str, Document] = {}  # An archive without entries, by its kind: each month's begins as one.
         self._sources: dict[str, Document] = {}
         self._before: dict[str, Document | None] = {"config.md": self._look("config.md")}
         self._closed: dict[str, str | None] = {}
@@ -192,7 +193,9 @@ class _Planner:
         """Return an archive as it is, or a new one."""
         found = self._before[name]
         if found is None or not found.dump().strip():
-            return archive.new_archive(kind, self._now, source)
+            if kind not in self._new:
+                self._new[kind] = archive.new_archive(kind, self._now, source)
+            return self._new[kind]
         return found
 
     def _closed_for(self, kind: str) -> Callable[[date], str | None]:
@@ -369,19 +372,19 @@ class _Views:
     def __init__(self, snapshot: Snapshot, file: str) -> None:
         self._snapshot = snapshot
         self._file = file
-        self._known: dict[int, Mapping[int, NamedEntry]] = {}
+        self._known: dict[int, Mapping[int, NamedEntry]] = {}  # Of a section of the journal or of the plans.
         self._days: dict[int, JournalDay] | None = None
 
     def of(self, place: tuple[int, int]) -> NamedEntry | None:
         """Return the view of the entry at (section, entry), None for one that is in no view."""
         section, number = place
+        if self._file == "tasks.md":
+            return self._snapshot.tasks.at(section, number)
         if section not in self._known:
             self._known[section] = {item.at[1]: item for item in self._items(section) if item.at[0] == section}
         return self._known[section].get(number)
 
     def _items(self, section: int) -> Iterable[NamedEntry]:
-        if self._file == "tasks.md":
-            return self._snapshot.tasks.tasks
         if self._file == "orchestration.md":
             return self._snapshot.plans.plans
         journal = self._snapshot.journal

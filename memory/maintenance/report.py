@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
+from memory.named_tuple import NamedTuple
 
 from .rules import ARCHIVE_TASKS, CAP_JOURNAL, CLEAR_PLANS, PRUNE_JOURNAL
 
@@ -39,13 +39,18 @@ class NamedEntry(Protocol):
         """The title without priority or time."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Item:
     """An entry in a report; its ref and title are worked out when somebody asks for them."""
 
-    entry: Entry
-    place: tuple[int, int]
-    _view_of: Callable[[tuple[int, int]], NamedEntry | None]
+    __slots__ = ("_view_of", "entry", "place")
+
+    def __init__(
+        self, entry: Entry, place: tuple[int, int], view_of: Callable[[tuple[int, int]], NamedEntry | None]
+    ) -> None:
+        """Keep the entry, its section and number, and what returns the view of a place."""
+        self.entry = entry
+        self.place = place
+        self._view_of = view_of
 
     @property
     def ref(self) -> str | None:
@@ -60,15 +65,26 @@ class _Item:
         return self.entry.title if view is None else view.title
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Move(_Item):
     """An entry that leaves its file; `to` is its archive, relative to the memory folder.
 
     `date` is the ISO date that the rule went by: when it was completed, or the day of a journal entry.
     """
 
-    to: str
-    date: str
+    __slots__ = ("date", "to")
+
+    def __init__(
+        self,
+        entry: Entry,
+        place: tuple[int, int],
+        view_of: Callable[[tuple[int, int]], NamedEntry | None],
+        to: str,
+        date: str,
+    ) -> None:
+        """Keep the entry, where it goes, and the date."""
+        super().__init__(entry, place, view_of)
+        self.to = to
+        self.date = date
 
     def json(self) -> dict[str, str | None]:
         """Return the keys `ref`, `title`, `to`."""
@@ -79,19 +95,28 @@ Moved: TypeAlias = "Move | Gone"
 """What a rule takes out of a file."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Skip(_Item):
     """An entry that a rule looked at and left where it is, with the reason in words."""
 
-    reason: str
+    __slots__ = ("reason",)
+
+    def __init__(
+        self,
+        entry: Entry,
+        place: tuple[int, int],
+        view_of: Callable[[tuple[int, int]], NamedEntry | None],
+        reason: str,
+    ) -> None:
+        """Keep the entry and the reason."""
+        super().__init__(entry, place, view_of)
+        self.reason = reason
 
     def json(self) -> dict[str, str | None]:
         """Return the keys `ref`, `title`, `reason`."""
         return {"ref": self.ref, "title": self.title, "reason": self.reason}
 
 
-@dataclass(frozen=True, slots=True)
-class RuleReport:
+class RuleReport(NamedTuple):
     """One rule over one file: `before` = `kept` + `archived` + `cleared` + `returned`; `skipped` is a part of kept.
 
     `before` counts all entries of the file as the rule before it left them, also those that the rule is not about.
@@ -139,8 +164,7 @@ class RuleReport:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """A whole run, done or (`dry_run`) only looked at; it balanced, for one that does not raises an error.
 
     `now` is aware, `duration_ms` what the run took. `blocked` waits for an approval, as `trust list` has it. `monitors`

@@ -60,7 +60,7 @@ class Returned:
                     back.append(LeavingEntries(pick.section, sorted(found), day))
                     left = [number for number in left if number not in found]
             if left:
-                new.append(pick._replace(entries=left))
+                new.append(pick if left is pick.entries else pick._replace(entries=left))
         return tuple(new), tuple(back)
 
     def _archived(self, day: date) -> Sequence[date]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta, tzinfo
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, Moment, read_moment
+from memory.base.patterns import late
 from memory.files.journal.model import read_date, split_heading
 from memory.named_tuple import NamedTuple
 
@@ -38,7 +40,12 @@ _OPEN = "a code fence or HTML block in it is never closed"
 _AHEAD = "it is dated in the future"
 # The line of `completed` where nothing could hide it and no line continues it.
 _COMPLETED = re.compile(rb"\n- {1,4}completed:(?: ([^\r\n]*))?(?=\r?\n[^ \t\r\n]|\r?\n?\Z)")
-_SUSPECT = re.compile(rb"```|~~~|<[A-Za-z/!?]|\r(?!\n)")
+_USUAL = b"\n- completed:"
+_CLOCK = late(r"|[ T](?:[01]\d|2[0-3]):[0-5]\d", re.ASCII)
+"""What may stand behind a date so that it is a moment of that very day in the workspace's zone."""
+# A heading that begins as nearly all do: its time is known without the rest of it.
+_USUAL_HEADING = late("### [0-9]{2}:[0-9]{2} (?:—|–|-)".encode())
+_SUSPECT = late(rb"<[A-Za-z/!?]|\r(?!\n)")
 _LONGEST = 4_000_000  # days; more than the calendar has
 _CHANGED_CLOCK = timedelta(days=2)
 """How far from a moment a change of the clock can make its day one of doubt."""
@@ -148,40 +155,83 @@ def _choose_dated(
 ) -> RuleResult:
     """Choose among (section, entry, Entry, "completed" or a reason to stay) by the field `completed`."""
     swallowing = open_place(document)
+    age_of = _AgeByDay(today, age)
     picks: list[LeavingEntries] = []
     left: list[StayingEntry] = []
     for section, number, entry, word in candidates:
         if word != "completed":
             left.append(StayingEntry(section, number, word))
             continue
-        moment = _moment(completed_text(entry), today)
+        day = age_of.left_on(completed_text(entry))
         reason: str | None
-        if isinstance(moment, str):
-            reason = moment
-        elif not today.older(moment, age):
+        if day is None:
             continue
+        if isinstance(day, str):
+            reason = day
         elif (section, number) == swallowing:
             reason = _OPEN
         else:
-            reason = closed(moment.date)
+            reason = closed(day)
         if reason is None:
-            assert isinstance(moment, Moment)
-            picks.append(LeavingEntries(section, (number,), moment.date))
+            assert isinstance(day, date)
+            picks.append(LeavingEntries(section, (number,), day))
         else:
             left.append(StayingEntry(section, number, reason))
     return RuleResult(count_entries(document), tuple(picks), tuple(left))
 
 
+class _AgeByDay:
+    """Tells which `completed` values are too old; of most the day says so, and each day is looked at once."""
+
+    def __init__(self, today: Today, age: timedelta) -> None:
+        self._today = today
+        self._age = age
+        self._first, self._last = _certain(today, age)
+        self._days: dict[str, tuple[date, bool] | None] = {}
+
+    def left_on(self, text: str | None) -> date | str | None:
+        """Return the day of a value that is too old, None for one that is not, else why it cannot be used."""
+        if text is not None and _CLOCK.fullmatch(text, 10):
+            known = self._day(text[:10])
+            if known is not None:
+                return known[0] if known[1] else None
+        moment = _moment(text, self._today)
+        if isinstance(moment, str):
+            return moment
+        return moment.date if self._today.older(moment, self._age) else None
+
+    def _day(self, text: str) -> tuple[date, bool] | None:
+        """Return a day, and whether all of it is too old; None for one of doubt and for what is no day."""
+        if text not in self._days:
+            try:
+                moment = read_moment(text, self._today.zone)
+            except BadMoment:
+                moment = None
+            found = None
+            if moment is not None and (moment.date < self._first or self._last < moment.date < self._today.date):
+                found = (moment.date, moment.date < self._first)
+            self._days[text] = found
+        return self._days[text]
+
+
 def completed_text(entry: Entry) -> str | None:
     """Return the value of the field `completed`; the usual entry is not read field by field for it."""
     raw = entry.raw
-    # Single characters are looked for first: that is faster, and the usual entry has none of them.
-    marked = b"`" in raw or b"~" in raw or b"<" in raw or b"\r" in raw
-    if raw.count(b"completed:") == 1 and not (marked and _SUSPECT.search(raw)):
-        found = _COMPLETED.search(raw)
+    if raw.count(b"completed:") == 1 and not _is_suspect(raw):
+        # Nearly always it is where a search for fixed bytes finds it.
+        at = raw.find(_USUAL)
+        found = _COMPLETED.search(raw) if at < 0 else _COMPLETED.match(raw, at)
         if found is not None:
             return (found[1] or b"").decode("utf-8", "surrogateescape").strip(" \t")
     return entry.fields.get("completed")
+
+
+def _is_suspect(raw: bytes) -> bool:
+    """Tell whether something in an entry could hide a field: a fence, an HTML block, a line end of another system."""
+    # Fixed bytes are looked for first, for that is faster than a pattern.
+    if b"```" in raw or b"~~~" in raw:
+        return True
+    return (b"<" in raw or b"\r" in raw) and _SUSPECT.search(raw) is not None
 
 
 def _moment(text: str | None, today: Today) -> Moment | str:
@@ -225,7 +275,15 @@ def entry_moment(day: date, entry: Entry, zone: tzinfo) -> Moment:
 
     A heading without a time, or with one that does not exist (`25:99`), leaves the date alone.
     """
-    clock = split_heading(entry.title)[0]
+    raw = entry.raw
+    if _USUAL_HEADING.match(raw):
+        return _moment_at(day, raw[4:9].decode(), zone)
+    return _moment_at(day, split_heading(entry.title)[0], zone)
+
+
+@lru_cache(4096)
+def _moment_at(day: date, clock: str | None, zone: tzinfo) -> Moment:
+    """Return the moment of a day at `HH:MM`, `H:MM` or with seconds; the date alone for no time or none that exists."""
     if clock is not None:
         try:
             moment = read_moment(f"{day.isoformat()} {clock:0>{len(clock) + (clock[1] == ':')}}", zone)

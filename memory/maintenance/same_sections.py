@@ -14,6 +14,7 @@ BLANK = b" \t\r\n"
 _LINE_ENDS = re.compile(rb"[\r\n]*")
 _LINE = re.compile(rb"[^\r\n]*")
 _NEXT = re.compile(rb"[\r\n]*(?:#{1,3}[ \t\r\n]|\Z)")
+_TOP = re.compile(rb"[\0-\2]")
 
 
 class Span(NamedTuple):
@@ -31,7 +32,13 @@ class TextWithOutline(NamedTuple):
 
     data: bytes
     outline: Outline
+    spans: list[Span]
     same: tuple[bytes, ...] = ()
+
+    @classmethod
+    def of(cls, data: bytes, outline: Outline, same: tuple[bytes, ...] = ()) -> TextWithOutline:
+        """Return a file of these bytes, cut into its sections."""
+        return cls(data, outline, list(spans(data, outline)), same)
 
 
 class KnownSections:
@@ -40,7 +47,7 @@ class KnownSections:
     def __init__(self, files: Mapping[str, TextWithOutline]) -> None:
         """Take the files by name."""
         self.files = files
-        found = [(name, span) for name, file in files.items() for span in spans(file.data, file.outline)]
+        found = [(name, span) for name, file in files.items() for span in file.spans]
         count = Counter(span.heading for _, span in found)
         self.spans = {span.heading: (name, span) for name, span in found if count[span.heading] == 1}
 
@@ -72,7 +79,8 @@ class KnownSections:
             same.append(span.heading)
             position = behind
         rest = scan(data, position)
-        return TextWithOutline(data, Outline(starts + rest.starts, levels + rest.levels, rest.open_end), tuple(same))
+        outline = Outline(starts + rest.starts, levels + rest.levels, rest.open_end)
+        return TextWithOutline.of(data, outline, tuple(same))
 
     def has_entries_only(self, heading: bytes) -> bool:
         """Tell whether a known section has entries, and nothing but blank lines before them."""
@@ -87,7 +95,7 @@ class KnownSections:
 def spans(data: bytes, outline: Outline) -> Iterator[Span]:
     """Yield the sections of a text, the part before the first heading of a section left out."""
     starts, levels = outline.starts, outline.levels
-    tops = [index for index, level in enumerate(levels) if level < 3]
+    tops = [found.start() for found in _TOP.finditer(bytes(levels))]
     for first, behind in pairwise([*tops, len(starts)]):
         end = starts[behind] if behind < len(starts) else len(data)
         yield Span(_line(data, starts[first]), starts[first], end, first, behind)

@@ -6,7 +6,10 @@ from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from memory.base.clock import BadMoment, read_moment
 from memory.document import parse
 from memory.maintenance.rules import (
     RuleResult,
@@ -67,6 +70,55 @@ def test_more_than_seven_days(completed: str, now: str, zone: ZoneInfo, moves: b
     assert chosen(choice) == ([(1, 0)] if moves else [])
     assert choice.left == ()
     assert choice.before == 1
+
+
+DATES = st.dates(date(2024, 3, 1), date(2024, 4, 12)).map(date.isoformat)
+CLOCKS = st.sampled_from(
+    [
+        "",
+        " 00:00",
+        " 02:30",
+        " 12:00",
+        "T12:00",
+        "t12:00",
+        " 12:00:01",
+        " 23:59",
+        " 24:00",
+        " 12:60",
+        " 12:00+02:00",
+        "T23:30Z",
+        "T23:30-05:00",
+        " 12:0",
+        " 1٢:00",
+        "x",
+        " -",
+        "\n12:00",
+    ]
+)
+VALUES = st.builds(str.__add__, DATES, CLOCKS) | st.sampled_from(["", "null", "2024-02-30", "2024-3-01", "20240301"])
+
+
+@given(
+    st.lists(VALUES, min_size=1, max_size=8),
+    st.datetimes(datetime(2024, 3, 25), datetime(2024, 4, 10), timezones=st.just(UTC)),  # noqa: DTZ001 - with a zone
+    st.sampled_from([UTC, BERLIN, NEW_YORK]),
+    st.integers(0, 9),
+)
+def test_a_day_that_says_enough_says_what_its_times_say(
+    values: list[str], now: datetime, zone: ZoneInfo, age: int
+) -> None:
+    """What leaves is what the moment of each value says alone, also around a change of the clock."""
+    today = Today.of(now, zone)
+    text = document(TASKS + "".join(task(f"task {number}", value) for number, value in enumerate(values)))
+    expected = []
+    for number, entry in enumerate(text.sections[1].entries):
+        try:
+            moment = read_moment(entry.fields.get("completed") or "", zone)
+        except BadMoment:
+            continue
+        if moment is not None and not today.ahead(moment) and today.older(moment, days(age)):
+            expected.append((1, number))
+    assert chosen(choose_tasks(text, today, days(age), never)) == expected
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ TEXTS = st.lists(st.tuples(LINES, ENDS), max_size=14).map(lambda found: b"".join
 def test_known_sections_change_nothing_in_what_is_read(before: bytes, places: list[int], more: bytes) -> None:
     """The headings of bytes are the same with and without known sections, whatever is put together of these."""
     outline = scan(before)
-    known = KnownSections({"x": TextWithOutline(before, outline)})
+    known = KnownSections({"x": TextWithOutline.of(before, outline)})
     parts = [before[span.start : span.end] for span in spans(before, outline)]
     data = b"".join(parts[place] for place in places if place < len(parts)) + more
     assert known.read(data, 0).outline == scan(data)
