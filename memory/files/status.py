@@ -96,9 +96,8 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
             late.append((at, number, task))
         elif (ahead := (on - today).days) < 7:
             (soon if ahead <= 0 else week).append((at, number, task))
-    overdue, due_today, due_week = (
-        tuple(task for *_, task in sorted(group, key=lambda one: one[:2])) for group in (late, soon, week)
-    )
+    # No two have the same number, so that tasks are never compared.
+    overdue, due_today, due_week = (tuple(task for *_, task in sorted(group)) for group in (late, soon, week))
     return Brief(
         snapshot,
         now,
