@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 
+from .files.listing import digest
 from .index.catalog import Catalog
 from .index.records import Records
 from .places.identity import NOTES, ROOTS, Claim, claim, make_identity, read_identity
 
 if TYPE_CHECKING:
+    from memory.curated.model import Root
     from memory.storage import Store
     from memory.storage.places import StateFolder
     from memory.storage.record import PrivateRecord
@@ -36,6 +38,7 @@ class Side:
         self._claimed: tuple[Claim, bytes | None] | None = None
         self._folder: StateFolder | None = None
         self._open: tuple[str, Records, Catalog] | None = None
+        self._indexes: dict[str, tuple[bytes, str]] = {}
 
     @property
     def workspace_id(self) -> str:
@@ -67,6 +70,13 @@ class Side:
         if opened is not None:
             opened[1].close()
             opened[2].close()
+
+    def digest(self, root: Root, index: bytes) -> str:
+        """Return the SHA-256 of the index of a folder in hex; that of the last bytes is remembered."""
+        known = self._indexes.get(root.key)
+        if known is None or known[0] is not index:
+            known = self._indexes[root.key] = index, digest(index)
+        return known[1]
 
     def record(self, name: str) -> PrivateRecord | None:
         """Return a small private file of this side, beside its databases; None where nothing outlives the process."""

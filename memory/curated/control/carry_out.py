@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memory.curated.files.index_file import IndexLine, rendered, renewed
-from memory.curated.files.listing import digest
 from memory.curated.index.entries import index_hash, index_lines, lists_others
 from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
 from memory.curated.index.signals import count_waiting
@@ -72,7 +71,7 @@ def write(side: Side, decision: Decision, transaction: Transaction) -> Change:
     change = transaction.commit(f"{words} {decision.target_filename} ({decision.root.label})")
     side.store.remember(target, None)
     names = tuple({decision.target_filename, decision.source_file})
-    side.catalog.wrote(decision.root, names, digest(index) if index else None)
+    side.catalog.wrote(decision.root, names, side.digest(decision.root, index) if index else None)
     return change
 
 
@@ -88,9 +87,12 @@ def _index(side: Side, decision: Decision, transaction: Transaction) -> bytes:
         line = IndexLine(decision.header["name"], decision.target_filename, decision.header["description"])
     path = f"{root.folder}/{INDEX}"
     stored = transaction.read(path)
-    data = None
-    made = None if stored.base is None else side.catalog.read((root,), partial(index_hash, root=root))
-    if made == digest(stored.data) and side.catalog.read((root,), partial(lists_others, root=root, names=mine)):
+    made = data = None
+    if stored.base is not None:
+        made = side.catalog.read(
+            (root,), lambda db: index_hash(db, root) if lists_others(db, root, mine) else None, unlisted=True
+        )
+    if made is not None and made == side.digest(root, stored.data):
         data = renewed(stored.data, line, mine)
     if data is None:
         known = side.catalog.read((root,), partial(index_lines, root=root))

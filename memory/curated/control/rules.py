@@ -9,7 +9,7 @@ from memory.curated.model import AUTONOMOUS, Invalid, Memory
 from memory.curated.places.settings import CuratedSettings
 from memory.errors import RefusedError
 
-from .candidate import Candidate
+from .candidate import Candidate, slot
 from .decision import RuleTrace
 from .scan import THREAT, ScanHit, scan
 from .view import View
@@ -98,11 +98,14 @@ def _write(candidate: Candidate, view: View, verdict: RulesVerdict, target: Memo
         return verdict.end("update", "controller.entity_slot_update", "that fact has another value now", slots[0])
     # 6. Several memories that may be meant.
     verdict.filename = own
-    targets = slots if len(slots) > 1 else view.alike(candidate.content)
-    if len(targets) > 1 and not (origin == "dreaming" and explicit):
-        known = {" ".join(one.header.name.casefold().split()) for one in targets}
-        new_name = " ".join(header.name.casefold().split()) not in known
-        if origin in AUTONOMOUS or not new_name:
+    if len(slots) < 2 and origin not in AUTONOMOUS and not view.has_name(header.name):
+        targets, several = [], view.has_several_alike(candidate.content)
+    else:
+        targets = slots if len(slots) > 1 else view.alike(candidate.content)
+        several = len(targets) > 1
+    if several and not (origin == "dreaming" and explicit):
+        known = {slot(one.header.name) for one in targets}
+        if origin in AUTONOMOUS or slot(header.name) in known:
             verdict.open = tuple(targets)
             reason = "several memories may be meant, so nothing is changed"
             names = ",".join(sorted(one.filename for one in targets))

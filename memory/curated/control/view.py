@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import unicodedata
+from heapq import merge
+from typing import TYPE_CHECKING, TypeVar
 
 from memory.curated.files.listing import read_file
 from memory.curated.files.names import spellings
 from memory.curated.index.entries import memories
 from memory.curated.index.fill import body_hash
-from memory.curated.index.words import content_words, is_unspaced
-from memory.curated.model import Invalid, Memory, Root, slug_of_file
+from memory.curated.index.words import content_words, fold, is_unspaced
+from memory.curated.model import Invalid, Memory, Root
 
 from .candidate import slot
 from .decision import of_root
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable, Iterator
 
     from memory.curated.index.catalog import Catalog
     from memory.curated.index.records import Records
     from memory.storage import Store
 
+T = TypeVar("T")
 SHARED_WORDS = 2
 """Content words that two memories have in common before one may be meant by the other."""
 _MOST = 200
+_AT_ONCE = 50
+"""Words that are looked up side by side."""
+_LETTERS = unicodedata.ucd_3_2_0.category
+"""The category of a character, for those that every version of the full-text index knows."""
 
 
 class View:
@@ -66,12 +74,56 @@ class View:
                 found.append(one)
         return found
 
+    def has_name(self, name: str) -> bool:
+        """Tell whether a memory has a name, but for case and spaces; True as well for one that no index can find."""
+        folded = fold(name)
+        if not any(_LETTERS(letter)[0] in "LN" for letter in folded):
+            return True
+        query = '{name} : "' + folded.replace('"', '""') + '"'
+        text = (
+            "SELECT e.name FROM memory_chunks_fts f JOIN memory_catalog_entries e ON e.id = f.rowid"
+            " WHERE memory_chunks_fts MATCH ? AND +e.root = ?"
+        )
+        root, wanted = self._root, slot(name)
+        return self._look(lambda db: any(slot(row[0]) == wanted for row in db.execute(text, (query, root.key))))
+
+    def has_several_alike(self, content: str) -> bool:
+        """Tell whether `alike` finds two memories or more, without a look at all that share a word."""
+        wanted = content_words(content)
+        if len(wanted) < SHARED_WORDS:
+            return False
+        ordered = sorted(_indexed(wanted))
+        root = self._root.key
+
+        def ids(db: sqlite3.Connection, word: str) -> Iterator[tuple[int]]:
+            text = "SELECT rowid FROM memory_chunks_fts WHERE memory_chunks_fts MATCH ?"
+            return db.execute(text, (f'{{body grams}} : "{word}"',))
+
+        def several(db: sqlite3.Connection) -> bool:
+            body = "SELECT body FROM memory_catalog_entries WHERE id = ? AND root = ?"
+            once: set[int] = set()
+            found: set[int] = set()
+            for at in range(0, len(ordered), _AT_ONCE):
+                # In the order of their numbers a memory with two of the words comes twice in a row.
+                for (number,) in merge(*(ids(db, word) for word in ordered[at : at + _AT_ONCE])):
+                    if number not in once:
+                        once.add(number)
+                    elif number not in found:
+                        row = db.execute(body, (number, root)).fetchone()
+                        if row is not None and len(wanted & content_words(row[0])) >= SHARED_WORDS:
+                            found.add(number)
+                            if len(found) > 1:
+                                return True
+            return False
+
+        return self._look(several)
+
     def alike(self, content: str) -> list[Memory]:
         """Return the memories whose body shares at least two content words with a text, by file name."""
         wanted = content_words(content)
         if len(wanted) < SHARED_WORDS:
             return []
-        query = " OR ".join(f'"{word}"' for word in sorted(wanted) if not is_unspaced(word) or len(word) == 2)
+        query = " OR ".join(f'"{word}"' for word in sorted(_indexed(wanted)))
 
         def near(db: sqlite3.Connection) -> list[int]:
             rows = db.execute(
@@ -82,15 +134,18 @@ class View:
             )
             return [number for number, body in rows if len(wanted & content_words(body)) >= SHARED_WORDS]
 
-        numbers = self._catalog.read((self._root,), near)
+        numbers = self._look(near)
         found = self._select(f"id IN ({','.join('?' * len(numbers))})", numbers) if numbers else []
         return sorted(found, key=lambda one: one.filename)
 
     def _select(self, where: str, values: object) -> list[Memory]:
-        root = self._root
-        return self._catalog.read((root,), lambda db: memories(db, (root,), where, values))  # type: ignore[arg-type]
+        return self._look(lambda db: memories(db, (self._root,), where, values))  # type: ignore[arg-type]
+
+    def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what the catalogue says; the file to write is read itself, so its folder is not listed for it."""
+        return self._catalog.read((self._root,), work, unlisted=True)
 
 
-def slug_of(memory: Memory) -> str:
-    """Return the slug of a memory's file."""
-    return slug_of_file(memory.filename, memory.header.type)
+def _indexed(wanted: frozenset[str]) -> list[str]:
+    """Return the words that the full-text index can look up."""
+    return [word for word in wanted if not is_unspaced(word) or len(word) == 2]

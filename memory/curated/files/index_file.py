@@ -52,7 +52,6 @@ def renewed(data: bytes, line: IndexLine | None, gone: Sequence[str]) -> bytes |
     The index lists other memories too. None where a line is to go from what a person wrote below: then the whole is
     rendered.
     """
-    end = data.find(b"\n\n")
     for name in gone:
         at = -1
         while (at := data.find(f"]({name})".encode("utf-8", "surrogateescape"), at + 1)) != -1:
@@ -60,10 +59,9 @@ def renewed(data: bytes, line: IndexLine | None, gone: Sequence[str]) -> bytes |
             found = _OURS.fullmatch(data[start:stop].decode("utf-8", "surrogateescape").rstrip("\r"))
             if found is None or found["file"] != name:
                 continue
-            if -1 < end < start:
+            if data.find(b"\n\n", 0, start) != -1:
                 return None
             data = data[:start] + data[stop + 1 :]
-            end = data.find(b"\n\n")
             at = start - 1
     if line is not None:
         data = f"{line_of(line)}\n".encode("utf-8", "surrogateescape") + data

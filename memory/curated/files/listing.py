@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Collection, Iterator
+from itertools import filterfalse
 from typing import TYPE_CHECKING
 
 from memory.curated.model import INDEX, Invalid, Memory, Root
@@ -63,10 +64,10 @@ def seen_in(store: Store, root: Root) -> Iterator[ListedFile]:
 def has_names(store: Store, root: Root, names: Collection[str]) -> bool:
     """Tell whether a folder has these files and no others that may be memories, without a look at each file."""
     try:
-        listed = os.listdir(store.root / root.folder)
+        listed = os.listdir(f"{store.root}/{root.folder}")
     except (FileNotFoundError, NotADirectoryError):
         listed = []
-    others = [name for name in listed if name not in names]
+    others = list(filterfalse(names.__contains__, listed))
     return len(listed) - len(others) == len(names) and not any(map(_may_be, others))
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memory.storage.private.derived import Derived
 
 T = TypeVar("T")
-_SETTLED_NS = 50_000_000
+_SETTLED_NS = 20_000_000
 """How old a folder's time must be before an equal one means that nothing changed: stamps are that coarse."""
 _TRUSTED = 30.0
 """Seconds for which a write of this process is taken for the only change of its folder in that moment."""
@@ -37,11 +37,15 @@ _WHOLE = 4
 """A part of the entries as large as one of this many is replaced by making all of them anew."""
 
 
+_Rows = dict[str, tuple[str, int, int, int, int]]
+"""What is known of each file by its name: the file as it was listed, and the number of its entry."""
+
+
 class _Known(NamedTuple):
-    """The rows of one folder by file name, and the state of the database for which that is true."""
+    """The rows of one folder, and the state of the database for which they are true."""
 
     state: int
-    rows: dict[str, tuple[int, ListedFile]]
+    rows: _Rows
 
 
 class Catalog:
@@ -73,32 +77,41 @@ class Catalog:
         if self._derived is not None and self._connection is None:
             self._derived.take_over(_database(folder, name))
 
-    def read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T], *, whole: bool = False) -> T:
+    def read(
+        self,
+        roots: Sequence[Root],
+        work: Callable[[sqlite3.Connection], T],
+        *,
+        whole: bool = False,
+        unlisted: bool = False,
+    ) -> T:
         """Return `work(connection)` on a catalogue that is up to date for some folders.
 
-        `whole` looks at every file again. While another process makes the catalogue anew its old state counts. A
-        database that fails is thrown away; where none can be had, memory serves.
+        `whole` looks at every file again; `unlisted` lists no folder whose time is that of a write of this process, so
+        what another program did in that very moment counts once any other reader looks, or half a minute later. While
+        another process makes the catalogue anew its old state counts. A database that fails is thrown away; where none
+        can be had, memory serves.
         """
         import sqlite3
 
         for attempt in range(2):
             try:
-                return self._read(roots, work, whole)
+                return self._read(roots, work, whole, unlisted)
             except sqlite3.Error as error:
                 self.close()
                 if attempt or self._derived is None:
                     self._derived = None
                 elif not isinstance(error, sqlite3.OperationalError):
                     self._derived.discard()
-        return self._read(roots, work, whole)
+        return self._read(roots, work, whole, unlisted)
 
-    def _read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T], whole: bool) -> T:
+    def _read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T], whole: bool, unlisted: bool) -> T:
         import sqlite3
 
         connection = self._open()
         for root in roots:
             try:
-                self._sync(connection, root, whole)
+                self._sync(connection, root, whole, unlisted)
             except sqlite3.OperationalError as error:
                 # Another process makes it anew: until then it says what it said, and files are looked at when read.
                 busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
@@ -175,24 +188,24 @@ class Catalog:
                 db.execute("ROLLBACK")
             raise
 
-    def _sync(self, db: sqlite3.Connection, root: Root, whole: bool) -> None:
+    def _sync(self, db: sqlite3.Connection, root: Root, whole: bool, unlisted: bool = False) -> None:
         try:
             stamp = os.stat(f"{self._store.root}/{root.folder}").st_mtime_ns
         except OSError:
             stamp = 0
         trusted = not whole and time.monotonic() < self._due.get(root.key, float("inf"))
-        if trusted and (self._swept.get(root.key) == stamp or self._is_ours(db, root, stamp)):
+        if trusted and (self._swept.get(root.key) == stamp or self._is_ours(db, root, stamp, unlisted)):
             return
         begun = time.time_ns()
         known = self._rows(db, root)
         seen = {one.filename: one for one in seen_in(self._store, root)}
         gone = [name for name in known if name not in seen]
-        changed = [one for one in seen.values() if one.filename not in known or known[one.filename][1] != one]
+        changed = [one for name, one in seen.items() if name not in known or known[name][:4] != one]
         settled = True
         if gone or changed:
             with self._writing(db):
                 db.execute("DELETE FROM memory_catalog_state WHERE root = ?", (root.key,))
-                take_out(db, [known.pop(name)[0] for name in gone])
+                take_out(db, [known.pop(name)[4] for name in gone])
                 for some in _batches(self._found(root, changed), _BATCH):
                     settled &= self._put(db, known, some)
         self._due.pop(root.key, None)
@@ -211,9 +224,7 @@ class Catalog:
             if found is not None:
                 yield CatalogRow(0, found, one)
 
-    def _put(
-        self, db: sqlite3.Connection, known: dict[str, tuple[int, ListedFile]], some: Sequence[CatalogRow]
-    ) -> bool:
+    def _put(self, db: sqlite3.Connection, known: _Rows, some: Sequence[CatalogRow]) -> bool:
         """Put files in; return False where some of them could not be read, which the next look tries again."""
         number = next_number(db)
         settled = True
@@ -228,31 +239,35 @@ class Catalog:
                     continue
                 seen = seen._replace(mtime_ns=0, inode=0)
             if name in known:
-                old.append(known[name][0])
-                new.append(CatalogRow(known[name][0], found, seen))
+                old.append(known[name][4])
+                new.append(CatalogRow(known[name][4], found, seen))
             else:
                 new.append(CatalogRow(number, found, seen))
                 number += 1
-            known[name] = (new[-1].number, seen)
+            known[name] = (*seen, new[-1].number)
         take_out(db, old)
         put_in(db, new)
         return settled
 
-    def _rows(self, db: sqlite3.Connection, root: Root) -> dict[str, tuple[int, ListedFile]]:
+    def _rows(self, db: sqlite3.Connection, root: Root) -> _Rows:
         """Return what is known of a folder, from the last look where no other process wrote since."""
         (state,) = db.execute("PRAGMA data_version").fetchone()
         known = self._known.get(root.key)
         if known is None or known.state != state:
-            text = "SELECT id, filename, seen_mtime, seen_size, seen_inode FROM memory_catalog_entries WHERE root = ?"
-            rows = {row[1]: (row[0], ListedFile(*row[1:])) for row in db.execute(text, (root.key,))}
+            text = "SELECT filename, seen_mtime, seen_size, seen_inode, id FROM memory_catalog_entries WHERE root = ?"
+            rows: _Rows = {row[0]: row for row in db.execute(text, (root.key,))}
             known = self._known[root.key] = _Known(state, rows)
         return known.rows
 
     # -- what this process wrote itself -------------------------------------------------------------------------------
 
-    def _is_ours(self, db: sqlite3.Connection, root: Root, stamp: int) -> bool:
+    def _is_ours(self, db: sqlite3.Connection, root: Root, stamp: int, unlisted: bool) -> bool:
         """Tell whether a folder has its time from a write of this process, and the same names as known since."""
-        if self._wrote.get(root.key) != stamp or not has_names(self._store, root, self._rows(db, root)):
+        if self._wrote.get(root.key) != stamp:
+            return False
+        if unlisted:
+            return True
+        if not has_names(self._store, root, self._rows(db, root)):
             return False
         if time.time_ns() - stamp > _SETTLED_NS:
             self._swept[root.key] = stamp
@@ -283,7 +298,7 @@ class Catalog:
         seen = [found for name in names if (found := seen_file(self._store, root, name)) is not None]
         there = {one.filename for one in seen}
         with self._writing(db):
-            take_out(db, [known.pop(name)[0] for name in names if name not in there and name in known])
+            take_out(db, [known.pop(name)[4] for name in names if name not in there and name in known])
             settled = self._put(db, known, [*self._found(root, seen)])
             if index_hash is None or not settled:
                 db.execute("DELETE FROM memory_catalog_state WHERE root = ?", (key,))
