@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from .arguments import MAINTAIN, form_of, read
+from .declared import MAINTAIN, form_of, read
 from .printing import OutputClosed
 from .registry import VERBS
 from .session import Session

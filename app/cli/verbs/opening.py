@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from app.cli.arguments import first_word
-from app.cli.declared import Whole, argument, option, verb
+from app.cli.declared import Whole, argument, first_word, option, verb
 from app.cli.session import Session
 from memory.errors import UsageError
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from app.cli.arguments import form_of
+from app.cli.declared import form_of
 from app.cli.lazy_groups import COMMON, Verb, VerbGroup, command_of
 from app.cli.reference import MARK, reference
 from app.cli.registry import PARTS, VERBS

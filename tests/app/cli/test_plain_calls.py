@@ -13,8 +13,18 @@ from click.exceptions import ClickException, Exit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.cli.arguments import read
-from app.cli.declared import ATTRIBUTES, COMMON, DeclaredGroup, DeclaredVerb, OneOf, Parameter, argument, option, verb
+from app.cli.declared import (
+    ATTRIBUTES,
+    COMMON,
+    DeclaredGroup,
+    DeclaredVerb,
+    OneOf,
+    Parameter,
+    argument,
+    option,
+    read,
+    verb,
+)
 from app.cli.lazy_groups import command_of
 from app.cli.registry import VERBS
 from app.cli.session import Session
