@@ -1,7 +1,7 @@
 """Verbs as data: what a verb takes and which function it runs; `app.cli.lazy_groups` makes click commands of them.
 
 A verb's module needs no click, which takes longer to import than most verbs run: help, completion and mistakes need it,
-and `app.cli.declared.read` reads a call that is written plainly from the same declaration.
+and `read` reads a call that is written plainly from the same declaration.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from memory.named_tuple import NamedTuple
 
-from .registry import VERBS
+from .verbs import VERBS
 
 if TYPE_CHECKING:
     from memory.errors import UsageError
@@ -173,6 +173,8 @@ def under(parent: DeclaredGroup, name: str, **settings: Any) -> Callable[[Callab
 
     return decorate
 
+
+# -- which form was called ---------------------------------------------------------------------------------------
 
 _WITH_VALUE = frozenset({"-w", "--workspace", "-o", "--output", "--actor", "--now", "--pane"})
 _ABOUT = frozenset({"-h", "--help", "-V", "--version"})

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import click
 
 from .lazy_groups import COMMON, FOLDER_ONLY, Verb, VerbGroup, command_of
-from .registry import PARTS
 from .root import root
+from .verbs import PARTS
 from .verbs.maintenance import maintain
 from .verbs.opening import open_workspace
 

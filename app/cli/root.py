@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from .lazy_groups import LazyGroup
-from .registry import PARTS, VERBS
 from .session import Session
+from .verbs import PARTS, VERBS
 
 
 def _version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:

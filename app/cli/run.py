@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from .declared import MAINTAIN, form_of, read
 from .printing import OutputClosed
-from .registry import VERBS
 from .session import Session
+from .verbs import VERBS
 
 if TYPE_CHECKING:
     from .declared import DeclaredVerb

@@ -1,1 +1,83 @@
-"""The verbs of the command line, one module or room a noun; `app.cli.registry` lists them."""
+"""The verbs of the command line, one module or room a noun: the place of each, and its line in `memdeck --help`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from memory.registry import REGISTRY, registered
+
+_HERE = "app.cli.verbs."
+_OF_SYSTEMS = {verb.name: (verb.place, verb.text) for system in REGISTRY for verb in system.verbs}
+_OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
+    name: (_HERE + place, text)
+    for name, (place, text) in {
+        "init": ("opening:init", "Create the memory files of a workspace."),
+        "mcp": ("mcp:mcp", "Serve the memory to an agent: the Model Context Protocol."),
+        "api": ("api:api", "Serve the memory to programs: HTTP and a socket."),
+        "serve": ("serve:serve", "Open a workspace in a browser of this machine."),
+        "demo": ("opening:demo", "Make a lively sample workspace and open it."),
+        "status": ("status:status", "Say how things stand: due, overdue, monitors, problems."),
+        "screen": ("screen:screen", "Print what a pane of the application shows, as text."),
+        "search": ("search:search", "Find words in all memory files and the archive."),
+        "archive": ("maintenance:archive", "Move tasks completed a while ago to the archive."),
+        "prune": ("maintenance:prune", "Move old journal entries to the archive."),
+        "notify": ("notify:notify", "Say where messages about monitors go, and send a test."),
+        "restore": ("changes:restore", "Bring an archived entry back, or an earlier version of one."),
+        "changes": ("changes:changes", "List, show and revert what was changed, by whomever."),
+        "undo": ("changes:undo", "Take back the newest change made in your name."),
+        "redo": ("changes:redo", "Do again what was undone last."),
+        "review": ("review:review", "Decide about what agents want to change."),
+        "trust": ("trust:trust", "Approve, deny and revoke what memory files may run."),
+        "check": ("check:check", "Report what is wrong in memory files, with file and line."),
+        "doctor": ("doctor.doctor:doctor", "Look at the environment; print cron and systemd entries."),
+        "fleet": ("fleet.hosts:fleet", "All workspaces of a person: list, search, check and keep them."),
+        "convert": ("convert:convert", "Copy what one memory holds into another, or from other tools."),
+        "prompt": ("prompt:prompt", "Show what an agent is told, block by block."),
+        "hook": ("prompt:hook", "Answer a hook of an agent's client."),
+        "connect": ("connect:connect", "Connect a client of agents, such as Claude Code or Codex."),
+        "disconnect": ("connect:disconnect", "Take away what connect wrote, byte for byte."),
+        "git": ("git:git", "Set git up to merge memory files by their entries."),
+        "merge": ("git:merge", "Merge three versions of a memory file, as git asks for."),
+        "keys": ("keys:keys", "List the keys of the application, and what is wrong with them."),
+        "completion": ("completion:completion", "Print the completion script of a shell."),
+    }.items()
+}
+
+
+class _Verbs(Mapping[str, tuple[str, str]]):
+    """memdeck's own verbs, then those of the systems of other packages, which are looked for only when they are needed.
+
+    A verb of another package that is named like one of memdeck's own is left out.
+    """
+
+    def __getitem__(self, name: str) -> tuple[str, str]:
+        return _OWN[name] if name in _OWN else _of_others()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*_OWN, *_of_others()))
+
+    def __len__(self) -> int:
+        return len(_OWN) + len(_of_others())
+
+
+def _of_others() -> dict[str, tuple[str, str]]:
+    others = registered()[len(REGISTRY) :]
+    found = {verb.name: (verb.place, verb.text) for system in others for verb in system.verbs}
+    return {name: value for name, value in found.items() if name not in _OWN}
+
+
+VERBS: Mapping[str, tuple[str, str]] = _Verbs()
+"""Each verb with its place (module:attribute) and its line of `memdeck --help`."""
+
+PARTS: dict[str, tuple[str, ...]] = {
+    "Begin": ("init", "demo", "serve"),
+    "Agents": ("connect", "disconnect", "mcp", "api", "prompt", "hook"),
+    "Look": ("status", "search", "screen"),
+    "Memory": tuple(_OF_SYSTEMS),
+    "Upkeep": ("archive", "prune", "restore", "convert", "notify"),
+    "History and consent": ("changes", "undo", "redo", "review", "trust"),
+    "Many workspaces": ("fleet",),
+    "Git": ("git", "merge"),
+    "Care": ("check", "doctor", "keys", "completion"),
+}
+"""The names under the headings of `memdeck --help`."""

@@ -165,7 +165,7 @@ def open_workspace(session: Session, folders: tuple[str, ...], pane: str | None)
 def _no_folder(name: str) -> UsageError:
     from difflib import get_close_matches
 
-    from app.cli.registry import VERBS
+    from . import VERBS
 
     if os.sep in name or os.path.exists(name):
         return UsageError("workspace.no_folder", f"{name!r} is not a folder", "name a folder", folder=name)

@@ -14,8 +14,8 @@ import pytest
 from app.cli.declared import form_of
 from app.cli.lazy_groups import COMMON, Verb, VerbGroup, command_of
 from app.cli.reference import MARK, reference
-from app.cli.registry import PARTS, VERBS
 from app.cli.root import root
+from app.cli.verbs import PARTS, VERBS
 from app.cli.verbs.maintenance import maintain
 from app.cli.verbs.opening import open_workspace
 from tests.app.cli.conftest import HOUSE, Answer

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.registry import VERBS
+from app.cli.verbs import VERBS
 from memory.base.safe_text import cell_width
 from tests.app.cli.conftest import HOSTILE, Answer
 from widgets.panes import all_panes

@@ -26,8 +26,8 @@ from app.cli.declared import (
     verb,
 )
 from app.cli.lazy_groups import command_of
-from app.cli.registry import VERBS
 from app.cli.session import Session
+from app.cli.verbs import VERBS
 from app.cli.verbs.maintenance import maintain
 from app.cli.verbs.opening import open_workspace
 from memory.errors import MemdeckError

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
-from app.cli.registry import _OWN
+from app.cli.verbs import _OWN
 from app.cli.verbs.curated.verbs import _OPTIONS
 from app.servers.api.operations import curated_routes
 from app.servers.api.verbs import VerbRoute, routes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.cli.registry import _OWN
+from app.cli.verbs import _OWN
 from app.servers.api.operations import curated_routes
 from app.servers.api.verbs import OF_LOOKS, VerbRoute, routes
 from memory.curated.operations.registry import OPERATIONS
