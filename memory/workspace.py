@@ -473,7 +473,7 @@ class _Reading:
 
     def lasts(self, path: str) -> bool:
         """Tell whether a path is one of the seven memory files."""
-        from .files.snapshot import MEMORY_FILES
+        from .files import MEMORY_FILES
 
         return path.removeprefix(_INSIDE) in MEMORY_FILES and path.startswith(_INSIDE)
 

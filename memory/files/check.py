@@ -13,6 +13,7 @@ from memory.document import Document, Section
 from memory.document.check import structure_problems
 from memory.document.fields import split_lines
 
+from . import MEMORY_FILES
 from .config import meant_key, unknown_key_words
 from .config import value_problem as config_problem
 from .links.check import link_problems
@@ -22,7 +23,6 @@ from .monitors import value_problem as monitor_problem
 from .neighbours import neighbour_problems
 from .plans.model import SECTIONS as PLAN_SECTIONS
 from .plans.model import STATUSES, Plans
-from .snapshot import MEMORY_FILES
 from .tasks.check import journal_problems, task_problems
 from .unread import unread_contacts, unread_settings
 from .write_checks import secret_problems

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 from memory.base.problems import Problem
 from memory.storage.files.listing import Unlisted
 
-from .reader import ARCHIVE_KINDS, MEMORY_FILES, Files
+from . import ARCHIVE_KINDS, MEMORY_FILES
+from .reader import Files
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError

@@ -1,4 +1,4 @@
-"""What finders and edits ask of a look at the memory files, and how the files are called."""
+"""What finders and edits ask of a look at the memory files."""
 
 from __future__ import annotations
 
@@ -10,19 +10,6 @@ if TYPE_CHECKING:
     from memory.document import Document
 
     from .refs.refs import Past
-
-MEMORY_FILES = (
-    "tasks.md",
-    "journal.md",
-    "knowledge.md",
-    "contacts.md",
-    "orchestration.md",
-    "monitors.md",
-    "config.md",
-)
-"""The files of the workspace memory, relative to its folder."""
-ARCHIVE_KINDS = ("tasks", "journal", "orchestration")
-"""What archive files are named after: `archive/tasks-2024-01.md`."""
 
 V = TypeVar("V")
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from memory.errors import MemdeckError
 
-from .reader import ARCHIVE_KINDS, MEMORY_FILES
-
 if TYPE_CHECKING:
     from memory.document import Document
 
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
     from .plans.model import Plans
     from .refs.refs import Past
     from .tasks.model import TaskList
-
-__all__ = ["ARCHIVE_KINDS", "MEMORY_FILES", "Heir", "Snapshot", "SnapshotSource", "Views", "WrittenFiles"]
 
 V = TypeVar("V")
 

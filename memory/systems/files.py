@@ -37,7 +37,7 @@ class WorkspaceMemory(PlainSystem):
 
     def files(self) -> Iterable[str]:
         """Yield the memory files and the archive files."""
-        from memory.files.snapshot import MEMORY_FILES
+        from memory.files import MEMORY_FILES
 
         for name in (*MEMORY_FILES, *self._workspace.snapshot().archive_names):
             yield f"{MEMORY_FOLDER}/{name}"

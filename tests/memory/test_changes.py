@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from memory.errors import AmbiguousError, ConflictError, NotFoundError, RefusedError
+from memory.files import MEMORY_FILES
 from memory.files.diff import line_changes
 from memory.files.journal import edits as journal_edits
 from memory.files.journal.model import find_entry
 from memory.files.knowledge import model as knowledge
-from memory.files.snapshot import MEMORY_FILES
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks.model import find_task
 from memory.history.changes import list_changes, row, views_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.facts import FactStore
-from memory.files.snapshot import MEMORY_FILES
+from memory.files import MEMORY_FILES
 from memory.files.tasks.edits import add_task
 from memory.history.lost_files import lost_files
 from memory.history.taken_back import bring_back_chosen, leave, revert_change, undone_changes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory.files.snapshot import MEMORY_FILES
+from memory.files import MEMORY_FILES
 from memory.maintenance import Report
 from memory.systems import check_all, maintain_all, records_of_all, systems_of
 from memory.workspace import Workspace

@@ -15,10 +15,11 @@ import pytest
 from memory.document import Document, Entry, parse, rescan
 from memory.document.merge import apply_mine
 from memory.errors import BusyError, MemdeckError, RefusedError, UsageError
+from memory.files import MEMORY_FILES
 from memory.files.edit import Edit
 from memory.files.journal.model import find_entry
 from memory.files.merging import MergeConflict
-from memory.files.snapshot import MEMORY_FILES, Snapshot
+from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import find_task
 from memory.storage.files.version import FileVersion
 from memory.workspace import Workspace

@@ -54,7 +54,7 @@ def _is_short(session: Session) -> bool:
     """Tell whether the files are read in no time: noting what others did to very long ones is left to other verbs."""
     import os
 
-    from memory.files.snapshot import MEMORY_FILES
+    from memory.files import MEMORY_FILES
 
     size = 0
     for name in MEMORY_FILES:

@@ -14,7 +14,7 @@ from app.tui.part import Part
 from app.tui.threads import ThreadReport
 from app.tui.toasts import in_one_line
 from memory.errors import MemdeckError
-from memory.files.snapshot import MEMORY_FILES
+from memory.files import MEMORY_FILES
 
 if TYPE_CHECKING:
     from datetime import datetime

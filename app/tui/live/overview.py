@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from app.tui.part import Part
 from app.tui.threads import ThreadReport
-from memory.files.snapshot import MEMORY_FILES
+from memory.files import MEMORY_FILES
 
 from . import header_status as header
 from .proposals import PANE as INBOX

@@ -16,7 +16,7 @@ from app.tui.live.garbage_collection import GarbageCollection
 from app.tui.part import Part
 from app.tui.threads import ThreadReport
 from memory.errors import MemdeckError
-from memory.files.snapshot import MEMORY_FILES
+from memory.files import MEMORY_FILES
 from widgets.pane.base import Pane
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memory.files.snapshot import MEMORY_FILES
+from memory.files import MEMORY_FILES
 from memory.search.records import FILE_KINDS, journal_record, records, task_record
 
 from .inventory import EntryGroup, Shelf, whole

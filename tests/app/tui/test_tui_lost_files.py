@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.files.snapshot import MEMORY_FILES
+from memory.files import MEMORY_FILES
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle
 from tests.fixture_files import sample

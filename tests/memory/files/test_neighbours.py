@@ -7,9 +7,10 @@ from datetime import UTC
 import pytest
 
 from memory.document import Document, parse
+from memory.files import MEMORY_FILES
 from memory.files.check import check_files
 from memory.files.neighbours import Folder
-from memory.files.snapshot import MEMORY_FILES, Snapshot
+from memory.files.snapshot import Snapshot
 from memory.storage.files.listing import Unlisted
 from tests.memory_files import TextFiles
 

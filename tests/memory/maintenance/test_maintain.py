@@ -14,8 +14,9 @@ import pytest
 from bench.workspaces import SIZES, workspace_files
 from memory.document import Document
 from memory.errors import BusyError, ConfigError, MemdeckError, RefusedError
+from memory.files import MEMORY_FILES
 from memory.files.edit import Edit
-from memory.files.snapshot import MEMORY_FILES, Snapshot
+from memory.files.snapshot import Snapshot
 from memory.maintenance import ALL_RULES, CAP_JOURNAL, JOURNAL_RULES, TASK_RULES, maintain, plan_maintenance
 from memory.maintenance.run import _write, checked
 from memory.storage import Store

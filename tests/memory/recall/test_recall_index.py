@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bench.workspaces import size_of, workspace_files
+from memory.files import MEMORY_FILES
 from memory.files.edit import Edit
 from memory.files.journal.edits import add_entry
-from memory.files.snapshot import MEMORY_FILES
 from memory.search import Record, SearchAnswer
 from memory.search.index import file_inventory, writer
 from memory.search.searcher import Searcher

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memory.base.safe_text import visible
 from memory.document import Document
 from memory.document.nodes import Entry
-from memory.files.snapshot import MEMORY_FILES
+from memory.files import MEMORY_FILES
 from tests.examples import examples
 from tests.fixture_files import sample
 from tests.memory_files import snapshot_of

@@ -233,7 +233,7 @@ def _writable(folders: Iterable[Path]) -> DoctorFinding:
 
 
 def _files(workspace: Workspace) -> Iterator[DoctorFinding]:
-    from memory.files.snapshot import MEMORY_FILES
+    from memory.files import MEMORY_FILES
     from memory.history.lost_files import lost_files
 
     missing, wrong = [], False
