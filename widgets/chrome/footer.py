@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual import events
@@ -128,6 +129,11 @@ def active_binding(screen: Screen[Any], key: str) -> ActiveBinding | None:
     return found
 
 
+@lru_cache(maxsize=512)
+def _width(keys: str, description: str) -> int:
+    return cell_width(keys) + (1 + cell_width(description) if description else 0)
+
+
 class Hint(NamedTuple):
     """One action that can be done now: its binding's id, its first key as people write it, what it does.
 
@@ -144,12 +150,12 @@ class Hint(NamedTuple):
     @property
     def keys(self) -> str:
         """All its keys, as they are drawn."""
-        return "/".join((*(key for key, _ in self.before), self.key))
+        return "/".join([*[key for key, _ in self.before], self.key]) if self.before else self.key
 
     @property
     def width(self) -> int:
         """Cells of the keys, and of a space and the description where it has one."""
-        return cell_width(self.keys) + (1 + cell_width(self.description) if self.description else 0)
+        return _width(self.keys, self.description)
 
     def action_at(self, x: int) -> str:
         """What a click on its cell `x`, from 0, does: the key's own, and on the words the last key's."""
@@ -170,17 +176,15 @@ def is_typing(focused: Widget | None) -> bool:
     return area is not None and isinstance(focused, area)
 
 
-def hints_of(screen: Screen[object]) -> list[Hint]:
+def hints_of(screen: Screen[object], bindings: Mapping[str, ActiveBinding], names: Mapping[str, str]) -> list[Hint]:
     """What the focused widget, its parents, the screen and the application can do now, one hint each.
 
-    While a person types in an editor, keys that would be typed are left out. The screen's `hint_names`, if it has them,
-    say by id what hints are called at its last look at the keys (empty: there is none); other bindings say it.
+    `bindings` are the active ones of the screen. While a person types in an editor, keys that would be typed are left
+    out. `names` say by id what hints are called (empty: there is none); other bindings say it.
     """
     hints: dict[tuple[str, str], Hint] = {}
     known: set[str] = set()
     typing = is_typing(screen.focused)
-    bindings = screen.active_bindings
-    names: Mapping[str, str] = getattr(screen, "hint_names", {})
     for active in bindings.values():
         binding = active.binding
         if not active.enabled or binding.key == UNBOUND:
@@ -231,7 +235,8 @@ def _own(node: DOMNode) -> Iterator[Binding]:
 class KeyHints(Drawing, Widget):
     """One line of hints; those that do not fit as a whole are left out. A click does what a hint says.
 
-    The screen's `hint_lead`, if it has one, gives words before all, such as how many rows are selected.
+    The screen's `hint_names`, if it has them, say by id what hints are called at its last look at the keys; its
+    `hint_lead`, if it has one, gives words before all, such as how many rows are selected.
     """
 
     ALLOW_SELECT = False
@@ -295,12 +300,15 @@ class KeyHints(Drawing, Widget):
         self._bindings_updated(self.screen)
 
     def _bindings_updated(self, screen: Screen[object]) -> None:
-        if self._late:
+        if self._late or (self._asked is not None and not screen.is_active):
+            # A screen that is covered follows when it comes back.
             return
-        bindings, names = screen.active_bindings, getattr(screen, "hint_names", {})
+        bindings = screen.active_bindings
+        # Beside the keys, for it is of the last look at them.
+        names: Mapping[str, str] = getattr(screen, "hint_names", {})
         same = self._asked is not None and bindings is self._asked[0] and names is self._asked[1]
         self._asked = (bindings, names)
-        hints = self._hints if same else hints_of(screen)
+        hints = self._hints if same else hints_of(screen, bindings, names)
         lead = getattr(screen, "hint_lead", "")
         if (hints, lead) != (self._hints, self._lead):
             self._hints, self._lead = hints, lead
