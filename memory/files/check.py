@@ -57,7 +57,9 @@ _PROSE = ("journal", "knowledge")
 _BY_PLACE = attrgetter("file", "line", "code", "message")
 
 _LAST: dict[str, tuple[tuple[Document, ...], tuple[Problem, ...]]] = {}
-"""What was found last in all files, and in the bytes of each, with the documents that it was found in."""
+"""What was found last in all files, with the documents that it was found in."""
+_EACH: dict[str, tuple[Document, tzinfo, tuple[Problem, ...]]] = {}
+"""What was found last in each file by itself, with its document and the workspace's zone."""
 
 
 def check_files(snapshot: Snapshot, names: Iterable[str] | None = None) -> tuple[Problem, ...]:
@@ -100,20 +102,19 @@ def _check_file(snapshot: Snapshot, name: str) -> Iterator[Problem]:
         level: Level = "note" if name in MEMORY_FILES else "error"
         yield Problem(level, name, 0, "file.missing", f"there is no {name}")
         return
-    document = snapshot.document(name)
-    yield from _document_problems(name, document)
+    document, zone, known = snapshot.document(name), snapshot.zone, _EACH.get(name)
+    if known is None or known[0] is not document or known[1] != zone:
+        known = _EACH[name] = (document, zone, tuple(_document_problems(snapshot, name, document)))
+    yield from known[2]
+
+
+def _document_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+    yield from _structure(name, document)
+    yield from secret_problems(name, document)
     kind = name.removesuffix(".md") if not name.startswith("archive/") else name[8:].split("-")[0]
     rule = _RULES.get(kind)
     if rule is not None:
         yield from rule(snapshot, name, document)
-
-
-def _document_problems(name: str, document: Document) -> tuple[Problem, ...]:
-    """Return what is wrong in the bytes of one file alone; kept until the file has other ones."""
-    known = _LAST.get(name)
-    if known is None or known[0][0] is not document:
-        known = _LAST[name] = ((document,), (*_structure(name, document), *secret_problems(name, document)))
-    return known[1]
 
 
 def _structure(name: str, document: Document) -> Iterator[Problem]:

@@ -95,9 +95,9 @@ class LinkIndex:
         """Return every task under the `JOB` or `PLAN` that it names."""
         found: dict[str, list[LinkPlace]] = {}
         if self.tasks is not None:
-            for task, named in zip(self.tasks.tasks, self.tasks.columns.of(_named), strict=True):
-                if named is not None:
-                    _put(found, named[part], LinkPlace(task))
+            for number, named in enumerate(self.tasks.columns.of(_named)):
+                if named is not None and named[part]:
+                    _put(found, named[part], LinkPlace(self.tasks.tasks[number]))
         return found
 
     def _naming(self, part: int, name: str) -> Iterator[Task]:

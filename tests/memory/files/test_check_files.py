@@ -11,7 +11,7 @@ from app.demo.workspace import demo_files
 from bench.workspaces import Size, workspace_files
 from memory.document import Document
 from memory.errors import RefusedError
-from memory.files.check import check_files, worst
+from memory.files.check import _EACH, _LAST, check_files, worst
 from memory.files.snapshot import Snapshot, SnapshotSource
 from memory.files.tasks.check import _read
 from tests.fixture_files import sample, sample_names, variants
@@ -221,3 +221,18 @@ def test_only_changed_entries_are_checked_again() -> None:
     again = check_files(later)
     assert _read.cache_info().misses == asked + 1
     assert [one.code for one in again if one not in found] == ["task.due"]
+
+
+def test_only_changed_files_are_looked_at_again() -> None:
+    """After a change of one file what was found in the others is kept, and the whole is that of a first look."""
+    before = snapshot_of(FILES)
+    check_files(before)
+    known = dict(_EACH)
+    later = snapshot_of({**FILES, "knowledge.md": FILES["knowledge.md"] + b"\n##Unread\n"})
+    later._documents |= {name: before.document(name) for name in FILES if name != "knowledge.md"}
+    again = check_files(later)
+    assert [name for name, one in _EACH.items() if one is not known[name]] == ["knowledge.md"]
+    assert "document.heading" in {one.code for one in again}
+    _LAST.clear()
+    _EACH.clear()
+    assert check_files(later) == again
