@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from app.tui import main_screen
 from app.tui.app import MemdeckApp
+from app.tui.commands.conditions import Situation
+from app.tui.keys.available import KeyState, key_state
 from app.tui.keys.help import key_groups
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
@@ -50,6 +53,28 @@ async def test_undo_right_behind_a_change_counts(workspace: Workspace) -> None:
         await settle(pilot)
         assert [task.section for task in workspace.snapshot().tasks.tasks] == sections
         assert "U redo" in hints(app)
+
+
+async def test_the_keys_are_looked_at_once(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step of the cursor asks what the keys mean once; a dialog asks nothing of the screen that it covers."""
+    app = make_app(workspace)
+    async with running(app, (160, 36)) as pilot:
+        looks: list[KeyState] = []
+
+        def look(now: Situation) -> KeyState:
+            looks.append(key_state(now))
+            return looks[-1]
+
+        monkeypatch.setattr(main_screen, "key_state", look)
+        await press(pilot, "j")
+        assert len(looks) == 1
+        await press(pilot, "d")
+        assert app.screen is not app.main_screen
+        assert len(looks) == 1
+        await press(pilot, "escape")
+        assert len(looks) == 2
+        await press(pilot, "d", "enter")
+        assert {"u undo", "a add"} <= set(hints(app))
 
 
 async def test_a_selection_shows_what_is_done_to_it(workspace: Workspace) -> None:
