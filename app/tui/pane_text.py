@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+from textual.worker import WorkerCancelled
 
 from memory.base.safe_text import visible
 
@@ -98,8 +101,10 @@ async def _settle(app: MemdeckApp) -> None:
     """Wait until nothing is being read or drawn any more."""
     while True:
         waited = [worker for worker in app.workers if not worker.is_finished]
-        if waited:
-            await app.workers.wait_for_complete(waited)
+        for worker in waited:
+            # One that a newer one of its kind took the place of has nothing to say.
+            with suppress(WorkerCancelled):
+                await worker.wait()
         await asyncio.sleep(0.01)
         if app.idle and not any(not worker.is_finished for worker in app.workers):
             return

@@ -12,6 +12,7 @@ from app.demo.workspace import demo_files
 from memory.document import Document, parse
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
+from tests.pilots import worked
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from widgets.pane.base import Pane
 from widgets.pane.rows import RowKey
@@ -80,7 +81,8 @@ async def showing(
 
 async def settled(pilot: Pilot[None], app: Harness) -> None:
     """Wait until workers are done and everything is drawn."""
-    await app.workers.wait_for_complete()
+    while await worked(app):
+        pass
     await pilot.pause()
     await pilot.pause()
 
