@@ -12,7 +12,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from operator import add
 from typing import Any, TextIO
 
 from memory.base.safe_text import cell_width, clip, visible
@@ -231,29 +230,35 @@ class Paint:
         columns = [_visible(column) for column in zip(*rows, strict=True)]
         if not columns:
             return
+        # One template makes a row in one step; joining its cells takes twice as long.
         shown: list[list[str]] = []
-        used = cell_width(indent)
+        template, used = indent.replace("%", "%%"), cell_width(indent)
         for number, column in enumerate(columns):
-            cells, gaps, width = column, None, 0
+            cells, form = column, "%s"
             if number < len(columns) - 1:
-                sizes = _sizes(column)
-                width = max(sizes)
+                width, form, cells = _padded(column)
                 if not width:
                     continue
-                gaps = [" " * (width - size + 2) for size in sizes]
+                used += width + 2
             elif not any(column):
                 continue
             elif self.width is not None:
                 room = max(self.width - used, 1)
                 cells = [clip(cell, room) for cell in column]
-            if alerts:
-                cells = [self.alert(cell) if alerts.get(row) == number else cell for row, cell in enumerate(cells)]
-            shown.append(cells if gaps is None else list(map(add, cells, gaps)))
-            used += width + 2
+            if alerts and self.color:
+                # The blanks behind a cell are not marked.
+                cells = [
+                    self.alert(cell.rstrip()) + (form % cell)[len(cell.rstrip()) :]
+                    if alerts.get(row) == number
+                    else cell
+                    for row, cell in enumerate(cells)
+                ]
+            template += form
+            shown.append(cells)
         if not shown:
-            shown.append(columns[0])
-        for row in zip(*shown, strict=True):
-            yield (indent + "".join(row)).rstrip()
+            template, shown = "%s", [columns[0]]
+        for cells_of_row in zip(*shown, strict=True):
+            yield (template % cells_of_row).rstrip()
 
 
 def _visible(column: Sequence[str]) -> list[str]:
@@ -262,14 +267,17 @@ def _visible(column: Sequence[str]) -> list[str]:
     return list(column) if visible(whole) is whole else [visible(cell) for cell in column]
 
 
-def _sizes(column: Sequence[str]) -> list[int]:
-    """Return how many cells of the terminal each one takes."""
+def _padded(column: list[str]) -> tuple[int, str, list[str]]:
+    """Return how many cells of the terminal a column takes, and a form and texts that give its cells padded to that."""
     whole = "".join(column)
     if whole.isascii() and whole.isprintable():
-        return list(map(len, column))
+        width = len(max(column, key=len))
+        return width, f"%-{width + 2}s", column
     # The same few names stand in thousands of rows.
-    known = {cell: cell_width(cell) for cell in set(column)}
-    return [known[cell] for cell in column]
+    sizes = {cell: cell_width(cell) for cell in set(column)}
+    width = max(sizes.values())
+    padded = {cell: cell + " " * (width - size + 2) for cell, size in sizes.items()}
+    return width, "%s", [padded[cell] for cell in column]
 
 
 def wants_color(environ: Mapping[str, str], terminal: bool) -> bool:

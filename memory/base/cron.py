@@ -223,6 +223,7 @@ def _read_value(text: str, name: str, low: int, high: int) -> int:
     return number
 
 
+@lru_cache(256)
 def describe(expr: str) -> str:
     """Say in a few words when an expression runs: `Mon 09:00`, `every 5 min`, `daily 02:00`.
 

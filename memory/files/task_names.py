@@ -13,7 +13,7 @@ from memory.document.lines_and_headings import encode
 from memory.document.nodes import bare
 
 from .refs.refs import tell_apart
-from .tasks.values import Head, created_of, identity_of, is_run, quick_identity
+from .tasks.values import Head, created_of, identity_of, is_run, quick_identities, quick_identity
 
 if TYPE_CHECKING:
     from memory.document import Document, Entry
@@ -40,6 +40,10 @@ class EntryColumns:
         if known is None:
             known = self._known[function] = list(map(function, self.entries))
         return known
+
+    def put(self, function: Callable[[Entry], T], answers: Sequence[T]) -> None:
+        """Take what a function says of each entry from whoever asked in a quicker way."""
+        self._known[function] = answers
 
     def known(self, function: Callable[[Entry], T]) -> Sequence[T] | None:
         """Return the same where it was asked before, else None."""
@@ -75,7 +79,18 @@ class TaskNames:
     A task is named by its place among the tasks of the file, from 0.
     """
 
-    __slots__ = ("_asked", "_goes_on", "_told", "_twins", "columns", "document", "file", "headings", "sections")
+    __slots__ = (
+        "_asked",
+        "_goes_on",
+        "_hexes",
+        "_told",
+        "_twins",
+        "columns",
+        "document",
+        "file",
+        "headings",
+        "sections",
+    )
 
     def __init__(self, file: str, document: Document, entries: Sequence[Entry]) -> None:
         """Nothing is worked out yet."""
@@ -84,6 +99,7 @@ class TaskNames:
         self.columns = EntryColumns(entries)
         self._twins: dict[int, str] | None = None
         self._goes_on: set[int] = set()
+        self._hexes: Sequence[str] | None = None
         self._told: dict[tuple[Entry, ...], list[str]] = {}
         self._asked = 0
         self.headings: dict[int, str] = {}
@@ -136,7 +152,15 @@ class TaskNames:
 
     def identities(self) -> Sequence[str]:
         """Return the identity of each task, in file order."""
+        if self.columns.known(task_identity) is None:
+            self.columns.put(task_identity, quick_identities(self.columns.entries))
         return self.columns.of(task_identity)
+
+    def ref_hex(self, index: int) -> str:
+        """Return the digits of the ref of one task."""
+        if self._hexes is not None:
+            return self._hexes[index]
+        return self.twin_hex(index) or self.identity(index)
 
     def long_hex(self, index: int) -> str:
         """Return the digits that no other task of the file has."""
@@ -196,6 +220,15 @@ class TaskNames:
             # Another thread that asks meanwhile is answered one by one; it must not do all this as well.
             self._asked = -len(self.columns.entries)
             self._find_twins()
+        if self._hexes is None:
+            found = list(self.identities())
+            for place, digits in (self._twins or {}).items():
+                if place not in self._goes_on:
+                    found[place] = digits
+            for place, entry in enumerate(self.columns.entries):
+                if b"recurring:" in entry.raw and is_run(entry):
+                    found[place] = self.long_hex(place)
+            self._hexes = found
 
     def _find_twins(self) -> None:
         """Work out the identity of every task, and the long digits of those that share theirs with another."""

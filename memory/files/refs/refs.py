@@ -79,7 +79,8 @@ T = TypeVar("T", bound=Referable)
 
 
 @cache
-def _blake2b() -> Callable[..., Any]:
+def hash_function() -> Callable[..., Any]:
+    """Return BLAKE2b."""
     # The same function; hashlib would load OpenSSL first, which takes longer than naming a thousand tasks.
     try:
         from _blake2 import blake2b
@@ -95,7 +96,7 @@ def identity_hex(*parts: str) -> str:
 
 def identity_of_bytes(parts: bytes) -> str:
     """Return the digits of an identity whose parts are joined by NULs, in the bytes of the file."""
-    return str(_blake2b()(parts, digest_size=SHORT // 2).hexdigest())
+    return str(hash_function()(parts, digest_size=SHORT // 2).hexdigest())
 
 
 def tell_apart(identity: str, marks: Sequence[bytes]) -> list[str]:
@@ -104,7 +105,7 @@ def tell_apart(identity: str, marks: Sequence[bytes]) -> list[str]:
     A mark is what a twin says. Equal marks are counted from the end, and how many they are goes into the digits: the
     digits of one of three never are those of one of two.
     """
-    blake2b = _blake2b()
+    blake2b = hash_function()
     count = Counter(marks)
     seen: dict[bytes, int] = {}
     digests = []

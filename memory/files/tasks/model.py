@@ -129,7 +129,12 @@ class Task:
     @property
     def ref(self) -> str:
         """The ref, `tasks#…`: ten digits, more for twins in the file and for completed runs of a recurring task."""
-        return f"{KIND}#{self._names.twin_hex(self._index) or self.identity}"
+        return f"{KIND}#{self.ref_hex}"
+
+    @property
+    def ref_hex(self) -> str:
+        """The digits of the ref."""
+        return self._names.ref_hex(self._index)
 
     @property
     def priority(self) -> str | None:

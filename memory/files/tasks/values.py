@@ -12,7 +12,7 @@ from memory.base.patterns import late
 from memory.base.remarks import ABSENT, is_absent, split_remark
 from memory.document import Document, Section
 from memory.document.lines_and_headings import ESCAPES
-from memory.files.refs.refs import identity_hex, identity_of_bytes
+from memory.files.refs.refs import SHORT, hash_function, identity_hex, identity_of_bytes
 from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -197,8 +197,15 @@ def _quick(raw: bytes, key: bytes) -> bytes | None:
 _MOMENT = late(rb"([!-~][ -~]{6,}[!-~])\n(?=[^ \t\r\n]|[ \t\r\n]*\Z)")
 """A value of eight characters or more, as every date is, with nothing behind its line that could go on with it."""
 
-_HEADING = late(rb"### (?:\[(?:%b)\] )?([!-Z\\-~\x80-\xff][ -~\x80-\xff]*)(?<![ -#])\n" % "|".join(PRIORITIES).encode())
+_HEADING = late(rb"### (?:\[(%b)\] )?([!-Z\\-~\x80-\xff][ -~\x80-\xff]*)(?<![ -#])\n" % "|".join(PRIORITIES).encode())
 """A heading with nothing odd at the ends of its title: neither blanks nor hashes nor brackets."""
+
+_USUAL = late(
+    rb"### (?:\[(?:%b)\] )?([!-Z\\-~\x80-\xff][ -~\x80-\xff]*)(?<![ -#])\n"
+    rb"((?:- (?!created:)[A-Za-z]+: [^<\r\n]*\n)*+)- created: ([!-~][ -~]{6,}[!-~])\n(?=[^ \t\r\n]|[ \t\r\n]*\Z)"
+    % "|".join(PRIORITIES).encode()
+)
+"""Such a heading, and `created` in its usual line below other such lines that can hide nothing."""
 
 
 def quick_identity(raw: bytes) -> str | None:
@@ -206,17 +213,41 @@ def quick_identity(raw: bytes) -> str | None:
 
     A ref is looked up among all tasks of a file, and most of them are never asked for anything else.
     """
+    heading = usual_heading(raw)
+    if heading is None:
+        return None
+    created = _quick(raw, _CREATED)
+    return None if created is None else identity_of_bytes(b"tasks\0%b\0%b" % (heading[1], created))
+
+
+def quick_identities(entries: Iterable[Entry]) -> list[str]:
+    """Return the identity of each task; those of a whole file are worked out in one go."""
+    match, blake2b, size = _USUAL.match, hash_function(), SHORT // 2
+    found: list[str] = []
+    for entry in entries:
+        raw = entry.raw
+        usual = match(raw)
+        if usual is not None:
+            title, above, created = usual.groups()
+            if title[0] < 128 and title[-1] < 128 and not (above and (b"```" in above or b"~~~" in above)):
+                found.append(blake2b(b"tasks\0%b\0%b" % (title, created), digest_size=size).hexdigest())
+                continue
+        found.append(quick_identity(raw) or identity_of(entry))
+    return found
+
+
+def usual_heading(raw: bytes) -> tuple[bytes | None, bytes] | None:
+    """Return priority and title out of the source of a task; None where the heading is not the usual one."""
     heading = _HEADING.match(raw)
     if heading is None:
         return None
-    title: bytes = heading[1]
+    priority, title = heading.groups()
     # Outside of ASCII there is white space as well.
     if title[0] >= 128 or title[-1] >= 128:
         text = title.decode("utf-8", ESCAPES)
         if text.strip() != text:
             return None
-    created = _quick(raw, _CREATED)
-    return None if created is None else identity_of_bytes(b"tasks\0%b\0%b" % (title, created))
+    return priority, title
 
 
 def text_or_none(value: str | None) -> str | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from app.cli.declared import OneOf, argument, group, option, under
 from app.cli.printing import tell
 from app.cli.session import Session
-from app.cli.values import PERCENT, PRIORITY, facts, given, in_words, pairs, recurs, short, something, when
+from app.cli.values import PERCENT, PRIORITY, facts, given, in_words, pairs, recurs, something, when
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
@@ -108,6 +108,8 @@ def _table(session: Session, found: list[Task]) -> Iterator[str]:
     if not found:
         yield "no tasks"
         return
+    from memory.files.tasks.rows import read_row
+
     # A date from this day on is not over anywhere, whatever its time and its offset are.
     ahead = (session.now + timedelta(days=3)).strftime("%Y-%m-%d")
     over = _is_over(session)
@@ -122,14 +124,13 @@ def _table(session: Session, found: list[Task]) -> Iterator[str]:
         rows = []
         open_section = section in SECTIONS[:2]
         for index, task in enumerate(found[start:end]):
-            due = task.due_parts
+            priority, title, due, assigned, done = read_row(task.entry)
             late = open_section and due.date is not None and due.date[:10] < ahead and over(due.date)
             if late:
                 alerts[index] = 2
-            progress = _progress(task) if section == "in-progress" else ""
-            rows.append(
-                (short(task.ref), task.priority or "", _due(due, late), progress, task.assigned or "", task.title)
-            )
+            progress = f"{done}%" if done is not None and section == "in-progress" else ""
+            cell = (due.date or "") if due.recurring is None and not late else _due(due, late)
+            rows.append((task.ref_hex, priority or "", cell, progress, assigned or "", title))
         words = _HEADINGS[section] if heading is None else _misplaced(heading)
         yield ("\n" if start else "") + session.paint.line(f"{words} ({end - start})")
         yield from session.paint.columns(rows, alerts=alerts)
@@ -176,10 +177,6 @@ def _due(due: DueValue, late: bool) -> str:
 
         text = f"{text} ({describe(due.recurring)})" if text else describe(due.recurring)
     return f"{text} overdue" if late else text
-
-
-def _progress(task: Task) -> str:
-    return "" if task.progress is None else f"{task.progress}%"
 
 
 @under(
