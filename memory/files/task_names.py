@@ -80,6 +80,7 @@ class TaskNames:
     """
 
     __slots__ = (
+        "_alone",
         "_asked",
         "_goes_on",
         "_hexes",
@@ -100,6 +101,7 @@ class TaskNames:
         self._twins: dict[int, str] | None = None
         self._goes_on: set[int] = set()
         self._hexes: Sequence[str] | None = None
+        self._alone: set[int] = set()  # Tasks that were asked for and have no twin.
         self._told: dict[tuple[Entry, ...], list[str]] = {}
         self._asked = 0
         self.headings: dict[int, str] = {}
@@ -186,6 +188,8 @@ class TaskNames:
     def _twin_of(self, index: int) -> str | None:
         """Return the long digits of a task that has the same title and `created` as another one, else None."""
         if self._twins is None:
+            if index in self._alone:
+                return None
             if self._asked < _FEW:
                 self._asked += 1
                 return self._look_for_twins(index)
@@ -203,12 +207,18 @@ class TaskNames:
         else:
             title, created = entries[index].memo(Head).title, created_of(entries[index])
             source = encode(title)
-            group = [
-                place
-                for place, other in enumerate(entries)
-                if source in other.raw and other.memo(Head).title == title and created_of(other) == created
-            ]
+            # Nearly every title stands in the file once, which one look at its bytes tells.
+            group = (
+                []
+                if _is_once(self.document.dump(), source)
+                else [
+                    place
+                    for place, other in enumerate(entries)
+                    if source in other.raw and other.memo(Head).title == title and created_of(other) == created
+                ]
+            )
         if len(group) < 2:
+            self._alone.add(index)
             return None
         self._look_at(group)
         digits = tell_apart(self.identity(index), [bare(entries[place]) for place in group])
@@ -255,6 +265,11 @@ class TaskNames:
 def task_identity(entry: Entry) -> str:
     """Return the ten hex digits of a task."""
     return quick_identity(entry.raw) or identity_of(entry)
+
+
+def _is_once(data: bytes, part: bytes) -> bool:
+    """Tell whether bytes hold a part no more than once."""
+    return data.find(part, data.find(part) + 1) < 0
 
 
 def _places(identities: Sequence[str], identity: str) -> list[int]:
