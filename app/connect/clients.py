@@ -140,8 +140,9 @@ def _codex(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     first, *rest = setting.server
     table = [
         "[mcp_servers.memdeck]",
-        f"command = {json.dumps(first)}",
-        f"args = {json.dumps(rest)}",
+        # TOML knows no pairs of escapes for one character.
+        f"command = {json.dumps(first, ensure_ascii=False)}",
+        f"args = {json.dumps(rest, ensure_ascii=False)}",
         'env_vars = ["XDG_STATE_HOME", "XDG_CONFIG_HOME"]',
     ]
     user = _codex_home(setting) / "AGENTS.md"

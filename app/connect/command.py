@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
+
+from memory.base.programs import find_program
 
 
 def this_command(*, portable: bool = False) -> list[str]:
@@ -15,7 +16,8 @@ def this_command(*, portable: bool = False) -> list[str]:
     """
     here = Path(sys.argv[0])
     own = os.path.abspath(here) if here.name == "memdeck" and here.is_file() else None
-    found = shutil.which("memdeck")
+    # Not one of the folder that happens to be the current one.
+    found = find_program("memdeck", os.environ.get("PATH", ""))
     if portable and found is not None and (own is None or os.path.realpath(found) == os.path.realpath(own)):
         return ["memdeck"]
     if own is not None or found is not None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from memory.document.compare import take_over
-from memory.errors import ConflictError, MemdeckError, UsageError
+from memory.errors import ConflictError, MemdeckError, RefusedError, UsageError
 from memory.storage.files.replace import (
     allow_replacing,
     make_parents,
@@ -122,6 +122,7 @@ def plan_connect(setting: ConnectionTarget, state: Path) -> Connection:
     client = client_of(setting.client, setting.scope)
     files = []
     for path, parts in _by_file(client.parts(setting)).items():
+        _stay_inside(path, setting)
         before = read_file(path)
         after = before
         for part in parts:
@@ -142,14 +143,29 @@ def plan_disconnect(setting: ConnectionTarget, state: Path) -> Connection:
     files = []
     for path, parts in _by_file(client.parts(setting)).items():
         before = read_file(path)
+        known = _recorded(path, state)
+        if known is None:
+            _stay_inside(path, setting)
         if before is None or path in shared:
             files.append(FilePlan(path, before, before))
             continue
-        after = _original(before, parts, _recorded(path, state))
+        after = _original(before, parts, known)
         if after != before:
             allow_replacing(path)
         files.append(FilePlan(path, before, after))
     return Connection(setting, tuple(files))
+
+
+def _stay_inside(path: Path, setting: ConnectionTarget) -> None:
+    """Raise RefusedError `connect.outside` where a file of a project leads out of it: who wrote that chose the place."""
+    real = path.resolve()
+    if not setting.user and not real.is_relative_to(setting.project.resolve()):
+        raise RefusedError(
+            "connect.outside",
+            f"{path} leads out of the project, to {real}",
+            "remove the link, or connect that folder itself; nothing was changed",
+            file=str(path),
+        )
 
 
 def carry_out(connection: Connection, state: Path, *, undo: bool = False) -> Connection:

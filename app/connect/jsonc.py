@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,7 +75,7 @@ class JsonFile:
             if kind != "space":
                 self._tokens.append((kind, at, found.end()))
             at = found.end()
-        self._comments = [token for token in self._tokens if token[0] == "comment"]
+        self._comments = [(start, end) for kind, start, end in self._tokens if kind == "comment"]
         self._tokens = [token for token in self._tokens if token[0] != "comment"]
 
     def _wrong(self, at: int, why: str) -> UsageError:
@@ -135,8 +136,10 @@ class JsonFile:
                 node.comma = True
         previous = self._tokens[self._at - 1][2]
         _, closing_start, node.end, _ = self._take()
-        inside = [stop for _, begin, stop in self._comments if previous <= begin < closing_start]
-        node.last = max([previous, *inside])
+        before = bisect_left(self._comments, (closing_start,)) - 1
+        node.last = previous
+        if before >= 0 and self._comments[before][0] >= previous:
+            node.last = self._comments[before][1]
         return node
 
     def data(self, node: Node | None) -> Any:
@@ -172,11 +175,14 @@ class JsonFile:
     @property
     def indent(self) -> str:
         """The indentation of one level."""
+        stop = 0
         for node in self.root.parts if self.root is not None else ():
             begin = node.key_start if node.key_start >= 0 else node.start
-            before = self.text[self.text.rfind("\n", 0, begin) + 1 : begin]
+            # Not farther back: a file of one line may hold a hundred thousand keys.
+            before = self.text[self.text.rfind("\n", stop, begin) + 1 : begin] if "\n" in self.text[stop:begin] else ""
             if before and not before.strip(" \t"):
                 return before
+            stop = node.end
         return "  "
 
     def put(self, path: Sequence[str], value: Any) -> str:
@@ -202,10 +208,16 @@ class JsonFile:
             raise self._wrong(node.start, "a list is wanted here")
         return self._added(node, None, value)
 
-    def without(self, path: Sequence[str], wanted: Callable[[Any], bool] | None = None) -> str:
+    def without(
+        self,
+        path: Sequence[str],
+        wanted: Callable[[Any], bool] | None = None,
+        inside: tuple[str, Callable[[Any], bool]] | None = None,
+    ) -> str:
         """Take away what stands under some keys, or those items of the list there that are wanted.
 
-        Objects and lists on the way that are empty then go with it.
+        Objects and lists on the way that are empty then go with it. Of items that stay, `inside` names a list of theirs
+        and what of that is wanted too; some of it stays.
         """
         node = self.find(path)
         if node is None:
@@ -213,33 +225,36 @@ class JsonFile:
         if wanted is not None:
             if node.opening != "[":
                 return self.bom + self.text
-            gone = [place for place, item in enumerate(node.items) if wanted(self.data(item))]
-            if not gone:
-                return self.bom + self.text
-            if len(gone) < len(node.items):
-                file = self
-                for place in reversed(gone):
-                    inside = file.find(path)
-                    assert inside is not None
-                    file = JsonFile(self.name, file._spliced([file._span(inside, place)]))
-                return file.bom + file.text
+            gone = {place for place, item in enumerate(node.items) if wanted(self.data(item))}
+            if not gone or len(gone) < len(node.items):
+                splices = self._spans(node, gone)
+                for place, item in enumerate(node.items):
+                    inner = item.members.get(inside[0]) if inside is not None and place not in gone else None
+                    if inside is not None and inner is not None:
+                        more = {number for number, one in enumerate(inner.items) if inside[1](self.data(one))}
+                        splices += self._spans(inner, more)
+                return self._spliced(sorted(splices))
         above = self.find(path[:-1])
         assert above is not None
         if len(above.members) == 1 and len(path) > 1:
             return self.without(path[:-1])
-        return self._spliced([self._span(above, list(above.members).index(path[-1]))])
+        return self._spliced(self._spans(above, {list(above.members).index(path[-1])}))
 
-    def _span(self, parent: Node, place: int) -> tuple[int, int, str]:
-        """Return the place of a value inside another one, with its key and the comma that goes with it."""
+    def _spans(self, parent: Node, gone: Collection[int]) -> list[tuple[int, int, str]]:
+        """Return the places of values inside another one, with their keys and the commas that go with them."""
+        if not gone:
+            return []
         parts = parent.parts
         begin = [part.key_start if part.key_start >= 0 else part.start for part in parts]
-        if place + 1 < len(parts):
-            return begin[place], begin[place + 1], ""
-        if place:
-            stop = parts[place].end
+        kept = max((place for place in range(len(parts)) if place not in gone), default=-1)
+        spans = [(begin[place], begin[place + 1], "") for place in sorted(gone) if place < kept]
+        if kept < 0:
+            spans.append((parent.start + 1, parent.last if parent.comma else parts[-1].end, ""))
+        elif kept + 1 < len(parts):
+            stop = parts[-1].end
             rest = re.compile(r"[ \t\r\n]*,").match(self.text, stop) if parent.comma else None
-            return parts[place - 1].end, rest.end() if rest else stop, "," if parent.comma else ""
-        return parent.start + 1, parent.last if parent.comma else parts[0].end, ""
+            spans.append((parts[kept].end, rest.end() if rest else stop, "," if parent.comma else ""))
+        return spans
 
     def _added(self, parent: Node, key: str | None, value: Any) -> str:
         parts = parent.parts
@@ -275,11 +290,11 @@ class JsonFile:
 
     def _spliced(self, splices: Sequence[tuple[int, int, str]]) -> str:
         """Return the file with some places replaced; they come in their order."""
-        text = self.text
-        # From the end on; of two at one place the second first.
-        for start, end, new in reversed(splices):
-            text = text[:start] + new + text[end:]
-        return self.bom + text
+        pieces, at = [self.bom], 0
+        for start, end, new in splices:
+            pieces += [self.text[at:start], new]
+            at = end
+        return "".join([*pieces, self.text[at:]])
 
 
 def _nested(path: Sequence[str], value: Any) -> Any:

@@ -14,7 +14,7 @@ from memory.errors import UsageError
 from .blocks import HASH, MARKUP, has_block, with_block, without_block
 from .jsonc import JsonFile
 
-_OURS = re.compile(r"\bhook (?:session-start|prompt|pre-compact|stop|session-end) --client ")
+_OURS = re.compile(r"(?:\bmemdeck|\bapp\.main)'? hook (?:session-start|prompt|pre-compact|stop|session-end) --client ")
 
 
 class ConnectionPart(Protocol):
@@ -82,7 +82,10 @@ class JsonEntry:
 
 @dataclass(frozen=True, slots=True)
 class JsonHook:
-    """An item of a list of hooks in a JSON file; an older one of memdeck is replaced."""
+    """An item of a list of hooks in a JSON file; an older one of memdeck is replaced.
+
+    A person may have put commands of their own beside memdeck's into one item, or given it a matcher: those stay.
+    """
 
     path: Path
     keys: tuple[str, ...]
@@ -95,28 +98,38 @@ class JsonHook:
             return data
         file = _file(self, data)
         if file.find(self.keys) is not None:
-            file = _file(self, file.without(self.keys, _is_ours).encode())
+            file = _file(self, self._without(file).encode())
         return file.add(self.keys, self.value).encode()
 
     def take(self, data: bytes) -> bytes | None:
         """Return the file without hooks of memdeck."""
-        return _file(self, data).without(self.keys, _is_ours).encode()
+        return self._without(_file(self, data)).encode()
 
     def stands(self, data: bytes | None) -> bool:
         """Tell whether the hook is there, and no older one beside it."""
         file = _file(self, data)
         node = file.find(self.keys)
         items = file.data(node) if node is not None and node.opening == "[" else []
-        return [item for item in items if _is_ours(item)] == [self.value]
+        return [one for item in items for one in _commands(item) if self._is_ours(one)] == _commands(self.value)
+
+    def _without(self, file: JsonFile) -> str:
+        def only_ours(item: Any) -> bool:
+            commands = _commands(item)
+            return bool(commands) and all(map(self._is_ours, commands))
+
+        return file.without(self.keys, only_ours, ("hooks", self._is_ours))
+
+    def _is_ours(self, command: Any) -> bool:
+        """Tell whether a command of a client's file is one of memdeck's."""
+        if not isinstance(command, dict):
+            return False
+        return command in _commands(self.value) or _OURS.search(str(command.get("command", ""))) is not None
 
 
-def _is_ours(item: Any) -> bool:
-    """Tell whether a hook of a client's file is one of memdeck's."""
-    if not isinstance(item, dict):
-        return False
-    inner = item.get("hooks")
-    commands = [item, *(inner if isinstance(inner, list) else ())]
-    return any(isinstance(one, dict) and _OURS.search(str(one.get("command", ""))) for one in commands)
+def _commands(item: Any) -> list[Any]:
+    """Return the commands of an item of a list of hooks: those of its own list, or itself."""
+    inner = item.get("hooks") if isinstance(item, dict) else None
+    return inner if isinstance(inner, list) else [item]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +200,6 @@ class InstructionBlock:
         return has_block(data, MARKUP) and with_block(data, MARKUP, list(self.lines)) == data
 
 
-def _is_own(data: bytes) -> bool:
-    return b"memdeck" in data or _OURS.search(data.decode("utf-8", "replace")) is not None
-
-
 @dataclass(frozen=True, slots=True)
 class OwnFile:
     """A file that is memdeck's alone."""
@@ -200,7 +209,7 @@ class OwnFile:
 
     def put(self, data: bytes | None) -> bytes:
         """Return its text; UsageError `connect.taken` where another file has its name."""
-        if data is not None and not _is_own(data):
+        if data is not None and not self._is_own(data):
             raise UsageError(
                 "connect.taken", f"{self.path} is there, and not memdeck's", "move it", file=str(self.path)
             )
@@ -208,8 +217,11 @@ class OwnFile:
 
     def take(self, data: bytes) -> bytes | None:
         """Return None where the file is as memdeck wrote it or an older one did; else it stays."""
-        return None if _is_own(data) else data
+        return None if self._is_own(data) else data
 
     def stands(self, data: bytes | None) -> bool:
         """Tell whether the file is as it should be."""
         return data == self.text.encode()
+
+    def _is_own(self, data: bytes) -> bool:
+        return self.stands(data) or b"memdeck" in data or _OURS.search(data.decode("utf-8", "replace")) is not None

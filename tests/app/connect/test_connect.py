@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from app.connect.connect import carry_out, plan_connect, plan_disconnect, states
 from app.connect.jsonc import JsonFile
 from app.connect.parts import InstructionBlock, JsonHook, OwnFile
 from memory.errors import MemdeckError
+from tests.growth import assert_in_proportion
 
 PLAIN = [
     "",
@@ -287,18 +289,20 @@ def test_an_older_hook_is_replaced(tmp_path: Path) -> None:
     """After a move of the command there is one hook an event, the new one, and the way back is still whole."""
     state = tmp_path / "state"
     path = tmp_path / "project/.claude/settings.json"
-    old = setting_of(tmp_path, "claude-code")
+    usual = setting_of(tmp_path, "claude-code")
+    command = ("/old place/python3", "-m", "app.main")
+    old = ConnectionTarget("claude-code", "project", usual.project, usual.home, {}, command)
     path.parent.mkdir()
     path.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "date"}]}]}}\n')
     before = tree(tmp_path)
     carry_out(plan_connect(old, state), state)
-    new = ConnectionTarget("claude-code", "project", old.project, old.home, {}, ("/usr/bin/true",))
+    new = ConnectionTarget("claude-code", "project", old.project, old.home, {}, ("/opt/memdeck",))
     assert [one.state for one in states(new, new) if one.client == "claude-code"] == ["partly", "no"]
     carry_out(plan_connect(new, state), state)
     stops = json.loads(path.read_text())["hooks"]["Stop"]
     assert [hook["command"] for stop in stops for hook in stop["hooks"]] == [
         "date",
-        "/usr/bin/true hook stop --client claude-code",
+        "/opt/memdeck hook stop --client claude-code",
     ]
     carry_out(plan_disconnect(new, state), state, undo=True)
     assert tree(tmp_path) == before
@@ -341,3 +345,108 @@ def test_what_a_client_gets_is_said(client: str, scope: str, tmp_path: Path) -> 
     assert (state.state, state.gains) == ("working", said)
     for event in CLIENTS[client].events:
         assert any(f"hook {event}" in str(part) or f'"{event}"' in str(part) for part in parts), event
+
+
+OURS = "/bin/true hook stop --client claude-code"
+
+
+def test_commands_of_the_person_beside_a_hook_stay(tmp_path: Path) -> None:
+    """Put into the item of memdeck's hook, or like it in words, they are still there when memdeck's own are gone."""
+    state = tmp_path / "state"
+    setting = setting_of(tmp_path, "claude-code")
+    path = tmp_path / "project/.claude/settings.json"
+    carry_out(plan_connect(setting, state), state)
+    hooks = json.loads(path.read_text())
+    hooks["hooks"]["Stop"][0]["hooks"][:0] = [{"type": "command", "command": "first"}]
+    hooks["hooks"]["Stop"][0]["hooks"].append({"type": "command", "command": "last"})
+    other = {"type": "command", "command": "other hook session-start --client mine"}
+    hooks["hooks"]["SessionStart"].append({"matcher": "startup", "hooks": [other]})
+    path.write_text(json.dumps(hooks, indent=2))
+    assert not plan_connect(setting, state).changes
+    carry_out(plan_disconnect(setting, state), state, undo=True)
+    left = json.loads(path.read_text())["hooks"]
+    assert [one["command"] for one in left["Stop"][0]["hooks"]] == ["first", "last"]
+    assert left["SessionStart"] == [{"matcher": "startup", "hooks": [other]}]
+    assert sorted(left) == ["SessionStart", "Stop"]
+
+
+@pytest.mark.parametrize("ours", [{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}, {0, 1, 2}, {3}, {2, 3}, {0, 3}])
+@pytest.mark.parametrize("last", ["", ", "])
+def test_whichever_hooks_of_a_list_are_ours_the_others_stay(ours: set[int], last: str) -> None:
+    """First, in the middle, last, with a comma behind it or not: the rest is the same JSON, and means the same."""
+    items = [f'{{"command": "{OURS if place in ours else f"own {place}"}"}}' for place in range(4)]
+    text = '{"hooks": {"stop": [' + ", ".join(items) + last + ']}, "a": 1}'
+    part = JsonHook(Path("hooks.json"), ("hooks", "stop"), {"command": OURS})
+    left = JsonFile("hooks.json", (part.take(text.encode()) or b"").decode())
+    own = [{"command": f"own {place}"} for place in range(4) if place not in ours]
+    assert left.data(left.root) == {"hooks": {"stop": own}, "a": 1}
+
+
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [("CLAUDE.md", "../home/.bashrc"), (".claude", "../home/.claude"), (".mcp.json", "../home/none.json")],
+)
+def test_a_project_that_leads_elsewhere_is_not_followed(tmp_path: Path, link: str, target: str) -> None:
+    """Who wrote the project would choose which file of the person's memdeck writes; nothing is written."""
+    setting = setting_of(tmp_path, "claude-code")
+    (tmp_path / "home/.claude").mkdir()
+    (tmp_path / "home/.claude/settings.json").write_text("{}\n")
+    (tmp_path / "home/.bashrc").write_text("export A=1\n")
+    (tmp_path / "project" / link).symlink_to(target)
+    before = tree(tmp_path)
+    for plan in (plan_connect, plan_disconnect):
+        with pytest.raises(MemdeckError) as error:
+            plan(setting, tmp_path / "state")
+        assert error.value.code == "connect.outside"
+    assert tree(tmp_path) == before
+
+
+def test_a_link_within_the_project_is_followed(tmp_path: Path) -> None:
+    """`CLAUDE.md -> AGENTS.md` is how many projects have it; the project itself may be reached by a link as well."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "project").symlink_to("real")
+    (tmp_path / "real/AGENTS.md").write_text("# Rules\n")
+    (tmp_path / "real/CLAUDE.md").symlink_to("AGENTS.md")
+    there_and_back(setting_of(tmp_path, "claude-code"), tmp_path)
+
+
+def test_what_was_connected_through_a_link_is_disconnected(tmp_path: Path) -> None:
+    """What memdeck wrote itself it takes away, wherever the project leads by now."""
+    state = tmp_path / "state"
+    setting = setting_of(tmp_path, "claude-code")
+    words = tmp_path / "project/AGENTS.md"
+    words.write_text("# Rules\n")
+    carry_out(plan_connect(setting, state), state)
+    words.rename(tmp_path / "shared.md")
+    words.symlink_to("../shared.md")
+    carry_out(plan_disconnect(setting, state), state, undo=True)
+    assert (tmp_path / "shared.md").read_text() == "# Rules\n"
+
+
+def test_a_command_with_any_letters_is_written(tmp_path: Path) -> None:
+    """TOML has no pairs of escapes: a path with an emoji is written as it is."""
+    usual = setting_of(tmp_path, "codex")
+    setting = ConnectionTarget("codex", "project", usual.project, usual.home, {}, ("/bin/📸/memdeck",))
+    carry_out(plan_connect(setting, tmp_path / "state"), tmp_path / "state")
+    table = tomllib.loads((tmp_path / "project/.codex/config.toml").read_text())
+    assert table["mcp_servers"]["memdeck"]["command"] == "/bin/📸/memdeck"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda size: "{" + ", ".join(f'"k{number}": 1' for number in range(size)) + "}",
+        lambda size: '{"a": [' + ", ".join('{"k": 1 /* x */}' for _ in range(size)) + "]}",
+        lambda size: '{"a": 1, "stop": [{"command": "date"}' + f', {{"command": "{OURS}"}}' * size + "]}",
+    ],
+    ids=["keys", "comments", "hooks"],
+)
+def test_a_file_of_one_long_line_costs_what_it_holds(make: Callable[[int], str]) -> None:
+    """A hundred thousand keys, comments or hooks of memdeck in one line are no reason to wait for minutes."""
+    part = JsonHook(Path("hooks.json"), ("stop",), {"command": OURS})
+
+    def change(text: str) -> None:
+        JsonFile("hooks.json", text).put(("mcpServers", "memdeck"), {"command": "x"})
+        part.take(text.encode())
+
+    assert_in_proportion(make, change, 3_000)
