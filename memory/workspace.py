@@ -375,7 +375,9 @@ class Workspace:
         after = Snapshot(WrittenFiles(before, written), lambda: self.machine_zone, self._views, None, _nobody)
         after.past = self._past
         said = tuple(before.remarks)
-        return Outcome(change, edit.summary, edit.ref, entry=edit.entry, secrets=secrets, snapshot=after, remarks=said)
+        return Outcome(
+            change, edit.summary, edit.ref, edit.kept, entry=edit.entry, secrets=secrets, snapshot=after, remarks=said
+        )
 
     def save(
         self,
@@ -400,10 +402,8 @@ class Workspace:
         from .files.write_checks import refuse_unwritable
 
         said = summary or f"saved {name}"
-        kept: tuple[str, ...] = ()
 
         def build(snapshot: Snapshot) -> Edit:
-            nonlocal kept
             current = snapshot.document(name)
             if not current.dump().strip():
                 current = base
@@ -411,10 +411,9 @@ class Workspace:
                 refuse_unwritable(name, current)
             merged = merge_file(name, base, ours, current)
             kept = tuple(f"{one.entry or one.section}: {one.why}" for one in merged.kept)
-            return Edit({name: merged.document}, said)
+            return Edit({name: merged.document}, said, kept=kept)
 
-        outcome = self.change(operation, build, actor=actor, now=now)
-        return outcome._replace(kept=kept)
+        return self.change(operation, build, actor=actor, now=now)
 
     def undo(self, *, actor: str, now: datetime) -> Change:
         """Take back the newest change that `actor` made, in whichever process; raises `change.none`,

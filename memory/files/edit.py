@@ -26,7 +26,8 @@ class Edit(NamedTuple):
     new content, in the order in which they are to be put in place: a file that receives an entry before the one
     that loses it. `summary` is one line for people, `ref` the entry that a caller goes on with (None: none), `entry`
     that entry itself where it is at hand: it is found again among many without working out their refs. `moves`
-    says that entries only change files, which was counted: nothing comes that did not stand in one of them.
+    says that entries only change files, which was counted: nothing comes that did not stand in one of them. `kept` are
+    sentences about entries that stay although one side of a merge removed them.
     """
 
     documents: Mapping[str, Document]
@@ -34,6 +35,7 @@ class Edit(NamedTuple):
     ref: str | None = None
     entry: Entry | None = None
     moves: bool = False
+    kept: tuple[str, ...] = ()
 
 
 def started_document(snapshot: Files, name: str, now: datetime) -> Document:

@@ -10,6 +10,7 @@ import pytest
 from memory.errors import RefusedError
 from memory.storage.transaction import transaction
 from tests.crash import (
+    after,
     crossing,
     errors,
     foreign,
@@ -56,6 +57,7 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "locks and leases": lambda folder: errors.errors(folder, every=25 * STRIDE, locking=True),
     "locks and leases for good": lambda folder: errors.errors(folder, every=50 * STRIDE, locking=True, lasting=True),
     "short writes": errors.short_writes,
+    "memory behind the commit": lambda folder: after.after(folder, every=30 * STRIDE),
     "a failing log": lambda folder: log_faults.log_faults(folder, every=300 * STRIDE),
     "foreign writers": lambda folder: foreign.foreign(folder, every=30, near=True),
     "foreign writers, then kill": lambda folder: foreign.foreign(folder, every=25, near=True, killed=1),
@@ -111,6 +113,15 @@ def test_a_broken_protocol_is_noticed(mutant: str) -> None:
     """The harness finds what is wrong with a protocol in which one thing was broken."""
     mutants.prepare()
     assert mutants.noticed(mutant) == mutations.MUTANTS[mutant][0]
+
+
+def test_memory_that_runs_out_behind_a_save_makes_no_failure_of_it(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The save of a form that was merged with what an agent changed is told as made, at whichever call that is."""
+    saves = [one for one in after.OPERATIONS if one.name == "save over an agent's change"]
+    monkeypatch.setattr(after, "OPERATIONS", saves)
+    tally = after.after(top)
+    assert tally.points > 20
+    assert tally.violations == []
 
 
 def test_reduced_protection_is_told(top: Path) -> None:
