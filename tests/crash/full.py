@@ -32,7 +32,7 @@ def full(top: Path, every: int = 1) -> Tally:
             tally.expect(code in (END, REFUSED), f"{where}: ended with {code}")
             refused += code == REFUSED
             # The first change of a memory system sets its room aside: with several files, nothing was set aside before.
-            first = operation.name in ("init", "store the first fact")
+            first = operation.name in ("init", "store the first fact", "make the project state")
             tally.expect(code == END or not reserve or first, f"{where}: refused")
             for number in [number for number in range(calls) if wanted()]:
                 place = _copy(start, folder, reserve)
