@@ -157,7 +157,7 @@ def plan_disconnect(setting: ConnectionTarget, state: Path) -> Connection:
 
 
 def _stay_inside(path: Path, setting: ConnectionTarget) -> None:
-    """Raise RefusedError `connect.outside` where a file of a project leads out of it: who wrote that chose the place."""
+    """Raise RefusedError `connect.outside` where a file of a project leads out of it: who wrote it chose where."""
     real = path.resolve()
     if not setting.user and not real.is_relative_to(setting.project.resolve()):
         raise RefusedError(
