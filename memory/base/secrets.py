@@ -116,15 +116,16 @@ _HARMLESS = (
 )  # fmt: skip
 _SECRET_LENGTH = 6
 
-# Behind these names one word that ends the clause is a value: `password: swordfish`, not `password: ask Alice`.
+# Behind these names one word that ends the clause is a value: `password: swordfish`, not `password: ask Alice`. From
+# three characters on, for `token: no` and `password: ok` are answers.
 _STATED = (
     r"(?<![A-Za-z])(?:pass(?:w(?:or)?d|phrase|code)|pwd|(?:[a-z]+[_-])?token|[a-z]+[_-]secret)"
     r"(?:\*\*|[`\"'])?[ \t]{0,3}[:=](?:\*\*)?[ \t]{0,3}"
-    r"[\"'`]?(?P<value>[A-Za-z][A-Za-z_!@#$%^&*+-]{3,127})[\"'`]?(?=[.!?)\]}]{0,3}(?:[\s,;|]*\Z|[\r\n,;|]))"
+    r"[\"'`]?(?P<value>[A-Za-z0-9\xc0-\u024f][\w\xc0-\u024f!@#$%^&*+-]{2,127})[\"'`]?(?=[.!?)\]}]{0,3}(?:[\s,;|]*\Z|[\r\n,;|]))"
 )  # fmt: skip
 _STATED_NAMES = (b"pass", b"pwd", b"secret", b"token")
 _LOWERS = frozenset(b"abcdefghijklmnopqrstuvwxyz")
-_BEARER = r"(?<![A-Za-z])bearer[ \t]+(?P<value>[A-Za-z][A-Za-z._~+/-]{3,2047})(?P<next>[ \t]+[A-Za-z])?"
+_BEARER = r"(?<![A-Za-z])bearer[ \t]+(?P<value>[A-Za-z][A-Za-z._~+/-]{2,2047})(?P<next>[ \t]+[A-Za-z])?"
 
 _RUN, _RUN_LOOK = 40, 2048
 _RUN_CHARS = bytes(97 if code in _WORD or code in b"+/=" else 32 for code in range(256))
@@ -259,11 +260,11 @@ def _named(text: str, lower: bytes) -> Iterator[FoundSecret]:
 def _plain_words(text: str, lower: bytes) -> Iterator[FoundSecret]:
     """Yield values of letters alone: behind `token:` and the like where they end a clause, and behind `Bearer`."""
     for match in itertools.islice(_matches_at(text, lower, _STATED, _STATED_NAMES), _MOST):
-        if _is_plain_value(match["value"]):
+        if _is_plain_value(match["value"], pin=match[0].lower().startswith(("pass", "pwd"))):
             yield FoundSecret("password or token", match.start("value"), match.end("value"))
     for match in itertools.islice(_matches_at(text, lower, _BEARER, (b"bearer",)), _MOST):
         prose = match["next"] and not match[0].startswith("Bearer")
-        if not prose and _is_plain_value(match["value"]):
+        if not prose and _is_plain_value(match["value"], pin=False):
             yield FoundSecret("bearer token", match.start("value"), match.end("value"))
 
 
@@ -291,12 +292,15 @@ def _matches_at(text: str, lower: bytes, pattern: str, needles: tuple[bytes, ...
             yield match
 
 
-def _is_plain_value(word: str) -> bool:
-    """Tell whether a word of letters and marks may be a secret: it is none that people write about secrets."""
+def _is_plain_value(word: str, *, pin: bool) -> bool:
+    """Tell whether a word may be a secret: it is none that people write about secrets, and no number but a `pin`."""
+    if word.isdigit():
+        return pin
     lower = word.lower().strip("-_")
     return (
-        len(lower) >= 4
+        len(lower) >= 3
         and lower not in PROSE_WORDS
+        and any(map(str.isalpha, word))
         and not _regex(_HARMLESS, _ANY_CASE).match(word)
         and not _regex(_STANDS_FOR, re.IGNORECASE).match(word)
     )
@@ -377,5 +381,14 @@ value values vault verified version wanted warning weak weekly were what when wh
 wrong yearly your
 """
 
-PROSE_WORDS = frozenset(_PROSE.split())
+_SHORT_PROSE = """
+ack add age ago all and any api app apps are ask auto aws bad big bot but can cap cdn cli csrf css csv day dev did dns
+due end env etc exp fix for gcp get git goes got gpg had has her him his how iam idp ids its jti jwe jwk jws jwt kdf
+key kid lan ldap let llm log low max may mcp mfa min mtls n/a new nil nor not now off oidc old one ops opt otp our out
+own pat pem per pgp pii pin pkce pki pro push put raw ref req run saml sdk see set sha she sms smtp soon ssh ssl sso
+stale sub tba tbc tbd tls too top totp tpm try ttl two url use uuid vpn was way web who why xor xsrf yes yet you zip
+"""
+"""Short ones, among them what formats, protocols and services are called."""
+
+PROSE_WORDS = frozenset(_PROSE.split() + _SHORT_PROSE.split())
 """Words, in lower case, that people write behind `password:`, `token:` and `Bearer` without telling one."""
