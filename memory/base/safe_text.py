@@ -39,6 +39,11 @@ def visible(text: str, *, newlines: bool = False) -> str:
     """
     if (text.isascii() and text.isprintable()) or not _SUSPECT.search(text):
         return text
+    if newlines and "\n" in text and "\r" not in text:
+        # Most lines are plain, and then there is nothing to look for in them.
+        lines = text.split("\n")
+        shown = [visible(line, newlines=True) for line in lines]
+        return text if shown == lines else "\n".join(shown)
     return re.sub(_UNSAFE, _show_in_lines if newlines else _show, text)
 
 

@@ -116,6 +116,10 @@ class Curated:
         tier = check_selector(scope, agent, tier)
         return self.visible(agent, tier) if scope is None else (self.root(scope, agent, tier),)
 
+    def existing(self, roots: Sequence[Root]) -> tuple[Root, ...]:
+        """Return those of some folders that are there: others hold nothing, and no catalogue is opened for them."""
+        return tuple(root for root in roots if os.path.isdir(f"{self.side_of(root).store.root}/{root.folder}"))
+
     # -- memories -----------------------------------------------------------------------------------------------------
 
     def memories(self, roots: Sequence[Root]) -> list[Memory]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .control.replay import replay
-from .dreaming.settle import settle
-
 if TYPE_CHECKING:
+    import sqlite3
     from datetime import datetime
 
     from .curated import Curated
@@ -17,5 +15,19 @@ def finish_interrupted(curated: Curated, now: datetime) -> None:
     """Finish the changes, decisions and dreams that a crash interrupted, unless another process is at work."""
     for side in curated.sides.values():
         side.store.recover()
-        replay(side, now)
-        settle(side, now)
+        if side.records.look(_waits, False):
+            # Most processes find nothing, and are spared the imports.
+            from .control.replay import replay
+            from .dreaming.settle import settle
+
+            replay(side, now)
+            settle(side, now)
+
+
+def _waits(db: sqlite3.Connection) -> bool:
+    """Tell whether a decision was not carried out, or a dream has no end."""
+    (found,) = db.execute(
+        "SELECT EXISTS (SELECT 1 FROM memory_decisions WHERE applied_at IS NULL AND abandoned IS NULL)"
+        " OR EXISTS (SELECT 1 FROM memory_consolidations WHERE status = 'running')"
+    ).fetchone()
+    return bool(found)

@@ -139,9 +139,10 @@ class FactStore:
         from .inject import inject
 
         with self._mutex:
-            self._injections += 1
+            # Without a message nothing is looked up.
+            self._injections += bool(message.strip())
             # To make an index takes longer than to look at each fact once, which is all that a prompt hook asks for.
-            index = None if self._injections == 1 else lambda: self._index_of(reading)
+            index = None if self._injections <= 1 else lambda: self._index_of(reading)
         return inject(reading, message, now, settings, index)
 
     def _index_of(self, reading: FactsOfFile) -> FactIndex:

@@ -55,6 +55,13 @@ def test_visible_keeps_lines_where_asked() -> None:
     assert visible("a\nb\r\nc\rd\te\x1b", newlines=True) == "a\nb\nc\nd    e\\x1b"
 
 
+@given(ANY)
+def test_lines_are_shown_as_the_whole_text_is(text: str) -> None:
+    """A text whose lines are looked at one by one is shown like one that is looked at as a whole."""
+    lines = text.replace("\r", "\n")
+    assert visible(f"{lines}\r", newlines=True) == f"{visible(lines, newlines=True)}\n"
+
+
 @given(ANY, st.booleans())
 def test_nothing_that_steers_gets_through(text: str, newlines: bool) -> None:
     """No control, bidirectional or invisible character comes out, and a second time changes nothing."""

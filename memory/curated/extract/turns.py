@@ -11,8 +11,6 @@ from memory.curated.model import Json
 from memory.curated.places.session_ids import check_session
 from memory.errors import MemdeckError
 
-from .inbox import stamp
-
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
     from memory.curated.sides import Side
@@ -68,6 +66,8 @@ def feed(curated: Curated, session: str, role: str, content: str, turn: int | No
     Beyond `extractor.queue.coalesce_max` turns of a session the oldest are dropped, and so is the oldest of more than
     64 sessions.
     """
+    from .inbox import stamp
+
     check_session(session)
     records = side_of_turns(curated).records
     if not content.strip():

@@ -14,8 +14,6 @@ from memory.errors import MemdeckError
 from memory.named_tuple import NamedTuple
 from memory.storage.files.version import sha256
 
-from .header import BadFile, read
-
 if TYPE_CHECKING:
     from memory.storage import Store
 
@@ -120,6 +118,8 @@ def read_file(store: Store, root: Root, name: str) -> Memory | Invalid | None:
         store.remember(path, None)  # Thousands of files would stay in memory.
     if not stored.exists:
         return None
+    from .header import BadFile, read
+
     try:
         header, body = read(stored.data, root)
     except BadFile as bad:

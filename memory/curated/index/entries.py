@@ -6,11 +6,12 @@ import json
 from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from memory.curated.files.index_file import IndexLine
 from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root, changed_at
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from memory.curated.files.index_file import IndexLine
 
 COLUMNS = "id, root, filename, header, body, content_hash, mtime_ns"
 
@@ -88,6 +89,8 @@ def same_slug(
 
 def index_lines(db: sqlite3.Connection, root: Root, most: int = -1) -> list[IndexLine]:
     """Return what the index of a folder says of its memories, the newest first; `most` of them, -1 for all."""
+    from memory.curated.files.index_file import IndexLine
+
     rows = db.execute(
         "SELECT name, filename, description FROM memory_catalog_entries WHERE error IS NULL AND root = ?"
         " ORDER BY mtime_ns DESC, filename LIMIT ?",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 from memory.base.patterns import late
 
 STOP = frozenset(
@@ -33,6 +31,8 @@ def fold(text: str) -> str:
     """Return a text in lower case without accents, as both indexes hold it."""
     if text.isascii():
         return text.lower()
+    import unicodedata
+
     return unicodedata.normalize(
         "NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)).translate(_PLAIN)
     ).casefold()
@@ -69,7 +69,7 @@ def meaningful(text: str) -> tuple[str, ...]:
 
 def is_unspaced(word: str) -> bool:
     """Tell whether a word is a run of a script that writes no spaces."""
-    return _UNSPACED.fullmatch(word) is not None
+    return not word.isascii() and _UNSPACED.fullmatch(word) is not None
 
 
 def pairs(word: str) -> tuple[str, ...]:

@@ -7,17 +7,15 @@ import threading
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.curated.control.decision import time_of
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.errors import MemdeckError
 
-from .found import LOCAL, KnownProvider, providers
-from .interface import NotHandled
-
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
     from memory.curated.sides import Side
+
+    from .found import KnownProvider
 
 _EMPTY: Json = {"active": None, "disabled": [], "breakers": {}, "session": None}
 _NONE: Any = object()
@@ -59,17 +57,30 @@ def change_state(side: Side | None, now: datetime, change: Any) -> None:
 
 def active(curated: Curated) -> KnownProvider:
     """Return the provider that counts here: that of the workspace, of the person, of the settings, or the local one."""
-    states = [read_state(side) for side in (home(curated), curated.sides.get("global"))]
+    from .found import LOCAL
+
+    return _other(curated) or LOCAL
+
+
+def _other(curated: Curated) -> KnownProvider | None:
+    """Return the provider that counts here where it is that of another package, None for the local one."""
+    here = home(curated)
+    states = [read_state(side) for side in dict.fromkeys((here, curated.sides.get("global")))]
     names = (*(state["active"] for state in states), curated.settings["provider.name"].lower())
     name = next((one for one in names if one), "local")
     # Other packages are looked for only where one of them is selected.
     if name == "local" or any(name in state["disabled"] for state in states):
-        return LOCAL
-    return {one.name: one for one in providers()[0]}.get(name, LOCAL)
+        return None
+    from .found import providers
+
+    found = {one.name: one for one in providers()[0]}.get(name)
+    return None if found is None or found.package is None else found
 
 
 def status_of(curated: Curated, one: KnownProvider, now: datetime) -> Json:
     """Return a provider for programs."""
+    from memory.curated.control.decision import time_of
+
     state = read_state(home(curated))
     person = read_state(curated.sides.get("global"))
     breaker = state["breakers"].get(one.name, {})
@@ -90,8 +101,8 @@ def call(curated: Curated, method: str, now: datetime, /, *arguments: object) ->
     """Return what the active provider answers, None where memdeck does it by itself: nothing selected, not handled,
     a breaker that is open, an error, or no answer in time.
     """
-    one = active(curated)
-    if one.package is None:
+    one = _other(curated)
+    if one is None:
         return None
     side, settings = home(curated), curated.settings
     breaker = read_state(side)["breakers"].get(one.name, {})
@@ -113,6 +124,8 @@ def call(curated: Curated, method: str, now: datetime, /, *arguments: object) ->
 
 def _ask(one: KnownProvider, method: str, arguments: tuple[object, ...], seconds: float) -> tuple[Any, str | None]:
     """Return the answer, or the code of what went wrong."""
+    from .interface import NotHandled
+
     box: list[tuple[Any, str | None]] = []
 
     def work() -> None:
@@ -175,7 +188,7 @@ def prompt_block(curated: Curated, agent: str | None, now: datetime) -> str:
 
 def session_began(curated: Curated, session: str, query: str | None, now: datetime) -> None:
     """Tell the provider which session goes on, and what it will be about."""
-    if active(curated).package is None:
+    if _other(curated) is None:
         return
     side = home(curated)
     before = read_state(side).get("session")
@@ -189,6 +202,8 @@ def session_began(curated: Curated, session: str, query: str | None, now: dateti
 
 def note_collisions(curated: Curated, now: datetime) -> None:
     """Note the providers that collide as events, each once."""
+    from .found import providers
+
     bad = providers()[1]
     side = home(curated)
     if not bad or side is None:

@@ -78,6 +78,7 @@ def find(
 ) -> RecallFound:
     """Return the memories of some folders that a text may mean, the best first; `skip` are ids to leave out."""
     settings = curated.settings
+    roots = curated.existing(roots)
     raw = settings["recall.raw_candidates"] if raw is None else raw
     rows: dict[tuple[str, int], CandidateRow] = {}
     words: dict[tuple[str, int], float] = {}

@@ -135,7 +135,7 @@ def _text(
     after = settings["recall.freshness.banner_after_days"]
     parts: list[str] = []
     hashes: list[str] = []
-    for root in roots:
+    for root in curated.existing(roots):
         side = curated.side_of(root)
         newest = side.catalog.read((root,), partial(newest_change, root=root))
         if not newest:

@@ -77,6 +77,26 @@ def test_a_message_gets_its_recall_once(curated: Client) -> None:
     assert curated.hook("prompt", prompt="/compact deploy window") == ""
 
 
+def test_a_message_loads_only_what_it_needs(curated: Client) -> None:
+    """Nothing is replayed, no provider is looked for and no index of facts is made for one message."""
+    for number in range(3):
+        assert curated.memdeck("facts", "store", f"the gateway of shop {number} is deployed").returncode == 0
+    code = (
+        f"import sys; from app.hooks.run import run; run(['prompt', '--now', {NOW!r}])\n"
+        "print(*sys.modules, sep='\\n', file=sys.stderr)"
+    )
+    given = json.dumps({"session_id": "one", "cwd": str(curated.root), "prompt": QUESTION}).encode()
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=curated.root, env=curated.environ, input=given, capture_output=True,
+        timeout=PATIENCE, check=True,
+    )  # fmt: skip
+    loaded = set(done.stderr.decode().split())
+    assert b"Deploys happen on Tuesday mornings" in done.stdout
+    assert {"memory.curated.recall.find", "memory.facts.inject"} <= loaded
+    spared = {"control.replay", "control.rules", "control.scan", "dreaming.settle", "providers.found"}
+    assert not loaded & {"memory.facts.index", "click", "textual", *(f"memory.curated.{name}" for name in spared)}
+
+
 def test_what_was_said_becomes_a_ledger(curated: Client) -> None:
     """The messages of both are kept with their secrets masked; a session that is resumed goes on under a number."""
     curated.hook("session-start")
