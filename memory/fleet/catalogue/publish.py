@@ -34,7 +34,7 @@ LONGEST = 100_000
 """Characters of an entry that are published; a search in depth reads the others."""
 REFRESH_SECONDS = 300
 """After how long a workspace that could not be opened is tried again."""
-STALE_AT_ONCE = 10
+STALE_AT_ONCE = 3
 """How many workspaces whose files did not change are looked at in a round: an edit elsewhere waits for them."""
 
 _COLUMNS = "id, host, file, kind, title, text, date, day, ref, tags, words"
@@ -135,15 +135,23 @@ class Publisher:
         self._free: dict[str, Iterator[int]] = {}
         self.generation = 0
 
-    def round(self, wanted: Mapping[Path, str], now: datetime, go_on: Callable[[], bool] = lambda: True) -> Published:
+    def round(
+        self,
+        wanted: Mapping[Path, str],
+        now: datetime,
+        go_on: Callable[[], bool] = lambda: True,
+        *,
+        stale_at_once: int | None = STALE_AT_ONCE,
+    ) -> Published:
         """Bring the catalogue up to date with the workspaces that are `wanted` (path → `full` or `names`).
 
+        Of those whose files did not change `stale_at_once` are looked at (None: all), which is what takes long.
         psycopg.Error; what was sent before stays, and the next round goes on from there.
         """
         while True:
             self._parcel = _Parcel()
             try:
-                done = self._round(wanted, now, go_on)
+                done = self._round(wanted, now, go_on, stale_at_once)
                 self._send()
             except BaseException as error:
                 # What is known here may not have arrived.
@@ -153,7 +161,9 @@ class Publisher:
                 raise
             return done
 
-    def _round(self, wanted: Mapping[Path, str], now: datetime, go_on: Callable[[], bool]) -> Published:
+    def _round(
+        self, wanted: Mapping[Path, str], now: datetime, go_on: Callable[[], bool], stale_at_once: int | None
+    ) -> Published:
         generation = self._one("SELECT generation FROM catalogue")
         if self._known is None or generation != self.generation:
             self._known = self._cursor()
@@ -181,9 +191,13 @@ class Publisher:
             changed += bool(new or gone)
             added += new
             removed += gone
+            if held.until is None:
+                stale.append((path, held))
             if len(self._parcel.entries) >= BATCH:
                 self._send()
-        for path, held in stale[:STALE_AT_ONCE]:
+        for path, held in stale[:stale_at_once]:
+            if not go_on():
+                break
             new, gone = self._publish(path, held, now, whole=held.broken)
             changed += bool(new or gone)
             added += new
@@ -241,8 +255,10 @@ class Publisher:
 
         counts = [0, 0]
         error: list[psycopg.Error] = []
+        # After the start of an agent: mostly all is as it was published, and edits shall not wait for a look at all.
+        first = whole and bool(held.files) and not held.watched and not held.broken
 
-        def read(workspace: Workspace) -> dict[str, Any]:
+        def read(workspace: Workspace) -> dict[str, Any] | None:
             watched = (*watched_of(workspace), *self._local.beside(workspace))
             # Before the files are read: what changes meanwhile is seen in the next round.
             stamp = stamp_of(watched)
@@ -252,13 +268,18 @@ class Publisher:
             except psycopg.Error as raised:
                 error.append(raised)
                 raise
+            held.watched, held.stamp, held.until = watched, stamp, None
+            if first and not any(counts):
+                return None
             standing = self._local.stand(workspace, now)
-            held.watched, held.stamp, held.until = watched, stamp, standing.until
+            held.until = standing.until
             return standing.overview.json()
 
         done = self._local.one(path, read)
         if error:
             raise error[0]
+        if done is None:
+            return 0, 0
         overview = {"error": dict(done)} if isinstance(done, WorkspaceFailure) else done
         overview = {key: value for key, value in cleared_json(overview).items() if key not in ("path", "host")}
         digests = (one for name, file in held.files.items() if name != "config.md" for one in file.digests)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
 from memory.fleet.catalogue.connect import connect, told
-from memory.fleet.catalogue.publish import Publisher
+from memory.fleet.catalogue.publish import STALE_AT_ONCE, Publisher
 from memory.fleet.local import LocalWorkspaces
 
 from .clear import KEEP_DAYS, clear
@@ -96,10 +96,10 @@ class HostAgent:
                 self._claim(database)
                 publisher = Publisher(database, self._local, self._host)
                 with told():
-                    self._round(database, publisher)
+                    self._round(database, publisher, stale_at_once=None)
                 asyncio.run(self._work(wait=False))
                 with told():
-                    self._round(database, publisher)
+                    self._round(database, publisher, stale_at_once=None)
             return
         failed: list[BaseException] = []
 
@@ -146,9 +146,15 @@ class HostAgent:
             self._stopping.wait(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
 
-    def _round(self, database: psycopg.Connection[tuple[Any, ...]], publisher: Publisher) -> None:
+    def _round(
+        self,
+        database: psycopg.Connection[tuple[Any, ...]],
+        publisher: Publisher,
+        stale_at_once: int | None = STALE_AT_ONCE,
+    ) -> None:
         now = self._beat(database)
-        done = publisher.round(self._settings.wanted(), now, lambda: not self._stopping.is_set())
+        go_on = lambda: not self._stopping.is_set()  # noqa: E731
+        done = publisher.round(self._settings.wanted(), now, go_on, stale_at_once=stale_at_once)
         self.published += done.added
         self.rounds += 1
         if done.added or done.removed:

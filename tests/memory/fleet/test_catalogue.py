@@ -361,6 +361,43 @@ def test_an_edit_does_not_wait_for_those_that_did_not_change(
         assert publisher.round(wanted, later).added > 0
         assert looked[0] == paths[20].name
         assert len(looked) == 1 + STALE_AT_ONCE
-        publisher.round(wanted, later)
-        publisher.round(wanted, later)
+        for _ in range(len(paths) // STALE_AT_ONCE):
+            publisher.round(wanted, later)
+        assert sorted(looked) == [one.name for one in paths]
+
+
+def test_an_edit_does_not_wait_for_a_look_at_all_after_a_start(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent that starts publishes what changed while it was away, and looks at the others some at a time."""
+    initialise(database)
+    paths = [make_workspace(tmp_path / f"w{number:02}", tmp_path / "state") for number in range(25)]
+    looked: list[str] = []
+    stand = LocalWorkspaces.stand
+
+    def count(self: LocalWorkspaces, workspace: Workspace, now: datetime) -> Standing:
+        looked.append(workspace.root.name)
+        return stand(self, workspace, now)
+
+    monkeypatch.setattr(LocalWorkspaces, "stand", count)
+    wanted = dict.fromkeys(paths, "full")
+    with connect(database) as connection:
+        _publisher(connection, tmp_path / "state").round(wanted, NOW)
+        (number,) = connection.execute("SELECT id FROM host").fetchone() or (0,)
+
+        def started() -> Publisher:
+            return Publisher(connection, LocalWorkspaces(tmp_path / "state", host="here"), number)
+
+        _journal(paths[20], SECRETS)
+        looked.clear()
+        later = NOW + timedelta(days=8)
+        publisher = started()
+        assert publisher.round(wanted, later).added > 0
+        assert looked[0] == paths[20].name
+        assert len(looked) == 1 + STALE_AT_ONCE
+        for _ in range(len(paths) // STALE_AT_ONCE):
+            publisher.round(wanted, later)
+        assert sorted(looked) == [one.name for one in paths]
+        looked.clear()
+        started().round(wanted, later, stale_at_once=None)
         assert sorted(looked) == [one.name for one in paths]
