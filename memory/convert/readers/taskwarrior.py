@@ -24,17 +24,33 @@ _READ = frozenset({"description", "status", "priority", "entry", "tags", "annota
 
 
 def read(path: Path) -> Iterator[Item | Skipped]:
-    """Yield the tasks; deleted ones, and the instances that a recurring one made of itself, are skipped."""
-    for number, task in enumerate(_tasks(path), 1):
+    """Yield the tasks; deleted ones, and those that wait and are made anew of a recurring one, are skipped.
+
+    Taskwarrior makes an instance of a recurring task for each of its due dates. Those that are completed come along,
+    without the recurrence: it belongs to the task that they are made of.
+    """
+    tasks = _tasks(path)
+    recurring = {
+        task["uuid"]: number
+        for number, task in enumerate(tasks, 1)
+        if isinstance(task, dict) and task.get("status") == "recurring" and isinstance(task.get("uuid"), str)
+    }
+    for number, task in enumerate(tasks, 1):
         where = f"{path}:{number}"
         title = task.get("description") if isinstance(task, dict) else None
         if not isinstance(title, str) or not title.strip():
             yield Skipped(where, "it has no description")
             continue
         status = task.get("status", "pending")
-        if status not in _SECTIONS:
+        if not isinstance(status, str) or status not in _SECTIONS:
             yield Skipped(f"{where}: {title}", f"its status is {one_line(status)[:40]}")
             continue
+        made_of = recurring.get(one_line(task.get("parent", "")))
+        if made_of is not None:
+            if _SECTIONS[status] == "pending" and not task.get("start"):
+                yield Skipped(f"{where}: {title}", f"it is a due date of the recurring task {path}:{made_of}")
+                continue
+            task = {key: value for key, value in task.items() if key != "recur"}
         yield _item(task, " ".join(title.split()), where)
 
 
