@@ -57,6 +57,8 @@ def search(connection: psycopg.Connection[tuple[Any, ...]], query: Query, limit:
     chosen = _Candidates(connection, query)
     with connection.transaction():
         connection.execute("SET LOCAL jit = off")
+        # Words that begin so are collected in memory; where that is too little whole pages are read for nothing.
+        connection.execute("SET LOCAL work_mem = '64MB'")
         numbers = chosen.best(most)
         if len(numbers) < most and any(not term.strict for term in query.terms):
             numbers = list(dict.fromkeys([*numbers, *chosen.loose(most)]))
@@ -86,14 +88,21 @@ class _Candidates:
         """Return numbers of entries that fit all words: all of a few, of many the likely best."""
         words = all_of(self._query)
         if not words:
-            return self._newest("", limit)
+            return self._newest(limit)
         keep = max(3 * limit, _FEWEST)
-        rows = self._ranked(words, RANKED + 1, keep)
-        if rows is not None:
-            return rows
-        whole = self._titled(words, all_of(self._query, "A", whole=True), keep)
-        begun = self._titled(words, all_of(self._query, "A"), keep) if len(whole) < limit else []
-        return list(dict.fromkeys([*whole, *begun, *self._newest(words, keep)]))
+        # Whole words are found many times faster than those that begin so, and count for more.
+        whole = all_of(self._query, whole=True)
+        if whole != words and self._are_many(whole):
+            words = whole
+        else:
+            rows = self._ranked(words, RANKED + 1, keep)
+            if rows is not None:
+                return rows
+        titles = (all_of(self._query, "A", whole=True), all_of(self._query, "A"))
+        (of_whole, begun), newest = self._newest_by_titles(words, titles)
+        if len(of_whole) >= limit:
+            begun = []
+        return list(dict.fromkeys([*of_whole[:keep], *begun[:keep], *newest[:keep]]))
 
     def loose(self, limit: int) -> list[int]:
         """Return numbers of entries that fit some of the words: first those that lack one, then those with any."""
@@ -101,13 +110,18 @@ class _Candidates:
         found: list[int] = []
         if 2 < len(terms) <= _MOST_LOOSE_TERMS:
             for some in combinations(terms, len(terms) - 1):
-                words = " & ".join(any_of([term], self._query) for term in some)
-                found += self._ranked(words, RANKED, limit) or []
+                for whole in (True, False):
+                    words = " & ".join(any_of([term], self._query, whole=whole) for term in some)
+                    rows = self._ranked(words, RANKED, limit) or []
+                    found += rows
+                    if rows:
+                        break
         for term in terms[: 2 * _MOST_LOOSE_TERMS]:
             if len(found) >= _LOOSE:
                 break
-            words = any_of([term], self._query)
-            found += self._titled(words, any_of([term], self._query, "A"), limit) + self._newest(words, limit)
+            titles = (any_of([term], self._query, "A"),)
+            (titled,), newest = self._newest_by_titles(any_of([term], self._query), titles)
+            found += titled[:limit] + newest[:limit]
         return found[: _LOOSE + limit]
 
     def _ranked(self, words: str, most: int, keep: int) -> list[int] | None:
@@ -126,22 +140,31 @@ class _Candidates:
             return None
         return [number for number, _ in rows]
 
-    def _titled(self, words: str, title: str, limit: int) -> list[int]:
-        """Return those with the words in their title, among the newest `RANKED` that fit: the index knows no titles."""
-        rows = self._connection.execute(
-            f"SELECT id FROM (SELECT e.id, e.words FROM {self._from} WHERE e.words @@ %s::tsquery {self._filters}"
-            f" ORDER BY e.day DESC, e.id DESC LIMIT {RANKED}) AS fits"
-            f" WHERE words @@ %s::tsquery LIMIT {limit}".encode(),
-            (words, *self._values, title),
-        )
-        return [number for (number,) in rows.fetchall()]
+    def _are_many(self, words: str) -> bool:
+        """Tell whether more than `RANKED` fit."""
+        found = self._connection.execute(
+            f"SELECT count(*) FROM (SELECT 1 FROM {self._from}"
+            f" WHERE e.words @@ %s::tsquery {self._filters} LIMIT {RANKED + 1}) AS fits".encode(),
+            (words, *self._values),
+        ).fetchone()
+        return found is not None and found[0] > RANKED
 
-    def _newest(self, words: str, limit: int) -> list[int]:
-        fits = "e.words @@ %s::tsquery" if words else "true"
+    def _newest_by_titles(self, words: str, titles: Sequence[str]) -> tuple[list[list[int]], list[int]]:
+        """Return the newest `RANKED` that fit, behind those of them that fit each of `titles`: the index knows none."""
+        asked = ", ".join(["words @@ %s::tsquery"] * len(titles))
         rows = self._connection.execute(
-            f"SELECT e.id FROM {self._from} WHERE {fits} {self._filters}"
+            f"SELECT id, {asked} FROM (SELECT e.id, e.day, e.words FROM {self._from} WHERE e.words @@ %s::tsquery"
+            f" {self._filters} ORDER BY e.day DESC, e.id DESC LIMIT {RANKED}) AS fits"
+            " ORDER BY day DESC, id DESC".encode(),
+            (*titles, words, *self._values),
+        ).fetchall()
+        return [[row[0] for row in rows if row[1 + at]] for at in range(len(titles))], [row[0] for row in rows]
+
+    def _newest(self, limit: int) -> list[int]:
+        rows = self._connection.execute(
+            f"SELECT e.id FROM {self._from} WHERE true {self._filters}"
             f" ORDER BY e.day DESC, e.id DESC LIMIT {limit}".encode(),
-            (*([words] if words else []), *self._values),
+            self._values,
         )
         return [number for (number,) in rows.fetchall()]
 

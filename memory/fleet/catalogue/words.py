@@ -64,9 +64,9 @@ def all_of(query: Query, weight: str = "", *, whole: bool = False) -> str:
     return " & ".join(parts)
 
 
-def any_of(terms: Sequence[Term], query: Query, weight: str = "") -> str:
+def any_of(terms: Sequence[Term], query: Query, weight: str = "", *, whole: bool = False) -> str:
     """Return what holds one of some terms, and every quoted one of the query."""
-    loose = " | ".join(term_words(term, weight) for term in terms if not term.strict)
+    loose = " | ".join(term_words(term, weight, whole=whole) for term in terms if not term.strict)
     strict = [term_words(term) for term in query.terms if term.strict]
     never = [f"!{term_words(term)}" for term in query.without]
     return " & ".join([*([f"({loose})"] if loose else []), *strict, *never])
