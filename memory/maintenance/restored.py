@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import Moment
 from memory.document.nodes import bare
-from memory.document.units import units_of
 from memory.errors import MemdeckError
-from memory.files.refs.entry_refs import ref_of
 from memory.named_tuple import NamedTuple
 
 from .rules import LeavingEntries, RuleResult, Today
@@ -39,6 +37,9 @@ def restored_in(workspace: Workspace) -> RestoredIn:
     """Return what tells which entries were brought back, by the change log; nothing where there is none."""
 
     def found(name: str) -> Sequence[Restored]:
+        from memory.document.units import units_of
+        from memory.files.refs.entry_refs import ref_of
+
         path = workspace.store.shown(f"memory/{name}")
         history = workspace.store.history
         restored: list[Restored] = []
@@ -68,6 +69,8 @@ def staying(
     ]
     if not fresh:
         return frozenset()
+    from memory.files.refs.entry_refs import ref_of
+
     by_source: dict[bytes, set[tuple[int, int]]] = {}
     by_ref: dict[str, set[tuple[int, int]]] = {}
     sources, refs = {one.source for one in fresh}, {one.ref for one in fresh if one.ref}

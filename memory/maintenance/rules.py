@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, Moment, read_moment
 from memory.base.patterns import late
-from memory.files.journal.model import read_date, split_heading
 from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -261,6 +260,8 @@ def section_date(section: Section) -> date | str:
     """Return the date of a journal section, or why it has none."""
     if not section.level:
         return "it stands under no date"
+    from memory.files.journal.model import read_date
+
     text = read_date(section.title)
     if text is None:
         return f"its section {section.title[:40]!r} is no date"
@@ -278,6 +279,8 @@ def entry_moment(day: date, entry: Entry, zone: tzinfo) -> Moment:
     raw = entry.raw
     if _USUAL_HEADING.match(raw):
         return _moment_at(day, raw[4:9].decode(), zone)
+    from memory.files.journal.model import split_heading
+
     return _moment_at(day, split_heading(entry.title)[0], zone)
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
 from memory.errors import MemdeckError
-from memory.files.edit import Edit
 from memory.workspace import stamped
 
 from . import conserve
@@ -21,6 +20,7 @@ from .rules import ALL_RULES
 
 if TYPE_CHECKING:
     from memory.document import Document
+    from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
     from memory.workspace import Workspace
 
@@ -122,6 +122,8 @@ def _write(
     rules: Collection[str],
 ) -> tuple[MaintenancePlan, str]:
     """Write the plan, or under the lock a new one if a file changed since; return the plan that was written."""
+    from memory.files.edit import Edit
+
     written = plan
 
     def build(snapshot: Snapshot) -> Edit:
