@@ -63,6 +63,9 @@ class PaneContext(Filtered, Protocol):
     def ref(self, item: Any) -> str:
         """Return what stays the same when an item's content changes."""
 
+    def with_ref(self, items: Sequence[Any], ref: str) -> Sequence[Any]:
+        """Return the items that may have a ref."""
+
     def counts(self, item: Any) -> bool:
         """Tell whether an item is one of those that the filter counts."""
 

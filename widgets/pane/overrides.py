@@ -81,6 +81,10 @@ class PaneSays(Widget):
         """What stays the same when an item's content changes."""
         return str(item.ref)
 
+    def with_ref(self, items: Sequence[Any], ref: str) -> Sequence[Any]:  # noqa: ARG002
+        """The items among which `ref` looks for one; a pane of very many tells them without the ref of each."""
+        return items
+
     def place(self, item: Any) -> str:
         """What stands at the right of the detail's frame: how the item is called elsewhere."""
         return self.ref(item)

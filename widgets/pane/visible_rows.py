@@ -163,7 +163,9 @@ class Arrangement:
             wanted = int(ref[5:])
             lines = [(item.line, row) for row, item, _ in self.rows.items if hasattr(item, "line")]
             return max((pair for pair in lines if pair[0] <= wanted), key=lambda pair: pair[0], default=(0, None))[1]
-        return next((row for row, item, _ in self.rows.items if self._pane.ref(item) == ref), None)
+        likely = self._pane.with_ref([item for _, item, _ in self.rows.items], ref)
+        found = next((item for item in likely if self._pane.ref(item) == ref), None)
+        return next((row for row, item, _ in self.rows.items if item is found), None)
 
     def warm(self, go_on: Callable[[], bool]) -> None:
         """Prepare what the first key of a filter needs; `go_on` is asked after each millisecond of work."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memory.document.lines_and_headings import decode
 from memory.files.refs.refs import SHORT, fits, look_up
-from memory.files.task_names import TaskNames
+from memory.files.task_names import TaskNames, task_identity
 
 from .values import (
     FIELD_KEYS,
@@ -120,6 +120,11 @@ class Task:
     def identity(self) -> str:
         """Ten hex digits made of title and `created`; twins have the same."""
         return self._names.identity(self._index)
+
+    @property
+    def knows_identities(self) -> bool:
+        """Whether the identities of all tasks of the file were worked out already."""
+        return self._names.columns.known(task_identity) is not None
 
     @property
     def long_hex(self) -> str:
@@ -450,11 +455,16 @@ def _titled(tasks: Sequence[Task], part: str) -> Sequence[Task]:
 
 def _by_digits(tasks: Iterable[Task], digits: str) -> list[Task]:
     """Return the tasks whose ref begins with these digits; a completed run of a recurring task has longer ones."""
-    short = digits[:SHORT]
-    found: list[Task] = []
-    for names, group in groupby(tasks, attrgetter("_names")):
-        identities = names.identities()
-        found += [task for task in group if identities[task._index].startswith(short)]
+    found = of_identity(tasks, digits)
     if len(digits) <= SHORT:
         return [task for task in found if not is_run(task.entry)]
     return [task for task in found if fits(task, digits)]
+
+
+def of_identity(tasks: Iterable[Task], digits: str) -> list[Task]:
+    """Return the tasks whose identity begins with the first ten of some hex digits: those of a ref, and its twins."""
+    found: list[Task] = []
+    for names, group in groupby(tasks, attrgetter("_names")):
+        identities = names.identities()
+        found += [task for task in group if identities[task._index].startswith(digits[:SHORT])]
+    return found

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.files.tasks.model import of_identity
 from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, grouped, is_missing, sort_key
 from widgets.list.line_list import GUTTER, MARGIN, LineList
 from widgets.list.rows import Continuation, Heading, Note
@@ -368,6 +369,11 @@ class TaskViews(Pane):
             return self.calendar.find(row)
         self.line_list.cursor = row
         return self.line_list.cursor is row
+
+    def with_ref(self, items: Sequence[Task], ref: str) -> Sequence[Task]:
+        """The tasks of one identity, where those of all tasks are known."""
+        known = bool(items) and items[0].knows_identities
+        return of_identity(items, ref.partition("#")[2]) if known else items
 
     def go_to(self, ref: str) -> bool:
         """Put the cursor on a task; a view that cannot show it gives way to the list."""
