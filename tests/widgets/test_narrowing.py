@@ -250,6 +250,21 @@ async def test_a_jump_ends_where_it_leads(view: str, monkeypatch: pytest.MonkeyP
             assert (pane.current().title, pane.filter) == (title, left)
 
 
+async def test_a_jump_asks_few_tasks_what_they_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The refs of those above are not worked out, and a ref of nothing leads nowhere."""
+    pane = TasksPane()
+    async with showing(pane, tasks()) as (_, _):
+        last = next(row.item for row in reversed(pane.shown_keys) if isinstance(row, RowKey))
+        wanted = last.ref
+        last._names.identities()
+        asked: list[str] = []
+        monkeypatch.setattr(pane, "ref", lambda item: asked.append(item.ref) or item.ref)
+        assert pane.arrangement.row_of(wanted).item is last
+        assert asked == [wanted]
+        assert pane.arrangement.row_of("tasks#0000000000") is None
+        assert asked == [wanted]
+
+
 @pytest.mark.usefixtures("in_slices")
 async def test_what_is_selected_stays_so() -> None:
     """A row that fits keeps its selection also where it is looked at last; one that does not fit loses it."""
