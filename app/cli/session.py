@@ -36,6 +36,7 @@ class Closeable(Protocol):
 
 
 C = TypeVar("C", bound=Closeable)
+T = TypeVar("T")
 
 
 class Session:
@@ -207,6 +208,17 @@ class Session:
             tell(f"memdeck: {sentence}")
         self._warn_of_taken_back()
         return outcome
+
+    def remove(self, operation: str, ref: str, find: Callable[[Snapshot, str], T], build: Callable[..., Edit]) -> T:
+        """Remove the entry that a ref names, by an edit that gets a look, the ref and `now`; return it as it was."""
+        removed: list[T] = []
+
+        def found(snapshot: Snapshot) -> Edit:
+            removed[:] = [find(snapshot, ref)]
+            return build(snapshot, ref, now=self.now)
+
+        self.change(operation, found)
+        return removed[0]
 
     def look_outside(self) -> None:
         """Note what other programs did, and bring back what they undid where a person chose that in config.md.

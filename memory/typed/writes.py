@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TypeVar
 
-from memory.errors import ConflictError, NotFoundError, RefusedError, UsageError
+from memory.base.tries import again
+from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.storage import Change, Store
 from memory.storage.transaction.transaction import Transaction
 
@@ -20,20 +20,6 @@ from .files import LOCK
 from .locks import Holder, held, holder_of, refuse_locked, sentinel_text
 from .merging import merged
 from .sizes import nanoseconds, span_ns
-
-T = TypeVar("T")
-_TRIES = 12
-
-
-def again(attempt: Callable[[], T]) -> T:
-    """Return what an attempt returns; it is made again while other programs write in that very moment."""
-    for left in range(_TRIES - 1, -1, -1):
-        try:
-            return attempt()
-        except ConflictError as error:
-            if not (left and error.details.get("crossed")):
-                raise
-    raise AssertionError("the last try returns or raises")
 
 
 def merge_file(

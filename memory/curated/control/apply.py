@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.base.tries import again
 from memory.curated.curated import Curated
 from memory.curated.files.listing import digest
 from memory.curated.index.catalog import Catalog
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.curated.sides import Side
-from memory.curated.tries import again
 from memory.errors import ConflictError, MemdeckError
 
 from .candidate import Candidate

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
+from memory.base.tries import again
 from memory.curated.files.names import slug as slug_of
 from memory.curated.model import Json, Root
-from memory.curated.tries import again
 from memory.errors import MemdeckError, UsageError
 
 from .scan import scan

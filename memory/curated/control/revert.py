@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.base.tries import again
 from memory.curated.files.header import BadFile, read
 from memory.curated.files.listing import digest
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
-from memory.curated.tries import again
 from memory.errors import ConflictError, NotFoundError, RefusedError
 
 from .carry_out import carry_out

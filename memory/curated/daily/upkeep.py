@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from memory.base.tries import again
 from memory.curated.index.records import milliseconds
-from memory.curated.tries import again
 from memory.errors import ConflictError, NotFoundError
 
 from .logs import LogFolder, counts, day_of, files_of, merged, place_of

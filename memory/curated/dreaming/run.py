@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.base.tries import again
 from memory.curated.control.apply import propose
 from memory.curated.control.candidate import Candidate
 from memory.curated.daily.logs import days_before
@@ -16,7 +17,6 @@ from memory.curated.files.names import slug
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Header, Json, Memory, Root
 from memory.curated.models import ModelError, read_object
-from memory.curated.tries import again
 from memory.errors import MemdeckError
 
 from .gates import Gates, gates_of

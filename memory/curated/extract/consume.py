@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.base.tries import again
 from memory.curated.control.apply import propose, recent_writes
 from memory.curated.control.candidate import Candidate
 from memory.curated.model import Json
-from memory.curated.tries import again
 from memory.errors import BusyError, MemdeckError
 from memory.storage.files.version import sha256
 from memory.storage.fsio import remove_empty

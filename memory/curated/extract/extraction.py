@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.base.tries import again
 from memory.curated.model import TYPES, Json
 from memory.curated.models import ModelError, read_object
 from memory.curated.places.roots import default_scope
-from memory.curated.tries import again
 from memory.errors import MemdeckError, UsageError
 
 from .failures import failure, plan

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
+from memory.base.tries import again
 from memory.curated.files.names import slug
 from memory.curated.model import Json
 from memory.curated.places.session_ids import is_segment
-from memory.curated.tries import again
 from memory.errors import MemdeckError
 
 from .inbox import folder_of, stamp

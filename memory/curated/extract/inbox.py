@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from memory.base.tries import again
 from memory.curated.model import Json, Root
 from memory.curated.places.session_ids import check_session, is_segment
-from memory.curated.tries import again
 from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
+from memory.base.tries import again
 from memory.curated.model import Json
-from memory.curated.tries import again
 from memory.errors import ConflictError, RefusedError, UsageError
 from memory.named_tuple import NamedTuple
 from memory.storage.files.version import sha256

@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
+from memory.base.tries import again
 from memory.curated.model import Json
-from memory.curated.tries import again
 from memory.storage.fsio import remove_empty
 
 from .ledger import SessionLedger, ledger_of, read

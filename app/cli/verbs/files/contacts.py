@@ -126,11 +126,4 @@ def remove(session: Session, ref: str) -> None:
     """Remove a channel, a route or a person; it is printed as it was."""
     from memory.files.contacts.model import find_contact, remove_contact
 
-    removed: list[Any] = []
-
-    def build(snapshot: Snapshot) -> Edit:
-        removed[:] = [find_contact(snapshot, ref)]
-        return remove_contact(snapshot, ref, now=session.now)
-
-    session.change("contacts.remove", build)
-    _say(session, "removed", removed[0])
+    _say(session, "removed", session.remove("contacts.remove", ref, find_contact, remove_contact))

@@ -220,12 +220,5 @@ def remove(session: Session, ref: str) -> None:
     from memory.files.journal.edits import remove_entry
     from memory.files.journal.model import find_entry
 
-    removed: list[JournalEntry] = []
-
-    def build(snapshot: Snapshot) -> Edit:
-        removed[:] = [find_entry(snapshot, ref)]
-        return remove_entry(snapshot, ref, now=session.now)
-
-    session.change("journal.remove", build)
-    entry = removed[0]
+    entry = session.remove("journal.remove", ref, find_entry, remove_entry)
     session.answer(lambda: {"entry": entry.json()}, lambda: [session.paint.line(f"removed {entry.ref}  {entry.title}")])

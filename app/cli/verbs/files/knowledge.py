@@ -138,11 +138,4 @@ def remove(session: Session, ref: str) -> None:
     """Remove one item; it is printed as it was."""
     from memory.files.knowledge.model import find_knowledge, remove_knowledge
 
-    removed: list[KnowledgeItem] = []
-
-    def build(snapshot: Snapshot) -> Edit:
-        removed[:] = [find_knowledge(snapshot, ref)]
-        return remove_knowledge(snapshot, ref, now=session.now)
-
-    session.change("knowledge.remove", build)
-    _say(session, "removed", removed[0])
+    _say(session, "removed", session.remove("knowledge.remove", ref, find_knowledge, remove_knowledge))

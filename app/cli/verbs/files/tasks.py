@@ -473,12 +473,5 @@ def remove(session: Session, ref: str) -> None:
     from memory.files.tasks.edits import remove_task
     from memory.files.tasks.model import find_task
 
-    removed: list[Task] = []
-
-    def build(snapshot: Snapshot) -> Edit:
-        removed[:] = [find_task(snapshot, ref)]
-        return remove_task(snapshot, ref, now=session.now)
-
-    session.change("tasks.remove", build)
-    task = removed[0]
+    task = session.remove("tasks.remove", ref, find_task, remove_task)
     session.answer(lambda: {"task": task.json()}, lambda: [session.paint.line(f"removed {task.ref}  {task.title}")])

@@ -201,11 +201,4 @@ def remove(session: Session, ref: str) -> None:
     """Remove a monitor from the file; it is printed as it was."""
     from memory.files.monitors import find_monitor, remove_monitor
 
-    removed: list[Monitor] = []
-
-    def build(snapshot: Snapshot) -> Edit:
-        removed[:] = [find_monitor(snapshot, ref)]
-        return remove_monitor(snapshot, ref, now=session.now)
-
-    session.change("monitors.remove", build)
-    _say(session, "removed", removed[0])
+    _say(session, "removed", session.remove("monitors.remove", ref, find_monitor, remove_monitor))
