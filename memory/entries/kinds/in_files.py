@@ -72,7 +72,7 @@ class InFiles:
         def build(snapshot: Snapshot) -> Edit:
             return self.added(snapshot, title, fields, text, call.now)
 
-        return self._made(call, call.workspace.change(f"{self.verb} add", build, actor=call.actor, now=call.now))
+        return self._made(call, call.workspace.change(f"{self.verb}.add", build, actor=call.actor, now=call.now))
 
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Change an entry, in one change; it is compared with what was read under the lock."""
@@ -81,7 +81,7 @@ class InFiles:
             record = self._checked(snapshot, ref, check)
             return self.edited(snapshot, record, ref, changes, call.now)
 
-        outcome = call.workspace.change(f"{self.verb} edit", build, actor=call.actor, now=call.now)
+        outcome = call.workspace.change(f"{self.verb}.edit", build, actor=call.actor, now=call.now)
         return self._made(call, outcome, ref)
 
     def remove(self, call: EntryCall, ref: str, check: Check) -> Made:
@@ -92,7 +92,7 @@ class InFiles:
             edit = self.removed(snapshot, ref, call.now)
             return edit._replace(summary=call.because(edit.summary))
 
-        outcome = call.workspace.change(f"{self.verb} remove", build, actor=call.actor, now=call.now)
+        outcome = call.workspace.change(f"{self.verb}.remove", build, actor=call.actor, now=call.now)
         return Made(None, outcome.change.id if outcome.change.files else None, outcome.summary)
 
     def _checked(self, snapshot: Snapshot, ref: str, check: Check) -> Record:

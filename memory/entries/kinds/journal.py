@@ -6,13 +6,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.errors import UsageError
-
 from .filters import passes
 from .in_files import InFiles
 from .kind import EntryCall
-from .tasks import with_heading
-from .values import date_of, lines_of, list_of, refuse_unknown, text_of, unescaped
+from .values import date_of, lines_of, list_of, refuse_unknown, sent_source, text_of
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes
@@ -73,13 +70,8 @@ class JournalEntries(InFiles):
         """Set title, time or lines, or replace the source."""
         from memory.files.journal.edits import edit_entry, replace_entry_text
 
-        if changes.text is not None:
-            if changes.set or changes.unset:
-                raise UsageError(
-                    "entry.arguments", "text replaces the whole entry", "send either text, or set and unset"
-                )
-            source = record.item.entry.text
-            return replace_entry_text(snapshot, ref, with_heading(unescaped(changes.text, source), source), now=now)
+        if (source := sent_source(record, changes)) is not None:
+            return replace_entry_text(snapshot, ref, source, now=now)
         values = {**changes.set, **dict.fromkeys(changes.unset)}
         refuse_unknown(values, ("title", "time", "lines"), "a journal entry")
         lines = None

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import UsageError
 
 from .in_files import InFiles
-from .tasks import with_heading
-from .values import texts_of, unescaped
+from .values import sent_source, texts_of
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes
@@ -51,14 +50,8 @@ class MonitorEntries(InFiles):
         from memory.files.monitors import edit_monitor, replace_monitor_text
         from memory.monitoring.problems import runnable
 
-        if changes.text is not None:
-            if changes.set or changes.unset:
-                raise UsageError(
-                    "entry.arguments", "text replaces the whole entry", "send either text, or set and unset"
-                )
-            source = record.item.entry.text
-            new = with_heading(unescaped(changes.text, source), source)
-            return runnable(lambda looked: replace_monitor_text(looked, ref, new, now=now))(snapshot)
+        if (source := sent_source(record, changes)) is not None:
+            return runnable(lambda looked: replace_monitor_text(looked, ref, source, now=now))(snapshot)
         values = texts_of(changes.set)
         return runnable(lambda looked: edit_monitor(looked, ref, values, changes.unset, now=now))(snapshot)
 

@@ -6,11 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.errors import UsageError
-
 from .in_files import InFiles
-from .tasks import with_heading
-from .values import texts_of, unescaped
+from .values import sent_source, texts_of
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes
@@ -41,13 +38,8 @@ class PlanEntries(InFiles):
         """Set and unset fields, which moves the plan where `section` is one of them, or replace its source."""
         from memory.files.plans.edits import edit_plan, replace_plan_text
 
-        if changes.text is not None:
-            if changes.set or changes.unset:
-                raise UsageError(
-                    "entry.arguments", "text replaces the whole entry", "send either text, or set and unset"
-                )
-            source = record.item.entry.text
-            return replace_plan_text(snapshot, ref, with_heading(unescaped(changes.text, source), source), now=now)
+        if (source := sent_source(record, changes)) is not None:
+            return replace_plan_text(snapshot, ref, source, now=now)
         return edit_plan(snapshot, ref, texts_of(changes.set), changes.unset, now=now)
 
     def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:

@@ -11,7 +11,7 @@ from memory.errors import UsageError
 from .filters import passes
 from .in_files import InFiles
 from .kind import EntryCall
-from .values import date_of, list_of, text_of, texts_of, unescaped
+from .values import date_of, list_of, sent_source, text_of, texts_of
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes
@@ -81,13 +81,8 @@ class Tasks(InFiles):
         """Set fields, which moves the task where `section` is one of them, or replace its source."""
         from memory.files.tasks.edits import edit_task, replace_task_text
 
-        if changes.text is not None:
-            if changes.set or changes.unset:
-                raise UsageError(
-                    "entry.arguments", "text replaces the whole entry", "send either text, or set and unset"
-                )
-            source = record.item.entry.text
-            return replace_task_text(snapshot, ref, with_heading(unescaped(changes.text, source), source), now=now)
+        if (source := sent_source(record, changes)) is not None:
+            return replace_task_text(snapshot, ref, source, now=now)
         values = texts_of(
             {key: ", ".join(list_of(key, value)) if key == "tags" else value for key, value in changes.set.items()}
         )
@@ -100,11 +95,3 @@ class Tasks(InFiles):
         from memory.files.tasks.edits import remove_task
 
         return remove_task(snapshot, ref, now=now)
-
-
-def with_heading(text: str, source: str) -> str:
-    """Return an entry's new source; one that comes without a heading keeps the heading that it has."""
-    if text.lstrip().startswith("### "):
-        return text
-    heading = source.split("\n", 1)[0].rstrip("\r")
-    return f"{heading}\n{text}"

@@ -81,7 +81,7 @@ class TypedBlocks:
             return new
 
         change = rewrite(
-            store, path, build, "typed add", f"added {heading[:60]} to {path}", now=call.now, actor=call.actor
+            store, path, build, "typed.add", f"added {heading[:60]} to {path}", now=call.now, actor=call.actor
         )
         shown = store.shown(path)
         found = [record for record in _system(call).records() if record.file == shown and record.title == heading]
@@ -154,7 +154,7 @@ class TypedBlocks:
             store,
             path,
             build,
-            f"typed {word}",
+            f"typed.{word}",
             call.because(f"{words} {record.title[:60]} in {path}"),
             now=call.now,
             actor=call.actor,

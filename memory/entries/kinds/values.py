@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from memory.entries.model import Changes
+    from memory.search import Record
 
 
 def text_of(key: str, value: Any) -> str:
@@ -67,3 +71,14 @@ def unescaped(text: str, before: str) -> str:
 
     shown = {visible(line): line for line in before.split("\n") if visible(line) != line}
     return "\n".join(shown.get(line, line) for line in text.split("\n")) if shown else text
+
+
+def sent_source(record: Record, changes: Changes) -> str | None:
+    """Return the new source of an entry, which keeps its heading where none is sent; None where fields change."""
+    if changes.text is None:
+        return None
+    if changes.set or changes.unset:
+        raise UsageError("entry.arguments", "text replaces the whole entry", "send either text, or set and unset")
+    source = record.item.entry.text
+    text = unescaped(changes.text, source)
+    return text if text.lstrip().startswith("### ") else "{}\n{}".format(source.split("\n", 1)[0].rstrip("\r"), text)

@@ -71,6 +71,15 @@ def test_what_is_rejected_changes_nothing_and_says_why(workspace: Workspace) -> 
     assert caught.value.code == "review.decided"
 
 
+def test_what_an_agent_proposes_has_the_name_of_the_verb(workspace: Workspace) -> None:
+    """A proposal is called as the change that the command line makes: `tasks.remove`."""
+    access = EntryAccess(workspace, lambda: NOW)
+    entry = access.read(find_task(workspace.snapshot(), TASK).ref)["entries"][0]
+    assert "proposal" in access.remove(entry["ref"], entry["hash"], actor=AGENT)
+    (waiting,) = Inbox(workspace).list()
+    assert row(waiting)["operation"] == "tasks.remove"
+
+
 def test_an_agent_decides_nothing_and_sees_its_own_only(workspace: Workspace) -> None:
     """Accept, edit and reject are refused to every agent, its own proposals included."""
     number = _propose(workspace, due="2024-02-02")
