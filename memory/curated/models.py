@@ -20,6 +20,10 @@ class ModelError(Exception):
     """Why there is no answer that counts."""
 
 
+class ModelTimeoutError(ModelError):
+    """No answer came in time."""
+
+
 def read_object(text: str, keys: frozenset[str], limit: int) -> Json:
     """Return an answer that is exactly one JSON object with these keys and no others; ModelError for any other."""
     if len(text.encode("utf-8", "surrogatepass")) > limit:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.curated.models import Model, ModelError
+from memory.curated.models import Model, ModelError, ModelTimeoutError
 from memory.curated.places.settings import FILE, CuratedSettings
 from memory.errors import MemdeckError
 from memory.trust.wants import command_ask
 
-from .model_command import NotUsed, ask_command
+from .model_command import NotInTime, NotUsed, ask_command
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
@@ -80,7 +80,7 @@ class _Command:
         self._ask, self._trust, self._environ = ask, trust, environ
 
     def ask(self, question: Json, *, seconds: float, limit: int, now: datetime) -> str:  # noqa: ARG002
-        """Return what the command prints; ModelError where it is not approved, fails or takes too long."""
+        """Return what the command prints; ModelError where there is no answer that counts, or none in time."""
         decision = self._trust.decide(self._ask)
         if not decision.allowed:
             raise ModelError(f"the command is not approved: {decision.why}")
@@ -93,5 +93,7 @@ class _Command:
                 seconds=seconds,
                 limit=limit + _SPARE,
             )
+        except NotInTime as error:
+            raise ModelTimeoutError(str(error)) from error
         except NotUsed as error:
             raise ModelError(str(error)) from error

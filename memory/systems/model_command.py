@@ -17,6 +17,10 @@ class NotUsed(Exception):
     """Why what a command did is not taken."""
 
 
+class NotInTime(NotUsed):
+    """A command did not end in time."""
+
+
 def ask_command(
     text: str,
     question: object,
@@ -27,7 +31,7 @@ def ask_command(
     seconds: float,
     limit: int,
 ) -> str:
-    """Return what an approved command prints; NotUsed where it fails, prints too much or takes longer than `seconds`.
+    """Return what an approved command prints; NotUsed where it fails or prints too much, NotInTime beyond `seconds`.
 
     `names` are the variables that it gets beside those of every command, `folder` is the workspace, where it runs and
     of which its PATH has nothing, `limit` in bytes.
@@ -43,7 +47,7 @@ def ask_command(
     if ended.failure:
         raise NotUsed(ended.failure)
     if ended.timed_out:
-        raise NotUsed(f"it did not answer within {seconds:g} seconds")
+        raise NotInTime(f"it did not answer within {seconds:g} seconds")
     if ended.exit_code != 0:
         last = last_line(ended)
         code = f"signal {ended.signal}" if ended.exit_code is None else f"exit code {ended.exit_code}"

@@ -10,6 +10,7 @@ from memory.base.clock import format_utc
 from memory.curated.files.header import text_of
 from memory.curated.files.listing import digest
 from memory.curated.model import Header, Memory, Provenance
+from memory.curated.models import ModelTimeoutError
 from memory.curated.places.settings import CuratedSettings
 from memory.errors import RefusedError
 
@@ -19,6 +20,7 @@ from .rules import RulesVerdict, judge
 from .tiebreak import TiebreakAnswer, Tiebreaker, TiebreakError, question_of, read_answer
 from .view import View
 
+_TIMEOUT = "memory.controller.timeout"
 Read = Callable[[str], bytes | None]
 """What gives the bytes of a file of the folder, None where there is none."""
 
@@ -157,7 +159,8 @@ def _ask(
         text = tiebreaker.ask(question_of(candidate, offered, version), seconds=seconds, limit=limit, now=now)
         answer = read_answer(text, [one.filename for one in offered], limit)
     except TiebreakError as error:
-        trace["error"] = str(error)[:240]
+        late = isinstance(error, ModelTimeoutError)
+        trace["error"] = f"{_TIMEOUT}: {error}"[:240] if late else str(error)[:240]
     trace["latency_ms"] = round((time.perf_counter() - begun) * 1000)
     if answer is None:
         op = settings["controller.default_op_on_fail"]

@@ -67,12 +67,13 @@ def _live(data: bytes | None, now: datetime) -> Json | None:
     pid, since = found.get("pid"), found.get("since")
     if not isinstance(pid, int) or not isinstance(since, int) or pid <= 0:
         return None
-    if abs(milliseconds(now) - since) >= STALE_MS or not _alive(pid):
+    if abs(milliseconds(now) - since) >= STALE_MS or not is_alive(pid):
         return None
     return found
 
 
-def _alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Tell whether a process runs."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):

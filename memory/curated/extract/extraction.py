@@ -12,6 +12,7 @@ from memory.curated.models import ModelError, read_object
 from memory.curated.places.roots import default_scope
 from memory.errors import MemdeckError, UsageError
 
+from .asking import asking
 from .failures import failure, plan
 from .inbox import put
 from .markers import marked
@@ -76,7 +77,8 @@ def _asked(curated: Curated, session: str, turns: Sequence[Json], now: datetime)
     source = f"turns {turns[0]['seq']}-{turns[-1]['seq']}"
     try:
         seconds = curated.settings.seconds("extractor.deadline")
-        answer = model.ask(question, seconds=seconds, limit=LIMIT, now=now)
+        with asking(curated, session, now):
+            answer = model.ask(question, seconds=seconds, limit=LIMIT, now=now)
         found = read_object(answer, frozenset({"candidates"}), LIMIT)["candidates"]
         if not isinstance(found, list):
             raise ModelError("the candidates are no list")

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
+from memory.curated.extract.asking import asked
 from memory.curated.extract.consume import Drained, consume, count
 from memory.curated.extract.extraction import extract
 from memory.curated.extract.failures import failures, put_back
@@ -39,11 +40,12 @@ def fed(curated: Curated, args: Json, call: OperationCall) -> Json:
     }  # fmt: skip
 
 
-def status(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
+def status(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return what waits, what was dropped, and how much failed."""
     session = args.get("session_id")
     turns = {name: found for name, found in queued(curated).items() if session in (None, name)}
     files = waiting(curated, session)
+    running = sum(session in (None, name) for name in asked(curated, call.now))
     tally = {"coalesced": 0, "empty_snapshot": 0, "queue_full": 0}
     for side in curated.sides.values():
         for row in side.records.events(ops=("memory.extractor.coalesced", "memory.extractor.dropped"), limit=100_000):
@@ -51,12 +53,12 @@ def status(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
                 key = row["metadata"].get("reason", "coalesced")
                 tally[key] += 1 if key == "coalesced" else row["metadata"].get("message_count", 1)
     capacity = curated.settings["extractor.queue.capacity"]
-    state = "queued" if turns or files else "idle"
+    state = "running" if running else "queued" if turns or files else "idle"
     return {
         "extractor": {
             "status": state if curated.settings["extractor.enabled"] else "disabled",
             "queued_sessions": len(turns), "waiting_turns": sum(len(one) for one in turns.values()),
-            "in_flight_sessions": 0, "active_provider_sessions": 0,
+            "in_flight_sessions": running, "active_provider_sessions": running,
             "backpressured_sessions": max(0, len(turns) - capacity),
             "dropped_turns": tally["queue_full"], "coalesced_turns": tally["coalesced"],
             "skipped_turns": tally["empty_snapshot"], "inbox_files": len(files),

@@ -104,7 +104,11 @@ def test_a_command_that_nobody_approved_does_not_run(place: Place) -> None:
         ("exit 3", "", "exit code 3"),
         ("echo no JSON", "", "not one JSON object"),
         ("head -c 5000 /dev/zero", "", "too long"),
-        ("exec sleep 30", "max_latency = '1s'\nllm.timeout = '200ms'\n", "within 0.2 seconds"),
+        (
+            "exec sleep 30",
+            "max_latency = '1s'\nllm.timeout = '200ms'\n",
+            "memory.controller.timeout: it did not answer within 0.2 seconds",
+        ),
     ],
 )
 def test_what_a_command_fails_at_is_a_noop(place: Place, command: str, more: str, why: str) -> None:

@@ -6,11 +6,14 @@ import json
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.curated.operations.memories import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.curated.recall.snapshot import capture
+from memory.errors import NotFoundError
 from tests.memory.curated.conftest import NOW, Den, forget, write
 
 
@@ -108,3 +111,28 @@ def test_a_reset_throws_away_what_is_derived_only(den: Den) -> None:
     assert run(curated, "reset", scope="global")["deleted_rows"] == 0
     assert run(curated, "reset", scope="global", confirm=True)["deleted_rows"] == 1
     assert len(run(curated, "list")["memories"]) == len(run(curated, "decisions list")["decisions"]) == 1
+
+
+def test_the_file_of_an_agent_names_it(den: Den) -> None:
+    """The front matter has `agent` and `agent_tier`, an answer `agent_name` and `agent_tier`."""
+    curated = den.open()
+    write(den, curated, "feedback", "Tone", "short and dry", scope="agent", agent="reviewer", tier="global")
+    path = den.person / "agents/reviewer/memory/feedback_tone.md"
+    head = path.read_text().split("---")[1].splitlines()
+    assert {"scope: agent", "agent: reviewer", "agent_tier: global", "  source_actor: cli"} <= set(head)
+    where = {"scope": "agent", "agent_name": "reviewer", "agent_tier": "global"}
+    shown = run(curated, "show", filename="feedback_tone.md", **where)["memory"]
+    assert {key: shown[key] for key in where} == where
+    assert shown["provenance"]["source_actor"] == "cli"
+
+
+def test_files_of_the_system_are_listed_and_shown_where_asked_for(den: Den) -> None:
+    """A note is in the list and can be shown with `include_system`, and is neither without it."""
+    curated = den.open()
+    path = run(curated, "note", content="remember the milk", slug="milk", scope="global")["path"]
+    assert run(curated, "list")["memories"] == []
+    (listed,) = [one for one in run(curated, "list", include_system=True)["memories"] if one["filename"] == path]
+    assert (listed["system_managed"], listed["injection"]) == (True, False)
+    assert run(curated, "show", filename=path, include_system=True)["memory"]["content"] == "remember the milk\n"
+    with pytest.raises(NotFoundError):
+        run(curated, "show", filename=path)
