@@ -82,6 +82,13 @@ _BEGINS: tuple[tuple[bytes, str, str], ...] = tuple(
     for kind, begins, whole in _SHAPES
     for begin in ([begins] if begins.endswith(" ") else begins.split(" "))
 )
+# What many of them hold. In a long text it is looked for once, and they only where it stands.
+_SHARED = tuple(
+    (shared, tuple([begin for begin, _, _ in _BEGINS if shared in begin]))
+    for shared in (b"_", b"xox", b"t-", b".com/", b"earer ")
+)
+_IN_GROUPS = frozenset([begin for _, begins in _SHARED for begin in begins])
+_LONG_TEXT, _NEAR, _RARE = 1 << 16, 16, 200
 _BEGIN_BYTES = bytes(sorted({byte for begin, _, _ in _BEGINS for byte in begin}))
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _BOT = r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"
@@ -191,8 +198,11 @@ def _shapes(text: str, data: bytes) -> Iterator[FoundSecret]:
     """Yield what has the shape of a key that a service gives."""
     # One byte is found far faster than several: what holds a byte that the text has not cannot begin there.
     missing = frozenset([byte for byte in _BEGIN_BYTES if byte not in data])
+    shared = _shared_begins(data) if len(data) > _LONG_TEXT else None
     for begin, kind, whole in _BEGINS:
-        if not missing.isdisjoint(begin) or begin not in data:
+        if not missing.isdisjoint(begin):
+            continue
+        if begin not in (data if shared is None or begin not in _IN_GROUPS else shared):
             continue
         count = 0
         for start in _places(data, begin):
@@ -211,6 +221,24 @@ def _shapes(text: str, data: bytes) -> Iterator[FoundSecret]:
         match = _regex(_BOT).match(text, start)
         if match is not None:
             yield FoundSecret("Telegram token", start, match.end())
+
+
+def _shared_begins(data: bytes) -> frozenset[bytes]:
+    """Return those of the begins of `_SHARED` that a long text holds."""
+    found: set[bytes] = set()
+    for shared, begins in _SHARED:
+        if data.count(shared) * _RARE > len(data):
+            found.update([begin for begin in begins if begin in data])
+            continue
+        matches = _any_of(begins).finditer
+        for place in _places(data, shared):
+            found.update([match[0] for match in matches(data, max(0, place - _NEAR), place + _NEAR)])
+    return frozenset(found)
+
+
+@cache
+def _any_of(begins: tuple[bytes, ...]) -> re.Pattern[bytes]:
+    return re.compile(b"|".join(map(re.escape, begins)))
 
 
 def _logins(text: str, data: bytes) -> Iterator[FoundSecret]:

@@ -465,3 +465,15 @@ def test_plain_values_are_those_that_the_patterns_find_anywhere(text: str) -> No
         wanted = [match.span("value") for match in re.compile(pattern, re.ASCII | re.IGNORECASE).finditer(text)]
         lower = text.encode("ascii", "replace").lower()
         assert [match.span("value") for match in secrets._matches_at(text, lower, pattern, names)] == wanted
+
+
+@pytest.mark.parametrize("text", [*SECRETS, *NO_SECRETS])
+@pytest.mark.parametrize("around", ["plain words of a text\n", "a_b t-c .com/ xoxo bearer of\n"])
+def test_a_long_text_holds_what_a_short_one_holds(text: str, around: str) -> None:
+    """What stands in the middle of a long text is found as it is alone, whether parts of it are rare there or not."""
+    alone = find_secrets(f"\n{text}\n")
+    before = around * (70_000 // len(around))
+    found = find_secrets(f"{before}\n{text}\n{before}")
+    assert [(one.kind, one.start - len(before), one.end - len(before)) for one in found] == [
+        tuple(one) for one in alone
+    ]
