@@ -71,6 +71,7 @@ class EntryColumns:
 
 
 _FEW = 8  # so many refs are made one by one before all twins are looked for at once
+_LOOK = 3  # or so many times as many for which a look at the bytes of the file is enough
 
 
 class TaskNames:
@@ -190,8 +191,7 @@ class TaskNames:
         if self._twins is None:
             if index in self._alone:
                 return None
-            if self._asked < _FEW:
-                self._asked += 1
+            if self._asked < _FEW * _LOOK:
                 return self._look_for_twins(index)
             self._find_twins()
         assert self._twins is not None
@@ -200,23 +200,24 @@ class TaskNames:
     def _look_for_twins(self, index: int) -> str | None:
         """Answer for one task: only those that have its title somewhere are looked into."""
         entries, known = self.columns.entries, self.columns.known(task_identity)
+        self._asked += _LOOK
+        group: list[int] = []
         if known is not None:
-            identity = known[index]
             # Most tasks have no twin, and to count is quicker than to look for one.
-            group = _places(known, identity) if known.count(identity) > 1 else []
+            if known.count(known[index]) > 1:
+                group = _places(known, known[index])
         else:
             title, created = entries[index].memo(Head).title, created_of(entries[index])
             source = encode(title)
             # Nearly every title stands in the file once, which one look at its bytes tells.
-            group = (
-                []
-                if _is_once(self.document.dump(), source)
-                else [
+            if _is_once(self.document.dump(), source):
+                self._asked -= _LOOK - 1
+            else:
+                group = [
                     place
                     for place, other in enumerate(entries)
                     if source in other.raw and other.memo(Head).title == title and created_of(other) == created
                 ]
-            )
         if len(group) < 2:
             self._alone.add(index)
             return None
