@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
+
+from memory.base.patterns import late
 
 from .fields import FieldValues, count_lines, hidden_lines, split_lines
 from .lines_and_headings import conflict_at, count_line_ends, decode
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
 
     from .model import Document
-    from .nodes import Block, Entry
+    from .nodes import Block, Entry, Section
 
 T = TypeVar("T")
 
@@ -39,6 +42,10 @@ _MEANT_QUICK = _at_line_starts(r"(?:[*+] +[A-Za-z]|-[A-Za-z]|- +[A-Za-z][A-Za-z0
 _HEADING = re.compile("#{2,3}[^#\\s]|#{1,3}[\u00a0\u2000-\u200b\u202f\u3000]")
 _MARKED = re.compile("\ufeff+(?:#{1,3}[ \\t]|---)")
 _HEADING_QUICK = _at_line_starts("(?:\ufeff|#{2,3}[^#\\s]|#{1,3}[\u00a0\u2000-\u200b\u202f\u3000])")
+# The same over the bytes of a file, a little too wide: what it does not find begins no such line.
+_ODD_HEADING = r"\xef\xbb\xbf|#{2,3}[^# \t\r\n\v\f]|#[\x80-\xff]"
+_ODD_FIELD = r"[*+] +[A-Za-z]|-[A-Za-z]|- +[A-Za-z][A-Za-z0-9_-]*:[^ \t\r\n\v\f/:]"
+_KEY = late(rb"[\n\r]- {1,4}([A-Za-z][A-Za-z0-9_-]*):(?=[ \r\n]|\Z)")
 _MOST_ENCODING = 20
 
 MOST_KNOWN = 8192
@@ -56,27 +63,59 @@ def remembered(function: _lru_cache_wrapper[T], times: int) -> Callable[..., T]:
     return function if times <= MOST_KNOWN else function.__wrapped__
 
 
-def structure_problems(document: Document) -> list[Finding]:
-    """Return (line from 0, code, sentence) for every finding, in line order."""
+def structure_problems(document: Document, *, fields: bool = True) -> list[Finding]:
+    """Return (line from 0, code, sentence) for every finding, in line order.
+
+    Without `fields` those about fields are left out (`field.*`): for files whose entries are text.
+    """
     data = document.dump()
     found = [*_encoding(data), *_front(document, data), *_conflicts(data), *_places(document)]
     sections = document.all_sections()
     slips_of = remembered(_slips_of, sum([len(section) for _, section in sections]))
+    odd = _odd_lines(data, fields)
     for index, section in sections:
         lead = section.lead
         if lead and not lead.isspace() and (slips := _slips(section)):
             top = document.line_of(index) + (1 if section.heading else 0)
             found.extend([(top + line, code, message) for line, code, message in slips])
-        if not len(section):
-            continue
-        # What is nothing but its heading, with a usual line end, is not cut apart.
-        for number, entry in enumerate(section.entries):
-            if entry.raw.find(b"\n") == len(entry.raw) - 1 and b"\r" not in entry.raw:
-                continue
-            if slips := slips_of(entry):
+        for number in _odd_entries(section, data, odd, fields):
+            if slips := slips_of(section.entries[number]):
                 top = document.line_of(index, number) + 1
                 found.extend([(top + line, code, message) for line, code, message in slips])
+    if not fields:
+        found = [one for one in found if not one[1].startswith("field.")]
     return sorted(found, key=itemgetter(0))
+
+
+def _odd_lines(data: bytes, fields: bool) -> list[int]:
+    """Return where line ends stand behind which something was perhaps meant otherwise, in order."""
+    forms = f"{_ODD_HEADING}|{_ODD_FIELD}" if fields else _ODD_HEADING
+    # A single character in front is found much faster than one of two.
+    end = r"[\n\r]" if b"\r" in data else r"\n"
+    return [match.start() for match in re.finditer(f"{end}(?:{forms})".encode("latin-1"), data)]
+
+
+def _odd_entries(section: Section, data: bytes, odd: Sequence[int], fields: bool) -> Iterable[int]:
+    """Return the numbers of the entries with such lines, and with `fields` of those that may have a field twice."""
+    if not len(section):
+        return ()
+    marks = section.marks_in(data)
+    if marks is None:
+        # The entries were put there by an edit.
+        return [number for number, entry in enumerate(section.entries) if _odd_lines(entry.raw, fields) or fields]
+    inside = odd[bisect_left(odd, marks[1]) : bisect_left(odd, marks[-1])]
+    found = {bisect_right(marks, offset, 1) - 2 for offset in inside}
+    if fields:
+        found.update(number for number, entry in enumerate(section.entries) if _may_have_twins(entry.raw))
+    return sorted(found)
+
+
+def _may_have_twins(raw: bytes) -> bool:
+    """Tell whether two lines of an entry look like fields of one name."""
+    if raw.count(b"\n- ") < 2 and b"\r" not in raw:
+        return False
+    keys = _KEY.findall(raw)
+    return len(set(keys)) < len(keys)
 
 
 def _line(data: bytes, offset: int) -> int:

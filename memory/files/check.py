@@ -119,9 +119,7 @@ def _document_problems(snapshot: Snapshot, name: str, document: Document) -> Ite
 
 def _structure(name: str, document: Document) -> Iterator[Problem]:
     prose = name.removeprefix("archive/").startswith(_PROSE)
-    for line, code, message in structure_problems(document):
-        if prose and code.startswith("field."):
-            continue
+    for line, code, message in structure_problems(document, fields=not prose):
         yield Problem("warning" if code in _WARNINGS else "error", name, line + 1, code, message)
     chunks: list[bytes | memoryview] = [document.bom, document.front_raw]
     for _, section in document.all_sections():

@@ -17,13 +17,14 @@ from .model import TaskList, read_due, split_priority
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from memory.document import Document, Entry
+    from memory.document import Document, Entry, Section
     from memory.files.snapshot import Snapshot
 
 _DATES = ("created", "started", "completed")
 _PROGRESS = re.compile(r"(?:100|[0-9]{1,2})[ \t]*%?", re.ASCII)
 _BRACKETED = re.compile(r"\[[A-Za-z]{1,20}\](?:[ \t]|$)")
 _DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ \t].*)?", re.ASCII)
+_TIMED = re.compile(rb"### (?:[01][0-9]|2[0-3]):[0-5][0-9][ \t\r\n]")
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])", re.ASCII)
 
 
@@ -131,6 +132,7 @@ def _bad_cron(text: str) -> str | None:
 
 def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
     """Yield the findings of journal.md or of an archive of it."""
+    data = document.dump()
     bad_time = remembered(_bad_time, sum([len(section) for section in document.sections]))
     for index, section in enumerate(document.sections):
         found = _DAY.fullmatch(section.title) if section.level == 2 else None
@@ -141,9 +143,19 @@ def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Itera
         elif not _exists(found[1]):
             message = f"the date {found[1]} does not exist"
             yield Problem("error", name, document.line_of(index) + 1, "journal.date", message)
-        for number, entry in enumerate(section.entries):
-            if (wrong := bad_time(entry)) is not None:
+        for number in _untimed(section, data):
+            if (wrong := bad_time(section.entries[number])) is not None:
                 yield Problem(wrong[0], name, document.line_of(index, number) + 1, *wrong[1:])
+
+
+def _untimed(section: Section, data: bytes) -> list[int]:
+    """Return the numbers of the entries whose headings do not begin with a time as nearly all do."""
+    marks = section.marks_in(data)
+    if marks is None:
+        # The entries were put there by an edit.
+        return [number for number, entry in enumerate(section.entries) if not _TIMED.match(entry.raw)]
+    match = _TIMED.match
+    return [number for number, mark in enumerate(marks[1:-1]) if not match(data, mark)]
 
 
 @lru_cache(MOST_KNOWN)
