@@ -12,9 +12,13 @@ if TYPE_CHECKING:
 
 
 def finish_interrupted(curated: Curated, now: datetime) -> None:
-    """Finish the changes, decisions and dreams that a crash interrupted, unless another process is at work."""
+    """Finish the changes, decisions and dreams that a crash interrupted, unless another process is at work.
+
+    A workspace that was moved is noted where it is now.
+    """
     for side in curated.sides.values():
         side.store.recover()
+        side.follow_move(now)
         if side.records.look(_waits, False):
             # Most processes find nothing, and are spared the imports.
             from .control.replay import replay

@@ -98,6 +98,15 @@ class Side:
         if read_identity(self.store) is None:
             make_identity(self.store, self.store.root.parent, actor=actor, now=now)
         self._databases()
+        self._keep_claim(now)
+
+    def follow_move(self, now: datetime) -> None:
+        """Note that the folder was moved, before a copy of it can be taken for the one that was."""
+        if self.claim.moved_from is not None:
+            self._keep_claim(now)
+
+    def _keep_claim(self, now: datetime) -> None:
+        """Write down which databases are those of this folder, where that is not known yet."""
         if self._claimed is None or self._claimed[1] is None or self._folder is None:
             return
         from memory.storage.record import PrivateRecord

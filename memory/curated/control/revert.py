@@ -75,6 +75,8 @@ def revert(
         _check(decision, lambda path: side.store.read(path).base)
         return Reverted(decision, None)
 
+    side.prepare(actor=actor, now=now)
+
     def attempt() -> Reverted:
         with side.store.transaction("curated.revert", actor=actor, now=now) as transaction:
             current = _check(decision, lambda path: transaction.read(path).base)
