@@ -57,9 +57,10 @@ def _curated(top: Path) -> Tally:
         "locks": lambda folder: errors.errors(folder, every=2, locking=True),
         "log": lambda folder: log_faults.log_faults(folder, real=()),
         "foreign": foreign.foreign,
+        "after": after.after,
     }
-    modules = (kill, power, errors, log_faults, foreign)
-    tally, usual = Tally("curated memory: kills, power cuts, errors, log, writers"), kill.OPERATIONS
+    modules = (kill, power, errors, log_faults, foreign, after)
+    tally, usual = Tally("curated memory: kills, power cuts, errors, log, writers, memory"), kill.OPERATIONS
     for name, part in parts.items():
         for module in modules:
             module.OPERATIONS = CURATED  # type: ignore[attr-defined]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -73,7 +73,8 @@ def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime
     if done.applied:
         from memory.curated.providers.calls import call
 
-        call(curated, "on_write", now, done.decision.json())
+        with suppress(MemoryError):
+            call(curated, "on_write", now, done.decision.json())
     return done
 
 
@@ -99,8 +100,9 @@ def _attempt(
         # Another try is for an index that was written to meanwhile: a memory that was is not the one decided on.
         if decision.changes and decided_on.setdefault(decision.source_file, decision.prior_hash) != decision.prior_hash:
             raise changed_meanwhile(decision.source_file)
-        change = carry_out(side, decision, transaction, now)
-        return Proposed(decision._replace(applied_at=milliseconds(now)), decision.changes, change=change)
+        # Made before the change is: what fails behind it is no failure of the change.
+        applied = decision._replace(applied_at=milliseconds(now))
+        return Proposed(applied, decision.changes, change=carry_out(side, decision, transaction, now))
 
 
 def _known(side: Side, candidate: Candidate) -> Decision | None:

@@ -30,28 +30,39 @@ def carry_out(
 ) -> Change | None:
     """Record a decision, then change its files, then stamp it; the lock is held all the time.
 
-    Where the files cannot be changed the decision never was: its row goes, and the error is raised. A stamp that
-    cannot be made once they are is left to the next replay, which finds the decision's bytes in its file.
+    Where the files cannot be changed the decision never was: its row goes, and the error is raised. Whatever fails once
+    they are is no failure of the decision: a stamp is left to the next replay, which finds its bytes in its file.
     """
     side.records.run(lambda db: insert(db, decision))
-    change = None
-    if decision.changes:
-        try:
-            change = write(side, decision, transaction)
-        except BaseException:
-            gone = "DELETE FROM memory_decisions WHERE id = ? AND applied_at IS NULL"
-            side.records.run(lambda db: db.execute(gone, (decision.id,)))
-            raise
-    try:
+    if not decision.changes:
         stamp(side, decision, now, event=event)
-    except MemdeckError as error:
-        if change is None or error.code != UNAVAILABLE:
-            raise
+        return None
+    try:
+        change, index = _commit(side, decision, transaction)
+    except BaseException:
+        gone = "DELETE FROM memory_decisions WHERE id = ? AND applied_at IS NULL"
+        side.records.run(lambda db: db.execute(gone, (decision.id,)))
+        raise
+    for step in (partial(_catalogue, side, decision, index), partial(stamp, side, decision, now, event=event)):
+        try:
+            try:
+                step()
+            except MemoryError:
+                step()
+        except Exception as error:
+            if not (isinstance(error, MemdeckError) and error.code == UNAVAILABLE):
+                side.store.history.warn(f"the change is made, but what follows it failed: {type(error).__name__}")
     return change
 
 
-def write(side: Side, decision: Decision, transaction: Transaction) -> Change:
+def write(side: Side, decision: Decision, transaction: Transaction) -> None:
     """Change the file of a decision and the index of its folder, in one change."""
+    _, index = _commit(side, decision, transaction)
+    _catalogue(side, decision, index)
+
+
+def _commit(side: Side, decision: Decision, transaction: Transaction) -> tuple[Change, bytes]:
+    """Change the files; return the bytes of the index with the change."""
     folder = decision.root.folder
     target, source = f"{folder}/{decision.target_filename}", f"{folder}/{decision.source_file}"
     transaction.read(target)
@@ -68,11 +79,14 @@ def write(side: Side, decision: Decision, transaction: Transaction) -> Change:
         transaction.write(target, decision.post, base=decision.prior)
     index = _index(side, decision, transaction)
     words = {"add": "remembered", "update": "renewed", "delete": "forgot"}[decision.op]
-    change = transaction.commit(f"{words} {decision.target_filename} ({decision.root.label})")
-    side.store.remember(target, None)
+    return transaction.commit(f"{words} {decision.target_filename} ({decision.root.label})"), index
+
+
+def _catalogue(side: Side, decision: Decision, index: bytes) -> None:
+    """Have the catalogue know what was written, and what a look holds of it forgotten."""
+    side.store.remember(f"{decision.root.folder}/{decision.target_filename}", None)
     names = tuple({decision.target_filename, decision.source_file})
     side.catalog.wrote(decision.root, names, side.digest(decision.root, index) if index else None)
-    return change
 
 
 def _index(side: Side, decision: Decision, transaction: Transaction) -> bytes:

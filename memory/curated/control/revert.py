@@ -81,8 +81,9 @@ def revert(
         with side.store.transaction("curated.revert", actor=actor, now=now) as transaction:
             current = _check(decision, lambda path: transaction.read(path).base)
             made = _inverse(decision, current, reason, now)
+            applied = made._replace(applied_at=milliseconds(now))
             change = carry_out(side, made, transaction, now, event="memory.write.reverted")
-            return Reverted(decision, made._replace(applied_at=milliseconds(now)), change)
+            return Reverted(decision, applied, change)
 
     return again(attempt)
 

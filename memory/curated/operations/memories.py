@@ -122,7 +122,10 @@ def show(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def _done(proposed: Proposed) -> Json:
-    """Return what became of a candidate; MemdeckError `memory.rejected` with the decision for a reject."""
+    """Return what became of a candidate; MemdeckError `memory.rejected` with the decision for a reject.
+
+    Callers try once more where memory runs out: what was made must not be told as a failure.
+    """
     if proposed.decision.op == "reject" and not proposed.dry_run:
         raise MemdeckError(
             "memory.rejected", proposed.decision.reason, "nothing was written", decision=proposed.decision.json()
@@ -132,7 +135,11 @@ def _done(proposed: Proposed) -> Json:
 
 def write(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Write a memory through the controller."""
-    return _done(proposed_write(curated, args, call))
+    done = proposed_write(curated, args, call)
+    try:
+        return _done(done)
+    except MemoryError:
+        return _done(done)
 
 
 def proposed_write(curated: Curated, args: Json, call: OperationCall) -> Proposed:
@@ -162,7 +169,11 @@ def _first_line(content: str) -> str:
 
 def edit(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Change a memory through the controller; what is not given stays."""
-    return _done(proposed_edit(curated, args, call))
+    done = proposed_edit(curated, args, call)
+    try:
+        return _done(done)
+    except MemoryError:
+        return _done(done)
 
 
 def proposed_edit(curated: Curated, args: Json, call: OperationCall) -> Proposed:
@@ -185,7 +196,11 @@ def proposed_edit(curated: Curated, args: Json, call: OperationCall) -> Proposed
 
 def delete(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Forget a memory through the controller; in a scope that is named, one that is not there is a noop."""
-    return _done(proposed_delete(curated, args, call))
+    done = proposed_delete(curated, args, call)
+    try:
+        return _done(done)
+    except MemoryError:
+        return _done(done)
 
 
 def proposed_delete(curated: Curated, args: Json, call: OperationCall) -> Proposed:
@@ -213,7 +228,11 @@ def promote(curated: Curated, args: Json, call: OperationCall) -> Json:
         target, call.origin, header, memory.body, "", "", {"target_filename": memory.filename},
         args.get("idempotency_key"), edits=True,
     )  # fmt: skip
-    return _done(propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False)))
+    done = propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
+    try:
+        return _done(done)
+    except MemoryError:
+        return _done(done)
 
 
 def _scope_of(curated: Curated, text: str, agent: str | None) -> Root:
