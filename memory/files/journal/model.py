@@ -90,6 +90,11 @@ class JournalEntry:
         return self.head[0]
 
     @property
+    def clock(self) -> str | None:
+        """The time with two digits each; None for a heading without one, or with one that does not exist."""
+        return clock_of(self.time)
+
+    @property
     def title(self) -> str:
         """The heading without the time."""
         return self.head[1]
@@ -134,23 +139,28 @@ class JournalEntry:
         }
 
 
-_CLOCK = re.compile(rb"### (\d\d:\d\d(?![\d:]))")
+_CLOCK = re.compile(rb"### ((?:[01]\d|2[0-3]):[0-5]\d(?![\d:]))")
 
 
 def _by_time(entries: list[JournalEntry]) -> list[JournalEntry]:
     """Return entries of one day by their times, the newest first; equal times keep their order."""
     # Nearly all headings begin like this, and reading them in full takes ten times as long.
     quick = [_CLOCK.match(entry.entry.raw) for entry in entries]
-    times = [_sortable(entry.time) if match is None else match[1] for entry, match in zip(entries, quick, strict=True)]
+    times = [
+        (entry.clock or "").encode() if match is None else match[1] for entry, match in zip(entries, quick, strict=True)
+    ]
     if all(map(ge, times, times[1:])):
         return entries
     order = sorted(range(len(entries)), key=times.__getitem__, reverse=True)
     return [entries[index] for index in order]
 
 
-def _sortable(time: str | None) -> bytes:
-    """Return a time as bytes that sort: `9:05` before `10:00`, no time before all."""
-    return b"" if time is None else time.rjust(5 if len(time) < 6 else 8, "0").encode()
+def clock_of(time: str | None) -> str | None:
+    """Return a time, with or without seconds, with two digits each; None for none and one that does not exist."""
+    if time is None:
+        return None
+    clock = time.rjust(5 if len(time) < 6 else 8, "0")
+    return clock if clock[:2] < "24" and clock[3:5] < "60" and clock[6:] < "60" else None
 
 
 class Days:
@@ -227,6 +237,7 @@ class Journal:
         """Iterate by date and time, newest first; entries of one time in file order, those without a date last.
 
         Within a day entries without a time come last. Where agents write downwards this is not the order of the file.
+        A time that does not exist counts as none.
         """
         days = sorted(self.days, key=lambda day: day.date or "", reverse=True)
         for date, sections in groupby(days, key=lambda day: day.date):

@@ -172,7 +172,7 @@ def _newest_entry(title: str, around: Around) -> datetime | None:
         if " ".join(entry.title.split()).casefold() != wanted:
             continue
         try:
-            moment = read_moment(f"{entry.date} {(entry.time or '00:00').rjust(5, '0')}", zone)
+            moment = read_moment(f"{entry.date} {entry.clock or entry.time or '00:00'}", zone)
         except BadMoment:
             continue
         if moment is None or moment.instant is None or moment.instant > latest:

@@ -244,3 +244,15 @@ def test_the_newest_comes_first_wherever_it_stands() -> None:
     assert [entry.title for entry in snapshot.journal.entries(match="rth", limit=1)] == ["fourth"]
     assert list(snapshot.journal.newest_first()) == snapshot.journal.entries()
     assert text_of(snapshot, "journal.md") == DOWNWARDS
+
+
+def test_a_time_that_does_not_exist_is_not_the_newest() -> None:
+    """Such an entry counts as one without a time, and does not stand before what just happened."""
+    text = (
+        "## 2024-01-15\n### 25:99 — no such time\n### 24:00 — nor this\n### 9:30:15 — with seconds\n"
+        "### 09:30 — before it\n### 23:59 — latest\n### none\n\n## 2024-01-14\n### 23:59 — old\n"
+    )
+    entries = read_journal("journal.md", parse(text.encode())).entries()
+    wanted = ["latest", "with seconds", "before it", "no such time", "nor this", "none", "old"]
+    assert [entry.title for entry in entries] == wanted
+    assert [entry.clock for entry in entries][:4] == ["23:59", "09:30:15", "09:30", None]

@@ -94,7 +94,7 @@ def when_of(item: BriefRow, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piec
         case "overdue" | "today" | "week":
             return due_words(thing, now, zone, glyphs)
         case "journal":
-            moment = moment_or_none(f"{thing.date} {thing.time}" if thing.time else thing.date, zone)
+            moment = moment_or_none(f"{thing.date} {thing.clock}" if thing.clock else thing.date, zone)
             return Piece(short_moment(moment, now, zone) if moment else thing.date or "", "muted")
         case "draft":
             return Piece(

@@ -92,7 +92,9 @@ class JournalPane(Pane):
         """Time, title, and how the entry begins."""
         says = f" {self.glyphs.dot} ".join(" ".join(text[:width].split()) for text in item.lines[:SHOWN_LINES])
         title = line(item.title, Piece(f"  {says}", "muted")) if says else item.title
-        return ROW.line(width, {"time": Piece(item.time or "", "muted"), "title": title})
+        # The detail has the seconds.
+        time = item.clock[:5] if item.clock and len(item.clock) > 5 else item.time
+        return ROW.line(width, {"time": Piece(time or "", "muted"), "title": title})
 
     def detail_title(self, item: JournalEntry) -> str:
         """Day and time."""
