@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.tui.open_panes import panes_by_id
 from app.tui.part import Part
 from widgets.pane.base import Pane
 from widgets.panes import PaneName, all_panes, pane_of
+
+from .shell import panes_by_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, tzinfo
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -18,13 +19,13 @@ from textual.events import Resize
 from memory.base.safe_text import visible
 from memory.errors import MemdeckError
 from widgets.chrome.footer import key_name
+from widgets.panes import PaneName, all_panes, panes_for
 from widgets.text.depth import OWN, Depth
 from widgets.text.fallback import plain_filters
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs
 
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID
-from .open_panes import OpenPanes
 from .threads import run_in_thread
 from .toasts import heading_of, place_toasts
 
@@ -35,6 +36,36 @@ if TYPE_CHECKING:
 
     from .commands.steps import Severity
     from .main_screen import MainScreen
+
+
+@cache
+def panes_by_id() -> dict[str, PaneName]:
+    """All panes by id."""
+    return {name.id: name for name in all_panes()}
+
+
+class OpenPanes:
+    """State only: `Navigation` changes it, every part may look at it."""
+
+    def __init__(self, only: str | None = None) -> None:
+        """No pane is open yet; `only` is the one that alone is there, None: all are."""
+        self.only = only
+        self.open: Pane | None = None
+        """The pane that is seen."""
+        self.mounted: dict[str, Pane] = {}
+        """The panes that were opened so far, by id."""
+        self.more: set[str] = set()
+        """What else is there beside the systems of the workspace, such as proposals of agents."""
+        self.zoomed: bool | None = None
+        """Whether lists take the whole pane; None: as it was remembered."""
+
+    def names(self, workspace: Workspace | None) -> tuple[PaneName, ...]:
+        """Return the panes that a workspace has, and those of other systems that somebody opened all the same."""
+        if self.only is not None:
+            return (panes_by_id()[self.only],)
+        systems = () if workspace is None else workspace.system_names()
+        return panes_for({*systems, *self.more, *(panes_by_id()[pane_id].system for pane_id in self.mounted)})
+
 
 T = TypeVar("T")
 

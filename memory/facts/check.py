@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from memory.base.problems import Problem
 
-from .alike import alike
 from .model import FOLDER, MARK, MOST_CHARACTERS, MOST_TAGS, SCOPES, SHOWN, Fact
 from .reading import FactsOfFile, time_key
+from .words import alike
 
 _MOST_ALIKE = 5000
 

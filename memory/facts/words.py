@@ -1,8 +1,15 @@
-"""The words by which facts and messages are compared."""
+"""The words by which facts and messages are compared, and the facts that say nearly the same by most of their words."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .model import Fact
 
 SHORTEST = 3
 """The fewest characters of a word that counts."""
@@ -39,3 +46,54 @@ def words_of(text: str) -> set[str]:
 def all_words(text: str) -> set[str]:
     """Return every word of a text, in the case in which words are compared."""
     return {word.casefold() for word in _WORD.findall(text)}
+
+
+ALIKE = 0.8
+"""How many of the words of two facts, together, both must have to be alike."""
+_FEWEST = 3
+
+
+class Pair(NamedTuple):
+    """A fact, an earlier one that is like it, and how much: shared words by all words of both."""
+
+    fact: Fact
+    other: Fact
+    likeness: float
+
+
+def alike(facts: Sequence[Fact], least: float = ALIKE) -> list[Pair]:
+    """Return each fact that is like an earlier one, with the one it is most like; of equal ones the first.
+
+    Facts of fewer than three words are alike only when their words are the same.
+    """
+    words = [all_words(fact.text) for fact in facts]
+    counts = Counter(word for one in words for word in one)
+    seen: dict[str, list[int]] = {}
+    pairs = []
+    for number, mine in enumerate(words):
+        if not mine:
+            continue
+        # Two rows that share enough have one of their rarest words in common.
+        rare = sorted(mine, key=lambda word: (counts[word], word))[: len(mine) - ceil(least * len(mine)) + 1]
+        near = {other for word in rare for other in seen.get(word, ())}
+        best = max(((_likeness(mine, words[other]), -other) for other in near), default=(0.0, 0))
+        if best[0] >= (least if len(mine) >= _FEWEST else 1.0):
+            pairs.append(Pair(facts[number], facts[-best[1]], best[0]))
+        for word in rare:
+            seen.setdefault(word, []).append(number)
+    return pairs
+
+
+def like(text: str, facts: Sequence[Fact], least: float = ALIKE) -> Fact | None:
+    """Return the fact that a text is most like, the first of equal ones; None where none is."""
+    mine = all_words(text)
+    best, found = least if len(mine) >= _FEWEST else 1.0, None
+    for fact in facts:
+        likeness = _likeness(mine, all_words(fact.text)) if mine else 0.0
+        if likeness > best or (likeness == best and found is None):
+            best, found = likeness, fact
+    return found
+
+
+def _likeness(one: set[str], other: set[str]) -> float:
+    return len(one & other) / len(one | other)

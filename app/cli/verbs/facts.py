@@ -75,7 +75,7 @@ def store(session: Session, text: str, tags: tuple[str, ...], scope: str) -> int
 
 
 def _near(store: FactStore, text: str) -> Fact | None:
-    from memory.facts.alike import like
+    from memory.facts.words import like
 
     facts = store.read().facts
     return like(text, facts) if len(facts) <= 5000 else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from memory.base.edit_distance import edit_distance
+from memory.base.names import edit_distance
 
 if TYPE_CHECKING:
     import sqlite3

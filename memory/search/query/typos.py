@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from memory.base.edit_distance import edit_distance
+from memory.base.names import edit_distance
 
 if TYPE_CHECKING:
     from .query import Query

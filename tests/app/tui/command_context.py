@@ -12,7 +12,7 @@ from textual.geometry import Size
 
 from app.tui.commands.steps import ApplyEdit, OpenDialog, Step
 from app.tui.keys.registry import BY_ID
-from app.tui.open_panes import panes_by_id
+from app.tui.shell import panes_by_id
 from memory.workspace import Outcome, Workspace
 from tests.app.tui.tui_helpers import NOW
 from widgets.pane.base import Pane

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.facts import FactStore
-from memory.facts.alike import ALIKE, alike, like
 from memory.facts.model import found
 from memory.facts.reading import read_facts
 from memory.facts.search import Haystack, find_facts
-from memory.facts.words import all_words
+from memory.facts.words import ALIKE, alike, all_words, like
 from tests.memory.facts.conftest import NOW, line
 
 Add = Callable[..., dict[str, Any]]

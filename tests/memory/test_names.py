@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.base.edit_distance import edit_distance
+from memory.base.names import edit_distance
 
 
 @pytest.mark.parametrize(
