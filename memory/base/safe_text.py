@@ -49,17 +49,18 @@ def visible(text: str, *, newlines: bool = False) -> str:
 
 def _show(match: re.Match[str]) -> str:
     found = match[0]
-    return " " if found in ("\t", "\n", "\r\n") else _escape(found)
+    return " " if found in ("\t", "\n", "\r\n") else escape(found)
 
 
 def _show_in_lines(match: re.Match[str]) -> str:
     found = match[0]
     if found in ("\n", "\r\n", "\r"):
         return "\n"
-    return _TAB if found == "\t" else _escape(found)
+    return _TAB if found == "\t" else escape(found)
 
 
-def _escape(char: str) -> str:
+def escape(char: str) -> str:
+    r"""Return the escape that shows a character, such as `\x1b` or `\u202e`; a byte that is no UTF-8 is its own."""
     code = ord(char)
     if 0xDC80 <= code <= 0xDCFF:
         code -= 0xDC00

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.base.safe_text import visible
+from memory.base.safe_text import escape, visible
 
 _CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"})
 # Letters and marks without a picture of their own.
@@ -11,14 +11,14 @@ _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800
 
 def revealed(text: str) -> str:
     r"""Return text of several lines in which every character can be seen: what hides is written `\u202e`."""
-    return "".join(_escape(char) if _hides(char) else char for char in visible(text, newlines=True))
+    return "".join(escape(char) if _hides(char) else char for char in visible(text, newlines=True))
 
 
 def hidden_in(text: str) -> str:
     """Return how the first hidden character of a command is written, "" where it has none; lines and tabs are none."""
     if text.isascii() and text.isprintable():
         return ""
-    return next((_escape(char) for char in text if _hides(char)), "")
+    return next((escape(char) for char in text if _hides(char)), "")
 
 
 def hidden_in_name(text: str) -> str:
@@ -26,7 +26,7 @@ def hidden_in_name(text: str) -> str:
     plain = text.replace("\n", " ").replace("\t", " ")
     if visible(plain) == plain:
         return ""
-    return next((_escape(char) for char in text if visible(char) != char and char not in "\n\t\u200d"), "\\u200d")
+    return next((escape(char) for char in text if visible(char) != char and char not in "\n\t\u200d"), "\\u200d")
 
 
 def unusual_in(text: str) -> tuple[str, ...]:
@@ -44,12 +44,3 @@ def _hides(char: str) -> bool:
     code = ord(char)
     selector = 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF
     return selector or char in _BLANK or unicodedata.category(char) in _CATEGORIES
-
-
-def _escape(char: str) -> str:
-    code = ord(char)
-    if 0xDC80 <= code <= 0xDCFF:
-        code -= 0xDC00
-    if code > 0xFFFF:
-        return f"\\U{code:08x}"
-    return f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}"

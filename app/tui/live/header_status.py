@@ -115,7 +115,7 @@ def alerts(
     if notice is not None and (notice.muted or notice.all_muted is not None):
         say("muted", "all muted" if notice.all_muted else f"{len(notice.muted)} muted", "muted")
     if is_small(brief):
-        errors = sum(problem.level == "error" for problem in brief.problems)
+        errors = [problem.level for problem in brief.problems].count("error")
         if errors:
             say("problem", f"{errors} problem{'s' if errors > 1 else ''}", "warn")
     resting = frozenset() if notice is None else notice.resting

@@ -239,8 +239,9 @@ class Journal:
         Within a day entries without a time come last. Where agents write downwards this is not the order of the file.
         A time that does not exist counts as none.
         """
-        days = sorted(self.days, key=lambda day: day.date or "", reverse=True)
-        for date, sections in groupby(days, key=lambda day: day.date):
+        dates = [day.date or "" for day in self.days]
+        newest = [self.days[place] for place in sorted(range(len(dates)), key=dates.__getitem__, reverse=True)]
+        for date, sections in groupby(newest, key=lambda day: day.date):
             entries = [entry for day in sections for entry in self.of_day(day)]
             yield from entries if date is None else _by_time(entries)
 
