@@ -129,6 +129,15 @@ async def _send(send: Send, status: int, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
+def config_of(api: FleetApi, host: str, token: str) -> uvicorn.Config:
+    """Return how requests to an address reach the fleet: with the token, and within bounds."""
+    guard: App = LoopbackGuard(Bounds(api, Rate(), MOST_BODY), host, token, "memdeck fleet serve")
+    return uvicorn.Config(
+        guard, http=HttpConnection, ws="none", lifespan="off", log_config=None, access_log=False,
+        server_header=False, timeout_graceful_shutdown=3, proxy_headers=False,
+    )  # fmt: skip
+
+
 def serve(api: FleetApi, page: FleetPage | None, life: Life, port: int, say: Callable[[str, str], None]) -> None:
     """Serve on a port of this machine until a signal ends it; `say` gets the address and the token.
 
@@ -138,11 +147,7 @@ def serve(api: FleetApi, page: FleetPage | None, life: Life, port: int, say: Cal
     try:
         host = f"{HOST}:{listening.getsockname()[1]}"
         token = secrets.token_urlsafe(32)
-        guard: App = LoopbackGuard(Bounds(api, Rate(), MOST_BODY), host, token, "memdeck fleet serve")
-        config = uvicorn.Config(
-            guard, http=HttpConnection, ws="none", lifespan="off", log_config=None, access_log=False,
-            server_header=False, timeout_graceful_shutdown=3, proxy_headers=False,
-        )  # fmt: skip
+        config = config_of(api, host, token)
         # Whoever reads where it is may be gone the moment after.
         life.watch(parent=True)
         asyncio.run(_run(HttpServer(config), listening, page, life, lambda: say(f"http://{host}", token)))

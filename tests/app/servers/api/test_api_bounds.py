@@ -141,9 +141,7 @@ async def _much(_scope: Scope, _receive: Receive, send: Send) -> None:
 def _quick(app: App = _nothing) -> Iterator[tuple[tuple[str, int], uvicorn.Server]]:
     """Run a server with the API's connections and bounds, but nothing behind them, in this process."""
     listening = open_port(0, "test.port")
-    config = uvicorn.Config(
-        Bounds(_nothing, Rate()), http=http_connections.HttpConnection, lifespan="off", log_config=None
-    )
+    config = uvicorn.Config(Bounds(app, Rate()), http=http_connections.HttpConnection, lifespan="off", log_config=None)
     running = uvicorn.Server(config)
     running.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
