@@ -65,11 +65,14 @@ class EmbeddedFleet:
         """Return the workspaces by their paths."""
         return tuple(FleetWorkspace(one.path, self.host) for one in self._list.all())
 
-    def add(self, path: Path, now: datetime) -> Path | None:
-        """List the workspace that contains a folder; UsageError `workspace.not_found`."""
+    def add(self, path: Path, now: datetime, mode: str | None = None) -> Path | None:
+        """List the workspace that contains a folder; UsageError `workspace.not_found`. `mode` as for `publish`."""
         found = workspace_of(os.path.realpath(path))
         if found is None:
             raise UsageError("workspace.not_found", f"no memory in {path} or above it", "`memdeck init` creates it")
+        if mode is not None:
+            # Before it is listed: an agent looks each second.
+            self._list.publish(Path(found), mode)
         return Path(found) if self._list.add(Path(found), now) else None
 
     def publish(self, path: Path, mode: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,23 @@ def test_how_each_is_published(top: Path, fleet: EmbeddedFleet) -> None:
     fleet.publish(top / "alpha", "full")
     fleet.remove(top / "delta")
     assert {path.name: mode for path, mode in fleet.published().items()} == {"alpha": "full", "gamma": "full"}
+
+
+def test_it_is_said_how_one_is_published_before_it_is_listed(
+    top: Path, fleet: EmbeddedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent that looks at this very moment publishes nothing of one that is listed and kept out at once."""
+    seen: list[dict[Path, str]] = []
+    real = WorkspaceList.add
+
+    def add(self: WorkspaceList, path: Path, now: datetime, *, asked: bool = True) -> bool:
+        done = real(self, path, now, asked=asked)
+        seen.append(fleet.published())
+        return done
+
+    monkeypatch.setattr(WorkspaceList, "add", add)
+    fleet.add(top / "alpha", NOW, "none")
+    fleet.add(top / "beta", NOW, "names")
+    assert seen == [{}, {top / "beta": "names"}]
+    with pytest.raises(UsageError):
+        fleet.add(top / "plain", NOW, "none")

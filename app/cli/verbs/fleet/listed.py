@@ -34,10 +34,9 @@ _dir = argument("folder", metavar="DIR", required=False)
 def add(session: Session, folder: str | None, publish: str | None) -> None:
     """List the workspace that contains DIR (default: the current folder)."""
     found = embedded()
-    path = found.add(_folder(session, folder), session.now)
-    if publish is not None:
-        found.publish(_folder(session, folder), publish)
-    _told(session, [path] if path is not None else [], "listed", "it is listed already")
+    path = found.add(_folder(session, folder), session.now, publish)
+    how = "" if publish is None else f", and published from now on: {publish}"
+    _told(session, [path] if path is not None else [], "listed", f"it is listed already{how}")
 
 
 @under(fleet, "remove", examples=("memdeck fleet remove ~/src/shop",))
