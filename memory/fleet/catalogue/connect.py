@@ -18,6 +18,11 @@ OPTIONS = f"-c search_path={SCHEMA}"
 Connection = "psycopg.Connection[tuple[Any, ...]]"
 
 
+def lock_of(workspace: int) -> str:
+    """Return the lock that keeps jobs of one workspace apart."""
+    return f"workspace:{workspace}"
+
+
 def arguments_of(url: str) -> dict[str, Any]:
     """Return what a connection to a database is made with; UsageError `fleet.extra`, `fleet.database_url`."""
     try:

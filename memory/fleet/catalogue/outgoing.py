@@ -72,6 +72,14 @@ def cleared_json(value: Any) -> Any:
     return _replaced(value, dict(zip(texts, cleared(*texts), strict=True)))
 
 
+def without_quotes(value: Any) -> Any:
+    """Return JSON data without what is said about lines of a file, which may quote them: the code stays."""
+    if isinstance(value, Mapping):
+        kept = {key: [] if key == "warnings" else without_quotes(one) for key, one in value.items()}
+        return {**kept, "message": kept["code"]} if {"code", "message"} <= kept.keys() else kept
+    return [without_quotes(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
 def _texts(value: Any) -> Sequence[str]:
     if isinstance(value, str):
         return [value]

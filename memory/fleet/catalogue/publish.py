@@ -16,7 +16,8 @@ from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
 from memory.fleet.watch import Stamp, stamp_of, watched_of
 from memory.search.match import day_number, tags_of
 
-from .outgoing import are_clean, cleared, cleared_json, plain, together
+from .connect import lock_of
+from .outgoing import are_clean, cleared, cleared_json, plain, together, without_quotes
 from .words import vector_of
 
 if TYPE_CHECKING:
@@ -47,6 +48,13 @@ SET stamp = excluded.stamp, ids = excluded.ids, digests = excluded.digests, line
 """
 _PUT_WORKSPACE = """
 INSERT INTO workspace (id, host, path, place, mode) OVERRIDING SYSTEM VALUE VALUES (%s, %s, %s, %s, %s)
+"""
+# What jobs came to holds titles and texts, too.
+_FORGET_RESULTS = """
+DELETE FROM result WHERE host = %s AND (
+    job IN (SELECT id FROM procrastinate_jobs WHERE lock = ANY (%s))
+    OR job IN (SELECT job FROM approval WHERE workspace = ANY (%s))
+)
 """
 _STANDS = "UPDATE workspace SET overview = %s, sketch = %s, place = coalesce(nullif(%s, ''), place) WHERE id = %s"
 _BLOCK = {"entry_id": BATCH, "file_id_seq": 200, "workspace_id_seq": 50}
@@ -92,6 +100,8 @@ class _Workspace:
     """When it stands otherwise although no file changed; None: it was not looked at yet."""
     broken: bool = False
     """Whether it could not be read the last time."""
+    problems: int | None = None
+    """What a check of its files found as they are now, where that is known: it is most of a look."""
 
 
 class _Emptied(Exception):
@@ -268,11 +278,12 @@ class Publisher:
             except psycopg.Error as raised:
                 error.append(raised)
                 raise
+            same = bool(held.watched) and stamp == held.stamp
             held.watched, held.stamp, held.until = watched, stamp, None
             if first and not any(counts):
                 return None
-            standing = self._local.stand(workspace, now)
-            held.until = standing.until
+            standing = self._local.stand(workspace, now, held.problems if same else None)
+            held.until, held.problems = standing.until, standing.overview.problems
             return standing.overview.json()
 
         done = self._local.one(path, read)
@@ -281,6 +292,8 @@ class Publisher:
         if done is None:
             return 0, 0
         overview = {"error": dict(done)} if isinstance(done, WorkspaceFailure) else done
+        if held.mode == "names":
+            overview = without_quotes(overview)
         overview = {key: value for key, value in cleared_json(overview).items() if key not in ("path", "host")}
         digests = (one for name, file in held.files.items() if name != "config.md" for one in file.digests)
         self._parcel.standing.append(
@@ -384,6 +397,9 @@ class Publisher:
                         copy.write_row(row)
             # One way there and back for all of it, however many files and workspaces it is about.
             with connection.pipeline(), connection.cursor() as cursor:
+                if parcel.gone_workspaces:
+                    gone = parcel.gone_workspaces
+                    cursor.execute(_FORGET_RESULTS.encode(), (self._host, [lock_of(one) for one in gone], gone))
                 for table, gone in (
                     ("workspace", parcel.gone_workspaces),
                     ("file", parcel.gone_files),

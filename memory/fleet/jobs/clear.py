@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .engine import lock_of, queue_of
+from memory.fleet.catalogue.connect import lock_of
+
+from .engine import queue_of
 
 if TYPE_CHECKING:
     import psycopg

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memory.fleet.catalogue.connect import arguments_of
+from memory.fleet.catalogue.connect import arguments_of, lock_of
 
 from .verbs import TASK, WorkspaceJob
 from .verbs import arguments_of as job_arguments
@@ -21,11 +21,6 @@ MOST_DELAY = 86_400
 def queue_of(host: str) -> str:
     """Return the queue of a host."""
     return f"host:{host}"
-
-
-def lock_of(workspace: int) -> str:
-    """Return the lock that keeps jobs of one workspace apart."""
-    return f"workspace:{workspace}"
 
 
 def engine(url: str, *, most: int = 4) -> procrastinate.App:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import BlockedError, BusyError, MemdeckError, NotFoundError
-from memory.fleet.catalogue.outgoing import cleared, cleared_json
+from memory.fleet.catalogue.outgoing import cleared, cleared_json, without_quotes
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
 
 from .verbs import MOST_HITS, Check, Maintain, Revert, Search, WorkspaceJob
@@ -52,6 +52,8 @@ def perform(database: Database, local: LocalWorkspaces, host: int, job: int, wor
         raise
     except MemdeckError as error:
         outcome = {"error": {"code": error.code, "message": error.message}}
+    if mode == "names":
+        outcome = without_quotes(outcome)
     with database.transaction():
         if due is not None and "error" not in outcome:
             database.execute(

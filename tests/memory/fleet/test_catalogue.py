@@ -84,6 +84,8 @@ def test_names_only_and_nothing(database: str, tmp_path: Path) -> None:
     wanted = {make_workspace(tmp_path / name, tmp_path / "state"): "full" for name in ("one", "two")}
     for path in wanted:
         _journal(path, f"## 2024-01-14\n\n### 09:00 - Visit of {path.name}\n- unusualword{path.name}\n")
+        tasks = path / ".aiter/memory/tasks.md"
+        tasks.write_text(tasks.read_text() + f"\n### Odd\n- due: unusualword{path.name}\n")
     one, two = wanted
     agent = RunningAgent(database, "here", tmp_path / "state", lambda: dict(wanted))
     try:
@@ -96,13 +98,19 @@ def test_names_only_and_nothing(database: str, tmp_path: Path) -> None:
             assert {hit.workspace for hit in central.search("unusualword*", NOW)[0]} == {one}
             hits = central.search("unusualword*", NOW, deep=True)[0]
             assert {hit.workspace for hit in hits} == {one, two}
+            # What is said about a line may quote it.
+            assert {row.path: "unusualword" in str(row.result) for row in central.check()} == {one: True, two: False}
         held = _contents(database)
         assert not [name for name, text in held.items() if "unusualwordtwo" in text]
         del wanted[two]
         agent.settle()
+        # What a search in depth answered is gone, too.
         held = _contents(database)
-        assert "Visit of two" not in held["entry"]
-        assert str(two).encode().hex() not in held["workspace"]
+        assert not [name for name, text in held.items() if "Visit of two" in text]
+        assert not [name for name, text in held.items() if str(two).encode().hex() in text or str(two) in text]
+        wanted[two] = "full"
+        agent.settle()
+        assert "unusualwordtwo" in _contents(database)["entry"]
     finally:
         agent.end()
 
@@ -343,9 +351,9 @@ def test_an_edit_does_not_wait_for_those_that_did_not_change(
     looked: list[str] = []
     stand = LocalWorkspaces.stand
 
-    def count(self: LocalWorkspaces, workspace: Workspace, now: datetime) -> Standing:
+    def count(self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None) -> Standing:
         looked.append(workspace.root.name)
-        return stand(self, workspace, now)
+        return stand(self, workspace, now, problems)
 
     monkeypatch.setattr(LocalWorkspaces, "stand", count)
     with connect(database) as connection:
@@ -375,9 +383,9 @@ def test_an_edit_does_not_wait_for_a_look_at_all_after_a_start(
     looked: list[str] = []
     stand = LocalWorkspaces.stand
 
-    def count(self: LocalWorkspaces, workspace: Workspace, now: datetime) -> Standing:
+    def count(self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None) -> Standing:
         looked.append(workspace.root.name)
-        return stand(self, workspace, now)
+        return stand(self, workspace, now, problems)
 
     monkeypatch.setattr(LocalWorkspaces, "stand", count)
     wanted = dict.fromkeys(paths, "full")
