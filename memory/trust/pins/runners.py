@@ -8,6 +8,10 @@ from collections.abc import Iterable
 _NODE_FILES = "package.json .npmrc .yarnrc .yarnrc.yml .yarn/releases/* .pnpmfile.?js pnpm-workspace.yaml bunfig.toml"
 _PYTHON_FILES = "pyproject.toml setup.cfg setup.py tox.ini"
 _COMPOSE = "docker-compose.y*ml compose.y*ml docker-compose.override.y*ml compose.override.y*ml Dockerfile"
+_CLAUDE = (
+    ".claude/settings.json .claude/settings.local.json .claude/CLAUDE.md .claude/agents/*.md .claude/commands/*.md"
+    " .claude/skills/*/SKILL.md .claude/rules/*.md"
+)
 READS: dict[str, tuple[str, ...]] = {
     name: tuple(files.split())
     for names, files in (
@@ -52,6 +56,15 @@ READS: dict[str, tuple[str, ...]] = {
         ("pm2", "ecosystem.config.* pm2.config.*"),
         ("gulp", "[Gg]ulpfile.*"),
         ("grunt", "[Gg]runtfile.*"),
+        # Agents: their settings name hooks, servers and plug-ins, which run before any answer.
+        ("claude", f"{_CLAUDE} CLAUDE.md CLAUDE.local.md AGENTS.md .mcp.json"),
+        ("codex", ".codex/config.toml .codex/hooks.json AGENTS.md AGENTS.override.md"),
+        ("gemini qwen", ".gemini/settings.json .gemini/.env .qwen/settings.json GEMINI.md QWEN.md AGENTS.md .env"),
+        ("opencode", f"opencode.json* .opencode/plugin*/*.?s .opencode/agent*/*.md AGENTS.md {_CLAUDE} CLAUDE.md"),
+        ("cursor-agent", ".cursor/cli.json .cursor/mcp.json .cursor/hooks.json .cursorrules AGENTS.md CLAUDE.md"),
+        ("copilot", ".github/hooks/*.json .github/copilot-instructions.md .mcp.json AGENTS.md CLAUDE.md GEMINI.md"),
+        ("aider", ".aider.conf.y*ml .aider.model.settings.y*ml .env"),
+        ("amp goose crush", ".amp/settings.json .goosehints crush.json .crush.json CRUSH.md AGENTS.md"),
         # Checkers, builders and servers of pages: the settings of these are code, or name plug-ins that are.
         *(
             (name, f"{name}.config.* {name}.conf.* .{name}rc* {name}.json package.json")

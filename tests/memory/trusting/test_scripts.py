@@ -112,13 +112,18 @@ def test_what_a_command_names_is_found(root: Path, command: str, wanted: str) ->
         ("sphinx-build docs out", "docs/conf.py"),
         ("cd ops && locust", "ops/locustfile.py"),
         ("goreleaser check", ".goreleaser.yml"),
+        ("claude -p --output-format json", ".claude/settings.json"),
+        ("claude -p", ".mcp.json"),
+        ("cd ops && codex exec -", "ops/.codex/hooks.json"),
+        ("gemini -p x", ".gemini/settings.json"),
+        ("opencode run", ".opencode/plugin/mine.js"),
     ],
 )
 def test_settings_that_are_code_are_held_on_to(root: Path, command: str, file: str) -> None:
     """Checkers and builders run what stands in their settings: a file of them that comes or changes asks again."""
     before = Scripts(root).pinned(command)
     path = root / file
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("one\n")
     here = Scripts(root).pinned(command)
     path.write_text("two\n")
