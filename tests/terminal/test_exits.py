@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import termios
 from pathlib import Path
 
 import pytest
 
+from tests.commands import memdeck as run_memdeck
 from tests.patience import PATIENCE, Stopwatch
 from tests.terminal.pseudo import Pseudo
 from tests.terminal.tmux import memdeck
@@ -26,13 +26,8 @@ ENDING = 1.0
 def shop(tmp_path: Path) -> Path:
     """Return a sample workspace."""
     environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
-    subprocess.run(
-        memdeck("demo", str(tmp_path / "shop"), "--no-open", "--now", NOW),
-        check=True,
-        env=environ,
-        cwd=tmp_path,
-        timeout=PATIENCE,
-    )
+    done = run_memdeck(["demo", str(tmp_path / "shop"), "--no-open", "--now", NOW], cwd=tmp_path, environ=environ)
+    assert done.returncode == 0, done.stderr
     return tmp_path / "shop"
 
 
@@ -60,6 +55,7 @@ def in_a_form(terminal: Pseudo) -> None:
 
 
 @pytest.mark.parametrize("name", ["TERM", "HUP", "INT", "QUIT"])
+@pytest.mark.thorough(but=("TERM",))
 def test_a_signal_in_a_form_keeps_what_was_typed(shop: Path, name: str) -> None:
     """It waits less than a second; the terminal is as it was, the exit code is the signal's, a draft is there."""
     with opened(shop) as terminal:
@@ -108,6 +104,7 @@ def test_kill_in_a_form_loses_two_seconds_at_most(shop: Path) -> None:
 
 
 @pytest.mark.parametrize("debug", ["", "1"])
+@pytest.mark.thorough(but=("",))
 def test_an_error_that_nobody_expected_is_one_line(shop: Path, debug: str) -> None:
     """What went wrong is said where errors are said, without a traceback, and nothing that was typed is lost."""
     broken = (

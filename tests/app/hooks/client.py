@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-from tests.patience import PATIENCE
+from tests.commands import memdeck
+from tests.examples import WHOLE
 
 HOUSE = Path(__file__).parents[3]
 NOW = "2024-01-15T12:00:00+00:00"
@@ -50,16 +50,9 @@ class Client:
         (self.root / ".aiter/memory/tasks.md").write_text(TASKS)
 
     def memdeck(self, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        """Run memdeck in the workspace."""
-        return subprocess.run(
-            [sys.executable, "-m", "app.main", *words],
-            cwd=self.root,
-            env=self.environ,
-            input=given,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        """Run memdeck in the workspace: hooks as processes, as clients do."""
+        process = WHOLE or words[0] == "hook"
+        return memdeck(words, cwd=self.root, environ=self.environ, given=given, process=process)
 
     def hook(self, event: str, client: str = "claude-code", **given: Any) -> str:
         """Call a hook with an object on stdin, and return what it says; it never fails, and stderr is empty."""

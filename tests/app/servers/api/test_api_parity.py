@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,10 +20,11 @@ from app.servers.mcp.curated_tools import PROPOSE
 from memory.curated.operations.registry import OPERATIONS, Operation
 from tests.app.servers.mcp.serving import Server
 from tests.app.servers.mcp.serving import serving as mcp_serving
+from tests.commands import memdeck
+from tests.examples import WHOLE
 from tests.memory.entries.desks import make_workspace, open_desk, with_state
-from tests.patience import PATIENCE
 
-from .serving import COMMAND, NOW, Api, environment, serving
+from .serving import NOW, Api, environment, serving
 
 Json = dict[str, Any]
 ACTOR = "agent:tester"
@@ -132,6 +132,8 @@ READ_FROM_STDIN = {"facts import": "file", "state edit": "json"}
 """Arguments that name a file or stdin at a prompt, and are the text itself for programs."""
 MACHINE = {"doctor", "state update", "state init", "trust list"}
 """What tells of the process itself, or of a repository's files: here only the kind of answer is compared."""
+OF_THE_CALLER = (["typed", "lock"], ["typed", "unlock"])
+"""What is held for the process that called: always called by one."""
 CURATED: tuple[tuple[str, Json], ...] = (
     ("health", {}),
     ("write", {"type": "user", "name": "Coffee", "content": "Ada likes oat milk in coffee", "scope": "global"}),
@@ -200,10 +202,13 @@ CURATED: tuple[tuple[str, Json], ...] = (
 
 def _command(root: Path, words: list[str], text: str = "") -> Any:
     """Return what the command line answers, with a text on stdin."""
-    done = subprocess.run(
-        [*COMMAND, *words], capture_output=True, env=environment(root) | {"MEMDECK_ACTOR": ACTOR}, cwd=root,
-        input=text.encode(), timeout=PATIENCE, check=False,
-    )  # fmt: skip
+    done = memdeck(
+        words,
+        cwd=root,
+        environ=environment(root) | {"MEMDECK_ACTOR": ACTOR},
+        given=text.encode(),
+        process=WHOLE or words[:2] in OF_THE_CALLER,
+    )
     assert b"Traceback" not in done.stderr
     return _read(done.stdout)
 

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.commands import memdeck as run_memdeck
+from tests.examples import WHOLE
 from tests.patience import PATIENCE, line_of
 
 COMMAND = (sys.executable, "-m", "app.main", "mcp")
@@ -112,14 +114,14 @@ def serving(root: Path, *options: str) -> Iterator[Server]:
 
 
 def memdeck(root: Path, *words: str) -> Json:
-    """Run a verb in the workspace and return its JSON."""
-    done = subprocess.run(
-        [sys.executable, "-m", "app.main", *words, "-w", str(root), "-o", "json"],
-        capture_output=True,
-        env=environment(root.parent),
-        timeout=PATIENCE,
-        check=True,
+    """Run a verb in the workspace and return its JSON; to connect asks a server, which is a process of its own."""
+    done = run_memdeck(
+        [*words, "-w", str(root), "-o", "json"],
+        cwd=root,
+        environ=environment(root.parent),
+        process=WHOLE or words[0] == "connect",
     )
+    assert done.returncode == 0, done.stderr
     found: Json = json.loads(done.stdout)
     return found
 

@@ -1,0 +1,54 @@
+"""The command line in this process, where a test only makes something with it or compares what it says.
+
+Continuous integration runs the same calls as processes.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from app.cli.run import run
+from tests.examples import WHOLE
+from tests.patience import PATIENCE
+
+
+def memdeck(
+    words: Sequence[str], *, cwd: Path, environ: Mapping[str, str], given: bytes = b"", process: bool = WHOLE
+) -> subprocess.CompletedProcess[bytes]:
+    """Run memdeck in a folder, with these variables only and some bytes on stdin; what it said is in the answer."""
+    if process:
+        return subprocess.run(
+            [sys.executable, "-m", "app.main", *words],
+            cwd=cwd,
+            env=environ,
+            input=given,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    streams = {name: io.TextIOWrapper(io.BytesIO(), "utf-8") for name in ("stdout", "stderr")}
+    streams["stdin"] = io.TextIOWrapper(io.BytesIO(given), "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(cwd)
+        for name in os.environ.keys() - environ.keys():
+            patch.delenv(name)
+        for name, value in environ.items():
+            patch.setenv(name, value)
+        for name, stream in streams.items():
+            patch.setattr(sys, name, stream)
+        code = run([*words])
+    out, err = (_said(streams[name]) for name in ("stdout", "stderr"))
+    return subprocess.CompletedProcess([*words], code, out, err)
+
+
+def _said(stream: io.TextIOWrapper) -> bytes:
+    stream.flush()
+    assert isinstance(stream.buffer, io.BytesIO)
+    return stream.buffer.getvalue()
