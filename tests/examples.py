@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 WHOLE = "MEMDECK_EXAMPLES" in os.environ
 """Continuous integration sets it to `whole`, `make properties` to a number of its own."""
@@ -15,6 +16,15 @@ def examples(count: int, least: int | None = None) -> int:
     if WHOLE:
         return count
     return max(count // _SHARE, 8) if least is None else least
+
+
+def in_turn(*values: Sequence[object]) -> tuple[str, ...]:
+    """Return the ids of a sample of cases that are made of several values: each value of each kind occurs in one.
+
+    The kinds stand as in the ids, that of the lowest `parametrize` first; for `thorough(but=…)`.
+    """
+    longest = max(len(some) for some in values)
+    return tuple("-".join(str(some[number % len(some)]) for some in values) for number in range(longest))
 
 
 def wanted(count: int) -> int:

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.patience import PATIENCE
 from tests.postgres import cluster, programs, running
 
@@ -17,6 +19,7 @@ HOUSE = Path(__file__).parents[1]
 PAGE = (HOUSE / "docs/fleet.md").read_text("utf-8")
 
 
+@pytest.mark.thorough
 def test_a_newcomer_comes_from_two_workspaces_to_three_hosts(tmp_path: Path) -> None:
     """Every command of the guide does what the guide says, in a home of its own and a database of its own."""
     blocks = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

@@ -62,7 +62,15 @@ LOOKS: dict[str, Callable[[Workspace, Trust], object]] = {
 }
 
 
+SAMPLE = (
+    *(f"{kind} of one name-check" for kind in FILES),
+    *(f"{kind} of many names-maintenance" for kind in FILES),
+    *(f"monitors of one name-{look}" for look in LOOKS),
+)
+
+
 @pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.thorough(but=SAMPLE)
 def test_a_look_costs_in_proportion(
     request: pytest.FixtureRequest, make: Callable[[int], Path], look: str, tmp_path: Path
 ) -> None:

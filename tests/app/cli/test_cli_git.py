@@ -15,7 +15,7 @@ import pytest
 from app.connect.blocks import HASH, has_block, with_block, without_block
 from memory.document import parse
 from memory.errors import UsageError
-from tests.examples import examples
+from tests.examples import examples, in_turn
 from tests.patience import PATIENCE
 
 HOUSE = Path(__file__).parents[3]
@@ -181,10 +181,18 @@ def _tasks(titles: list[str]) -> str:
     return text
 
 
+ATTRIBUTES = {
+    "none": None,
+    "empty": b"",
+    "line": b"*.png binary\n",
+    "half": b"*.png binary",
+    "crlf": b"# crlf\r\n*.png binary\r\n",
+}
+
+
 @pytest.mark.parametrize("words", [(), ("--global",)], ids=["here", "everywhere"])
-@pytest.mark.parametrize(
-    "attributes", [None, b"", b"*.png binary\n", b"*.png binary", b"# crlf\r\n*.png binary\r\n"], ids=repr
-)
+@pytest.mark.parametrize("attributes", ATTRIBUTES.values(), ids=ATTRIBUTES)
+@pytest.mark.thorough(but=in_turn([*ATTRIBUTES], ["here", "everywhere"]))
 def test_uninstall_gives_every_byte_back(
     repository: Repository, words: tuple[str, ...], attributes: bytes | None
 ) -> None:

@@ -134,6 +134,7 @@ JSON_CASES = [
 @pytest.mark.parametrize(
     ("client", "number", "text"), JSON_CASES, ids=[f"{one}-{place}" for one, place, _ in JSON_CASES]
 )
+@pytest.mark.thorough(but=tuple(f"{one}-{place}" for one, place, _ in JSON_CASES[::3]))
 def test_json_files_come_back(client: str, number: int, text: str, tmp_path: Path) -> None:
     """Whatever a client's JSON files look like, connecting keeps their sense and disconnecting every byte."""
     setting = setting_of(tmp_path, client)

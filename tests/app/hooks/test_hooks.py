@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.hooks.client import NOW, TASKS, Client
+from tests.examples import in_turn
 from tests.patience import PATIENCE
 
 
@@ -72,10 +73,22 @@ def test_a_session_that_changed_memory_is_asked_for_a_line_once(client: Client) 
     assert client.hook("pre-compact", session_id="two") == ""
 
 
-@pytest.mark.parametrize(
-    "given", [b"", b"{", b"[]", b"null", b'{"cwd": 5, "prompt": []}', b"\xff\xfe", b"[" * 100_000, b'{"cwd": "/gone"}']
-)
-@pytest.mark.parametrize("event", ["session-start", "prompt", "stop"])
+EVENTS = ("session-start", "prompt", "stop")
+ODD = {
+    "nothing": b"",
+    "half": b"{",
+    "list": b"[]",
+    "null": b"null",
+    "kinds": b'{"cwd": 5, "prompt": []}',
+    "bytes": b"\xff\xfe",
+    "deep": b"[" * 100_000,
+    "gone": b'{"cwd": "/gone"}',
+}
+
+
+@pytest.mark.parametrize("given", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.thorough(but=in_turn(EVENTS, [*ODD]))
 def test_whatever_stdin_holds_it_ends_well(client: Client, event: str, given: bytes) -> None:
     """Exit code 0, nothing on stderr."""
     done = client.memdeck("hook", event, "--now", NOW, given=given)

@@ -61,6 +61,14 @@ LOOKS = [
 ]
 
 
+def _sample() -> tuple[str, ...]:
+    """Return one picture of those that come of the same keys in a pane, in another size or look from pane to pane."""
+    alike: dict[object, list[str]] = {}
+    for look in LOOKS:
+        alike.setdefault((look.pane, look.keys, look.story), []).append(look.name)
+    return tuple(names[number % len(names)] for number, names in enumerate(alike.values()))
+
+
 WATCHED: dict[str, tuple[tuple[int, int], str, Glyphs]] = {
     "wide": (WIDE, "", UNICODE),
     "wide-silenced": (WIDE, "j", UNICODE),
@@ -72,6 +80,7 @@ WATCHED: dict[str, tuple[tuple[int, int], str, Glyphs]] = {
 
 
 @pytest.mark.parametrize("name", WATCHED)
+@pytest.mark.thorough(but=("wide-silenced", "wide-ascii", "small"))
 def test_watched(name: str, snap_compare: Callable[..., bool], tmp_path: Path) -> None:
     """Monitors with a history: alerts, mutes, outages and latency at every size, with signs and without colours too."""
     size, keys, glyphs = WATCHED[name]
@@ -106,6 +115,7 @@ STATE: dict[str, tuple[tuple[int, int], tuple[str, ...], Glyphs]] = {
 
 
 @pytest.mark.parametrize("name", STATE)
+@pytest.mark.thorough(but=("wide-compare", "wide-checked", "wide-backlog", "wide-answer", "usual-recall", "small-part"))
 def test_project_state(name: str, snap_compare: Callable[..., bool], tmp_path: Path) -> None:
     """The state of a project at every size: its outline, a recall before it is applied, two checkpoints, findings."""
     size, keys, glyphs = STATE[name]
@@ -148,6 +158,7 @@ CURATED: dict[str, tuple[tuple[int, int], tuple[str, ...], Glyphs]] = {
 
 
 @pytest.mark.parametrize("name", CURATED)
+@pytest.mark.thorough(but=("wide-decisions", "wide-search", "wide-ascii", "small"))
 def test_curated_memory(name: str, snap_compare: Callable[..., bool], tmp_path: Path) -> None:
     """Curated memories at every size: what hides what, a decision with its rules, gates, the terms of a search."""
     size, keys, glyphs = CURATED[name]
@@ -168,6 +179,7 @@ def test_curated_memory(name: str, snap_compare: Callable[..., bool], tmp_path: 
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.name)
+@pytest.mark.thorough(but=_sample())
 def test_look(look: Picture, snap_compare: Callable[..., bool], tmp_path: Path) -> None:
     """The picture is the one that was looked at and found good."""
 

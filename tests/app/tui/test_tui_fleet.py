@@ -220,7 +220,7 @@ def test_there_and_back_leaves_nothing_open(here: Workspace, monkeypatch: pytest
     """Going to another workspace and back, several times, ends every thread and closes every file of the old one."""
     walked: list[str] = []
     counts: list[tuple[int, int]] = []
-    times = examples(20, 8)
+    times = examples(20, 6)
 
     def run(self: MemdeckApp, **_: object) -> int:
 

@@ -13,14 +13,17 @@ from app.tui.keys.registry import BY_ID
 from app.tui.toasts import cursor_rows
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
+from tests.examples import in_turn
 from tests.pilots import quiet
 from tests.widgets.harness import screen_text
 
 SIZES = [(200, 50), (120, 36), (80, 24), (60, 20), (40, 10), (30, 8), (20, 6)]
+PANES = ("tasks", "journal", "monitors")
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("pane", ["tasks", "journal", "monitors"])
+@pytest.mark.parametrize("pane", PANES)
+@pytest.mark.thorough(but=in_turn(PANES, SIZES))
 async def test_the_usual_keys_stay_at_every_width(workspace: Workspace, size: tuple[int, int], pane: str) -> None:
     """a, e, / and ? are named however few columns there are, and Esc where there is something to leave."""
     app = make_app(workspace, pane=pane)
@@ -42,6 +45,7 @@ async def test_undo_and_redo_come_last(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.thorough(but=("(120, 36)", "(30, 8)"))
 async def test_messages_never_cover_the_row_under_the_cursor(tmp_path: Path, size: tuple[int, int]) -> None:
     """Wherever the cursor is when a message comes, and wherever it goes while one is there."""
     tasks = "## Pending\n\n" + "".join(f"### [LOW] Task {number}\n\n" for number in range(12))

@@ -10,6 +10,7 @@ import pytest
 from memory.files import MEMORY_FILES
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle
+from tests.examples import in_turn
 from tests.fixture_files import sample
 from tests.widgets.harness import screen_text
 from widgets.panes import all_panes
@@ -31,6 +32,7 @@ def lose(workspace: Workspace, name: str, *, empty: bool) -> bytes:
 
 @pytest.mark.parametrize("name", MEMORY_FILES)
 @pytest.mark.parametrize("empty", [False, True], ids=["gone", "empty"])
+@pytest.mark.thorough(but=in_turn(["gone", "empty"], MEMORY_FILES))
 async def test_the_pane_says_so_and_a_key_brings_it_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, empty: bool
 ) -> None:

@@ -262,6 +262,7 @@ async def test_a_session_may_hold_only_so_much(served: Served) -> None:
     ],
     ids=lambda said: str(said)[:32],
 )
+@pytest.mark.thorough(but=("[" * 32, '["resize", {"width": 1e400, "hei', '["stdin", 5]', '["quit"]', "b'no text'"))
 async def test_messages_that_no_page_sends_end_the_session(served: Served, said: str | bytes) -> None:
     """Depth, numbers, types and sizes beyond a page's close the connection, and nothing is left."""
     async with client() as session:

@@ -15,6 +15,7 @@ from memory.files.monitors import Monitor, read_monitors
 from memory.monitoring.run.due import due_instant, due_monitors, next_due
 from memory.monitoring.run.ledger import KEPT_CLAIMS, MonitorLedger
 from memory.storage.places import StateFolder
+from tests.examples import in_turn
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo")
 EXPRESSIONS = ("*/5 * * * *", "30 2 * * *", "0 * * * *", "*/30 2 * * *", "0 0 * * *", "15 1,2,3 * * *", "45 23 * * MON")
@@ -54,6 +55,7 @@ def test_the_latest_run_is_the_last_of_the_next_ones(name: str, expression: str)
 
 @pytest.mark.parametrize("name", ZONES)
 @pytest.mark.parametrize("expression", EXPRESSIONS[:6])
+@pytest.mark.thorough(but=in_turn(EXPRESSIONS[:6], ZONES))
 def test_every_instant_once_over_clock_changes(name: str, expression: str) -> None:
     """A runner that looks every five minutes runs what the schedule names, each once, around every change."""
     zone = find_zone(name)
