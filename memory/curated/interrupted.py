@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memory.errors import MemdeckError
+from memory.storage.files.errnos import no_room
+
+from .index.records import UNAVAILABLE
+
 if TYPE_CHECKING:
     import sqlite3
     from datetime import datetime
@@ -24,8 +29,13 @@ def finish_interrupted(curated: Curated, now: datetime) -> None:
             from .control.replay import replay
             from .dreaming.settle import settle
 
-            replay(side, now)
-            settle(side, now)
+            try:
+                replay(side, now)
+                settle(side, now)
+            except MemdeckError as error:
+                # On a full disk it waits, and what only reads goes on; what writes is told by its own write.
+                if error.code != UNAVAILABLE and not no_room(error):
+                    raise
 
 
 def _waits(db: sqlite3.Connection) -> bool:

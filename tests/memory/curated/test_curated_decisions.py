@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from memory.curated.control.retention import prune
 from memory.curated.control.revert import find, revert
 from memory.curated.curated import Curated
 from memory.curated.interrupted import finish_interrupted
+from memory.curated.operations.operation import OperationCall
+from memory.curated.operations.registry import BY_NAME
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage.log.damaged import move_aside
 from tests.memory.curated.conftest import NOW, Den, count_recall, forget, tree, write
@@ -76,6 +79,28 @@ def test_what_a_crash_left_is_finished_once(
     assert replay.replay(side, NOW) == 0
     events = side.records.events(ops=["memory.write.committed"])
     assert len([one for one in events if one["metadata"].get("replayed")]) == 1
+
+
+def test_reading_goes_on_where_the_record_takes_nothing(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a decision waits and its record cannot be written to, memories are listed and found; a write is told."""
+    curated = den.open()
+    write(den, curated, "user", "Tea", "likes green tea")
+    _interrupted(den, "file", monkeypatch, curated)
+    curated.close()
+    again = den.open()
+    (file,) = den.state.rglob("curated.sqlite")
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        listed = BY_NAME["list"].call(again, {}, OperationCall(NOW))["memories"]
+        found = BY_NAME["search"].call(again, {"query_text": "green tea"}, OperationCall(NOW))["results"]
+        with pytest.raises(MemdeckError) as error:
+            write(den, again, "user", "Milk", "likes milk")
+        other.execute("ROLLBACK")
+    assert "user_tea.md" in {one["filename"] for one in listed}
+    assert [one["memory"]["filename"] for one in found] == ["user_tea.md"]
+    assert error.value.code == "memory.records.unavailable"
+    finish_interrupted(den.open(), NOW)
+    assert replay.pending(den.open().sides["global"]) == []
 
 
 def test_a_foreign_edit_before_the_replay_stays(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
