@@ -46,7 +46,7 @@ def _interrupted(den: Den, point: str, monkeypatch: pytest.MonkeyPatch, curated:
                 after[0] = True
                 raise Killed
 
-            patch.setattr(carry_out, "write", end)
+            patch.setattr(carry_out, "_commit", end)
             patch.setattr(Records, "run", run)
         else:
 
@@ -128,7 +128,7 @@ def test_a_write_that_fails_leaves_no_decision(den: Den, monkeypatch: pytest.Mon
         raise MemdeckError("file.io", "no space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(carry_out, "write", fail)
+        patch.setattr(carry_out, "_commit", fail)
         with pytest.raises(MemdeckError):
             write(den, curated, "user", "Coffee", "likes soy milk")
     assert replay.pending(curated.sides["global"]) == []
