@@ -39,10 +39,16 @@ NUMBER = r"\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,3}(?![\w.]))?"
 _PRINTED = rf"[-+−]?(?:[1-9]\d{{0,2}}(?:,\d{{3}}){{1,12}}(?:\.\d{{1,40}})?(?!\d)|{NUMBER})"
 """A number as programs print it: a comma may part thousands, and the sign may be a real minus."""
 _QUANTITY = re.compile(rf"\s*({_PRINTED})\s*(%|[A-Za-zµ]{{0,12}})\s*", re.ASCII)
-# Parts of words, versions, dates and clock times are no numbers, nor is what one place reads as 1.5 and another as 15.
+# Parts of words, versions, dates and clock times are no numbers, nor is what one place reads as 1.5 and another as 15:
+# marks and blanks that part thousands somewhere, and a minus behind the digits.
+_PARTS = "-:,'’·٬\u00a0\u2007\u2009\u202f"
 _IN_TEXT = re.compile(
-    rf"(?<![\w.−])(?<!\d[-:,'’])({_PRINTED})(%|[A-Za-zµ]{{1,3}})?(?![\w%]|\.\d|[-:−,'’]\d|[²³¹¼½¾⁰-⁹])", re.ASCII
+    rf"(?<![\w.−])(?<!\d[{_PARTS}])(?<!\d (?=0\d\d(?!\d)))({_PRINTED})(%|[A-Za-zµ]{{1,3}})?"
+    rf"(?![\w%]|\.\d|[{_PARTS}−]\d| 0\d\d(?!\d)|[-−](?:\s|\Z)|[²³¹¼½¾⁰-⁹])",
+    re.ASCII,
 )
+_STEERING = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+"""What gives a terminal its colours and links: the digits in it are no numbers."""
 _MOST_NUMBERS = 100
 
 
@@ -89,10 +95,11 @@ def read_quantity(text: str) -> Quantity | None:
 def numbers_in(text: str) -> list[Quantity]:
     """Return the numbers of a text in their order, the first hundred.
 
-    `1,234` is 1234. A number glued to an unknown word is none, and none is one that could be read in two ways (`1,5`).
+    `1,234` is 1234. A number glued to an unknown word is none, and none is one that could be read in two ways (`1,5`,
+    `1'234`, `2 000`, `5-`). Colours are left out.
     """
     found: list[Quantity] = []
-    for match in _IN_TEXT.finditer(text):
+    for match in _IN_TEXT.finditer(_STEERING.sub("", text) if "\x1b" in text else text):
         quantity = Quantity(read_number(match[1]), match[2] or "")
         if math.isfinite(quantity.amount) and (not quantity.unit or unit_of(quantity.unit)):
             found.append(quantity)
