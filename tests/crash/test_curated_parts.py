@@ -101,7 +101,7 @@ def test_what_came_between_decision_and_write_is_not_overwritten(
     curating(place)
     path = place.shop / ".agh/memory/user_coffee.md"
     theirs = path.read_text().replace("soy milk", "no milk")
-    real, came = carry_out.write, []
+    real, came = carry_out._commit, []
 
     def write(*args: object) -> object:
         if not came:
@@ -109,7 +109,7 @@ def test_what_came_between_decision_and_write_is_not_overwritten(
             path.write_text(theirs)
         return real(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(carry_out, "write", write)
+    monkeypatch.setattr(carry_out, "_commit", write)
     number = {"write": 1, "forget": 2, "retype": 3}[kind]
     with pytest.raises(MemdeckError) as caught:
         CURATED[number].run(place)
