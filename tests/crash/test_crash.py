@@ -44,7 +44,7 @@ def _errors_reduced(folder: Path) -> Tally:
 
 
 PARTS: dict[str, Callable[[Path], Tally]] = {
-    "kill": lambda folder: kill.kills(folder, every=12 * STRIDE),
+    "kill": lambda folder: kill.kills(folder, every=12 * STRIDE * STRIDE),
     "kill, reduced protection": _reduced,
     "kill in recovery": lambda folder: kill.compound(folder, every=60 * STRIDE, inner=3),
     "power, ordered": lambda folder: power.power(folder, weak=False, every=20 * STRIDE),
@@ -59,7 +59,7 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "short writes": errors.short_writes,
     "memory behind the commit": lambda folder: after.after(folder, every=30 * STRIDE),
     "a failing log": lambda folder: log_faults.log_faults(folder, every=300 * STRIDE),
-    "foreign writers": lambda folder: foreign.foreign(folder, every=30, near=True),
+    "foreign writers": lambda folder: foreign.foreign(folder, every=30 * STRIDE, near=True),
     "foreign writers, then kill": lambda folder: foreign.foreign(folder, every=25, near=True, killed=1),
     "foreign writers at calls that look": lambda f: foreign.foreign(f, every=12, looking=True, operations=("add",)),
     "two processes at each call": lambda folder: crossing.crossing(folder, every=20 * STRIDE),
@@ -108,7 +108,7 @@ NOTICED_AT_ONCE = (
 
 
 @pytest.mark.parametrize("mutant", NOTICED_AT_ONCE)
-@pytest.mark.thorough(but=("no intent", "recovery forgets", "plain rename", "no lock"))
+@pytest.mark.thorough(but=("no intent", "plain rename"))
 def test_a_broken_protocol_is_noticed(mutant: str) -> None:
     """The harness finds what is wrong with a protocol in which one thing was broken."""
     mutants.prepare()

@@ -18,16 +18,17 @@ from tests.crash.kill import Tally
 from tests.crash.operations import CURATED, NOW, Place, curating, decides_on, fails
 from tests.examples import WHOLE
 
-STRIDE = 1 if WHOLE else 2
+STRIDE = 1 if WHOLE else 4
+"""Parts with few points are tried at half of them at least."""
 PARTS: dict[str, Callable[[Path], Tally]] = {
     "kill": lambda folder: kill.kills(folder, every=10 * STRIDE),
-    "kill in recovery": lambda folder: kill.compound(folder, every=60 * STRIDE, inner=3),
+    "kill in recovery": lambda folder: kill.compound(folder, every=60 * min(STRIDE, 2), inner=3),
     "power, ordered": lambda folder: power.power(folder, weak=False, every=10 * STRIDE),
     "power, weak": lambda folder: power.power(folder, weak=True, every=60 * STRIDE, samples=2),
     "full disks and other errors": lambda folder: errors.errors(folder, every=25 * STRIDE),
     "locks and leases": lambda folder: errors.errors(folder, every=15 * STRIDE, locking=True),
     "a log that fails": lambda folder: log_faults.log_faults(folder, every=90 * STRIDE, real=()),
-    "foreign writers": lambda folder: foreign.foreign(folder, every=60 * STRIDE),
+    "foreign writers": lambda folder: foreign.foreign(folder, every=60 * min(STRIDE, 2)),
     "memory behind the commit": lambda folder: after.after(folder, every=17 * STRIDE),
 }
 

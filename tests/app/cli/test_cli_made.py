@@ -128,6 +128,7 @@ def test_a_run_that_cannot_close_has_its_answer(shop: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("words", CHANGES, ids=" ".join)
+@pytest.mark.thorough(but=tuple(map(" ".join, CHANGES[::3])))
 def test_no_memory_behind_a_commit_makes_no_failure(
     shop: Path, capsys: pytest.CaptureFixture[str], words: Sequence[str]
 ) -> None:

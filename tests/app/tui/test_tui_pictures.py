@@ -52,7 +52,8 @@ FIRST_KEYS = (
 """Keys with which the first entry comes where there is none, and goes again."""
 
 
-@pytest.mark.parametrize("size", [(120, 36), (80, 24), (50, 16)])
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (50, 16)], ids=str)
+@pytest.mark.thorough(but=("(80, 24)",))
 async def test_what_is_drawn_in_part_is_as_if_drawn_as_a_whole(
     workspace: Workspace, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,7 +61,8 @@ async def test_what_is_drawn_in_part_is_as_if_drawn_as_a_whole(
     await _press_and_compare(workspace, size, KEYS, monkeypatch)
 
 
-@pytest.mark.parametrize("size", [(120, 36), (80, 24), (50, 16)])
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (50, 16)], ids=str)
+@pytest.mark.thorough(but=("(50, 16)",))
 async def test_what_is_said_of_an_empty_pane_goes_with_the_first_entry(
     tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

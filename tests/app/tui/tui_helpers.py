@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
+from tests.examples import WHOLE
 from tests.patience import within
 from tests.pilots import quiet, without_frames, worked
 from tests.widgets.harness import screen_text
@@ -65,7 +66,7 @@ async def running(
 ) -> AsyncIterator[Pilot[int]]:
     """The application on a screen of so many cells, after its first look; with `says` it shows what it says, too.
 
-    What is drawn is what the test looks at and the end of it; with `frames` all that a terminal gets.
+    What is drawn is what the test looks at, with all examples its end as well; with `frames` all that a terminal gets.
     """
     try:
         with nullcontext() if frames else without_frames():
@@ -73,7 +74,7 @@ async def running(
                 await settle(pilot)
                 yield pilot
                 # What ends has no picture any more.
-                if app.screen_stack and not app._exit:
+                if WHOLE and app.screen_stack and not app._exit:
                     screen_text(app)
     finally:
         if app.workspace is not None:

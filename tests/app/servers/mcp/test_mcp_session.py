@@ -16,6 +16,7 @@ from app.servers.mcp.calls import Calls
 from app.servers.mcp.watched import MOST, WatchedResources
 from memory.errors import BusyError
 from memory.workspace import Workspace
+from tests.examples import examples
 from tests.memory.entries.desks import NOW, make_workspace
 from tests.patience import PATIENCE, within
 
@@ -210,11 +211,13 @@ def test_a_subscriber_hears_of_changes(tmp_path: Path) -> None:
         assert set(heard) == set(uris[:4])
 
 
-def test_subscriptions_are_bounded_and_end(tmp_path: Path) -> None:
+def test_subscriptions_are_bounded_and_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often a client comes and goes it is told of what it asked for last; one too many is an error."""
+    most = examples(MOST, 50)
+    monkeypatch.setattr("app.servers.mcp.watched.MOST", most)
     with Workspace.open(make_workspace(tmp_path), state_home=tmp_path / "records") as workspace:
         watched = WatchedResources(workspace, Calls(workspace, lambda: NOW))
-        uris = [f"memdeck://entry/tasks/{number:07x}" for number in range(MOST)]
+        uris = [f"memdeck://entry/tasks/{number:07x}" for number in range(most)]
         for _ in range(3):
             watched.add(uris, print)
             watched.remove(uris)
@@ -247,12 +250,13 @@ async def test_a_listener_of_the_new_era_hears_of_changes(tmp_path: Path) -> Non
 
 
 def test_two_servers_at_once_lose_nothing(tmp_path: Path) -> None:
-    """A hundred entries that two servers add at the same time are all there, each once."""
+    """Entries that two servers add at the same time are all there, each once."""
+    each = examples(50, 15)
     root = make_workspace(tmp_path)
     with serving(root) as one, serving(root) as two:
         one.hello()
         two.hello()
-        for number in range(50):
+        for number in range(each):
             for name, server in (("a", one), ("b", two)):
                 server.send(
                     {
@@ -263,9 +267,9 @@ def test_two_servers_at_once_lose_nothing(tmp_path: Path) -> None:
                     }
                 )
         for server in (one, two):
-            answers = [server.answer() for _ in range(50)]
+            answers = [server.answer() for _ in range(each)]
             assert all("error" not in answer["result"]["structuredContent"] for answer in answers), answers
     titles = [task["title"] for task in memdeck(root, "tasks", "list")["tasks"]]
     added = [title for title in titles if title[0] in "ab" and title[1:].isdigit()]
-    assert sorted(added) == sorted(f"{name}{number}" for name in "ab" for number in range(50))
+    assert sorted(added) == sorted(f"{name}{number}" for name in "ab" for number in range(each))
     assert [one for one in memdeck(root, "check")["problems"] if one["level"] == "error"] == []
