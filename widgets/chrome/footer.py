@@ -300,8 +300,7 @@ class KeyHints(Drawing, Widget):
         self._bindings_updated(self.screen)
 
     def _bindings_updated(self, screen: Screen[object]) -> None:
-        if self._late or (self._asked is not None and not screen.is_active):
-            # A screen that is covered follows when it comes back.
+        if self._late:
             return
         bindings = screen.active_bindings
         # Beside the keys, for it is of the last look at them.
