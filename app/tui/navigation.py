@@ -252,8 +252,7 @@ class Navigation(Part):
         elif not pane.has_entry:
             pane.line_list.action_open()
         else:
-            pane.detail_view.enter(1)
-            pane.open_detail()
+            pane.enter_detail(1)
         self.app.refresh_keys()
 
     def next_part(self, step: int) -> None:
@@ -268,8 +267,7 @@ class Navigation(Part):
         elif pane.line_list.has_focus:
             if not pane.has_entry:
                 return
-            detail.enter(step)
-            pane.open_detail()
+            pane.enter_detail(step)
         else:
             pane.focus_list()
         self.app.refresh_keys()

@@ -63,6 +63,14 @@ class SparseCompositor(Compositor):
         """Forget what is in the picture: a widget was shut, or is so no longer."""
         self._visible_widgets = self._cuts = self._layers_visible = None
 
+    def update_widgets(self, widgets: set[Widget]) -> None:
+        """Note what widgets have to draw anew, those in the picture: the others are drawn once they come into it.
+
+        For one of the others Textual would work out all places again, whenever the next one is asked for; widgets that
+        are shown with the next layout would seem to have been there before it, and stay undrawn.
+        """
+        super().update_widgets(widgets & self.visible_widgets.keys())
+
     def render_partial_update(self) -> DrawnUpdate | None:  # type: ignore[override]
         """Draw what changed, from the uppermost widgets down to those behind them; None if nothing did."""
         left = list(_rectangles(self._regions_to_spans(self._dirty_regions)))

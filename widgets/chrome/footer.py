@@ -289,7 +289,7 @@ class KeyHints(Drawing, Widget):
 
     def on_mount(self) -> None:
         """Follow the focus and the state of actions."""
-        self.screen.bindings_updated_signal.subscribe(self, self._bindings_updated)
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_updated, immediate=True)
         if self._late:
             self.call_after_refresh(self._begin)
         else:

@@ -7,14 +7,16 @@ nothing reaches the terminal.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import Reactive, reactive
 from textual.strip import Strip
@@ -159,7 +161,9 @@ class SafeInput(Ordered, Repaint, Input):
     A placeholder that has no room gives way to `shorter`, else it ends behind a word.
     """
 
-    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+    _plain: Style | None = None
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0), repaint=False)
     """How wide the text is; it changes with each key, and nothing on the screen stands elsewhere for that."""
 
     DEFAULT_CSS = """
@@ -223,6 +227,61 @@ class SafeInput(Ordered, Repaint, Input):
     @property
     def _value(self) -> Text:
         return Text(picture(self.value), no_wrap=True, overflow="ignore", end="")
+
+    @property
+    def content_width(self) -> int:
+        """The cells of the text, and one for the cursor behind it."""
+        if self.placeholder and not self.value:
+            return cell_width(self.placeholder)
+        return cell_width(picture(self.value)) + 1
+
+    def notify_style_update(self) -> None:
+        """Another theme, focus or class."""
+        self._plain = None
+        super().notify_style_update()
+
+    def _style(self, *parts: str) -> Style:
+        """The style of the text with that of parts upon it."""
+        if self._plain is None:
+            self._plain = self.rich_style
+        return Style.chain(self._plain, *map(self.get_component_rich_style, parts)) if parts else self._plain
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The line, without asking for a border that it has not."""
+        indent = self.styles.gutter.left
+        blank = Strip.blank(indent, self._style()) if indent else None
+
+        def draw(y: int) -> Strip:
+            drawn = self.render_line(y).crop(0, self.scrollable_content_region.width)
+            return drawn if blank is None else Strip.join([blank, drawn])
+
+        return self.lines_of(crop, draw) or super().render_lines(crop)
+
+    def render_line(self, y: int) -> Strip:
+        """The text with its cursor, and what it may go on with; a placeholder and a selection draws Textual."""
+        if y or not self.value or not self.selection.is_empty:
+            return super().render_line(y)
+        text, at = picture(self.value), self.cursor_position
+        rest = self._suggestion[len(text) :] if self.has_focus else ""
+        cells = [(text, "")] if not rest else [(text, ""), (rest, "input--suggestion")]
+        if self.has_focus and self._cursor_visible:
+            if at == len(text) and not rest:
+                cells.append((" ", ""))
+            cells = [part for part in _with_cursor(cells, at) if part[0]]
+        width = self.scrollable_content_region.width + 1
+        strip = Strip([Segment(words, self._style(*names.split())) for words, names in cells])
+        start = self.scroll_offset.x
+        return strip.crop(start, start + width).extend_cell_length(width, self._style())
+
+
+def _with_cursor(parts: Sequence[tuple[str, str]], at: int) -> Iterator[tuple[str, str]]:
+    """Cut out the character under the cursor from texts and their styles, and give it that of the cursor as well."""
+    for text, style in parts:
+        if 0 <= at < len(text):
+            yield from ((text[:at], style), (text[at], f"{style} input--cursor"), (text[at + 1 :], style))
+        else:
+            yield text, style
+        at -= len(text)
 
 
 class Choice(Drawing, Widget, can_focus=True):

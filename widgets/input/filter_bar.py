@@ -8,12 +8,17 @@ from functools import cached_property
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
 from textual.message import Message
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
+from textual.widgets.input import Selection
 
 from memory.base.safe_text import cell_width
 from widgets.chrome.deferred_keys import after_typing
+from widgets.text.drawing import Drawing
+from widgets.text.styled_text import line
 
 from .editors import Completer, SafeInput, SafeText, fitting
 
@@ -48,6 +53,10 @@ class LastWord(Completer):
 
     async def get_suggestion(self, value: str) -> str | None:
         """The text with its last word whole; None where nothing begins like it."""
+        return self.complete(value)
+
+    def complete(self, value: str) -> str | None:
+        """The same, for who does not wait."""
         start = value.rfind(" ") + 1
         start += value[start : start + 1] == "-"
         part = value[start:].casefold()
@@ -56,6 +65,51 @@ class LastWord(Completer):
         known = self._words if ":" in part else self._names
         word = next((word for word in known if word.startswith(part) and word != part), None)
         return None if word is None else value[:start] + word
+
+
+class FilterInput(SafeInput):
+    """The editor of a filter: with a letter it shows at once what that may become, and tells who `watch`es its text."""
+
+    is_watched = False
+    """Whether somebody sees each change at once, and no message has to tell of it."""
+
+    def _watch_value(self, value: str) -> None:
+        completer = self.suggester
+        known = completer.complete(value.casefold()) if value and isinstance(completer, LastWord) else None
+        self._suggestion = known or ""
+        self.virtual_size = Size(self.content_width, 1)
+        if not self.is_watched:
+            self.post_message(self.Changed(self, value))
+        if self._initial_value:
+            self.cursor_position = len(value)
+            self._initial_value = False
+        else:
+            self.selection = self.selection
+
+    def _watch_selection(self, selection: Selection) -> None:
+        if self.scroll_offset.x or self.content_width > self.scrollable_content_region.width:
+            super()._watch_selection(selection)
+        else:
+            # All of it is in view: there is nothing to scroll to.
+            self.app.clear_selection()
+            self.app.cursor_position = self.cursor_screen_offset
+
+
+class Count(Drawing, Widget):
+    """A few words in one line."""
+
+    _words = ""
+
+    def say(self, words: str, *, layout: bool) -> None:
+        """Show other words; `layout`: they need other room."""
+        if words != self._words:
+            self._words = words
+            self.refresh(layout=layout)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The words, and a blank cell behind them."""
+        width = self.size.width
+        return self.lines_of(crop, lambda _: self.draw(line(self._words), width)) or super().render_lines(crop)
 
 
 @dataclass
@@ -83,7 +137,7 @@ class FilterBar(Widget):
         display: none;
         background: $surface;
         .filter-bar--sign { width: 2; color: $accent; text-style: bold; padding-left: 1; }
-        .filter-bar--count { width: 18; max-width: 50%; height: 1; color: $foreground-muted; padding: 0 1 0 0; }
+        .filter-bar--count { width: 18; max-width: 50%; height: 1; color: $foreground-muted; }
         SafeInput.-textual-compact { width: 1fr; background: $surface; padding: 0 0 0 1; }
         SafeInput.-textual-compact:focus { background: $surface; }
         SafeInput > .input--placeholder { color: $foreground-muted; }
@@ -130,12 +184,12 @@ class FilterBar(Widget):
     # Nothing is in it at the start, for which an editor costs much; `prepare` puts it in.
 
     @cached_property
-    def _editor(self) -> SafeInput:
-        return SafeInput(placeholder=HINT)
+    def _editor(self) -> FilterInput:
+        return FilterInput(placeholder=HINT)
 
     @cached_property
-    def _count(self) -> SafeText:
-        return SafeText(classes="filter-bar--count")
+    def _count(self) -> Count:
+        return Count(classes="filter-bar--count")
 
     @property
     def text(self) -> str:
@@ -183,6 +237,7 @@ class FilterBar(Widget):
             self.mount(SafeText("/", classes="filter-bar--sign"), self._editor, self._count)
             # At once and not with the editor's message, which comes when the letter was drawn already.
             self.watch(self._editor, "value", self._on_typed, init=False)
+            self._editor.is_watched = True
 
     def reveal(self) -> None:
         """Show the bar, or hide it."""
@@ -190,9 +245,10 @@ class FilterBar(Widget):
         self.display = self._shown
 
     def on_mount(self) -> None:
-        """A bar that was opened before it was there gets its editor now."""
+        """A bar that was opened before it was there gets its editor now, and tells of its text."""
         if self._shown:
             self.prepare()
+            self._tell()
 
     def on_resize(self) -> None:
         """The hint in another room."""

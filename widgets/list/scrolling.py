@@ -7,21 +7,17 @@ from functools import partial
 from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
-from textual.geometry import Region, Size, Spacing
+from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
 from textual.widget import Widget
 
-EFFECTS = (
-    *("opacity", "text_opacity", "tint", "hatch"),
-    *("outline_top", "outline_right", "outline_bottom", "outline_left"),
-)
-"""Rules of a style that change what a widget has drawn."""
+from widgets.text.repaint import Repaint
 
 
-class Scrolling(ScrollView):
+class Scrolling(Repaint, ScrollView):
     """A scroll view of the size that its place gives it, whatever is in it.
 
     Textual lays out all widgets again when a view gets other content, since any of them may depend on it. Each key in
@@ -61,22 +57,12 @@ class Scrolling(ScrollView):
         Textual asks for border, padding and effects again with each line, which takes longer than our drawing; this
         does it once, and leaves to Textual what has more of them than a padding at the left.
         """
-        styles, gutter = self.styles, self.styles.gutter
-        indent = gutter.left
-        if gutter != Spacing(0, 0, 0, indent) or any(map(styles.has_rule, EFFECTS)):
-            return super().render_lines(crop)
-        width, self.line_indent = self.scrollable_content_region.width, indent
+        width, self.line_indent = self.scrollable_content_region.width, self.styles.gutter.left
         try:
-            strips = [self.draw_line(y, width) for y in crop.line_range]
+            strips = self.lines_of(crop, lambda y: self.draw_line(y, width))
         finally:
             self.line_indent = 0
-        background = self.background_colors[1]
-        for line_filter in self.get_line_filters():
-            strips = [strip.apply_filter(line_filter, background) for strip in strips]
-        start, end = crop.column_span
-        if (start, end) != (0, indent + width):
-            strips = [strip.crop(start, end) for strip in strips]
-        return strips
+        return super().render_lines(crop) if strips is None else strips
 
     def refresh_line(self, y: int) -> None:
         """Draw one line of the content anew."""
@@ -131,13 +117,15 @@ def _bar_lines(bar: ScrollBar, crop: Region) -> list[Strip]:
 
 def _draw_bar(bar: ScrollBar, drawn: ScrollBarRender, back: Color, front: Color) -> list[Strip]:
     """All lines of a scrollbar in the colours of its back and of its grip."""
+    width, height = bar.size
     cells = drawn.render_bar(
-        bar.size.height, drawn.virtual_size, drawn.window_size, drawn.position, bar.size.width, True, back, front
+        height, drawn.virtual_size, drawn.window_size, drawn.position, width, True, back, front
     ).segments
     # Few different cells, each many times: what is worked out for one strip holds for all that are the same.
     background = bar.background_colors[1]
     ground = Style(bgcolor=background.rich_color)
-    made = {id(cell): Strip(Segment.apply_style([cell], ground), bar.size.width) for cell in cells}
+    alike = {id(cell): cell for cell in cells}
+    made = {key: Strip(Segment.apply_style([cell], ground), width) for key, cell in alike.items()}
     for line_filter in bar.get_line_filters():
         made = {key: strip.apply_filter(line_filter, background) for key, strip in made.items()}
     return [made[id(cell)] for cell in cells]

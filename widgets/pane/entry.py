@@ -44,6 +44,8 @@ class PaneWithEntry(PaneSays):
         self._detail = Detail()
         self._shows_detail = False
         self._followed: object = self
+        self._owes_detail = False
+        """Whether the cursor stands on another entry than the detail shows."""
 
     @property
     def detail_view(self) -> Detail:
@@ -70,8 +72,15 @@ class PaneWithEntry(PaneSays):
         """Whether the detail covers the list in a terminal too narrow for both."""
         return self.has_class("-open") and any(map(self.has_class, ("-single", "-full", "-zoom")))
 
+    def enter_detail(self, step: int) -> None:
+        """Give the detail the focus with its first link marked, or (-1) its last one."""
+        self._settle_detail()
+        self.detail_view.enter(step)
+        self.open_detail()
+
     def open_detail(self) -> None:
         """Give the detail the focus, in its place or instead of the list."""
+        self._settle_detail()
         self.add_class("-open")
         self.detail_view.focus()
         if self.is_open:
@@ -94,10 +103,21 @@ class PaneWithEntry(PaneSays):
         return self.detail_view if self.is_open else self.line_list
 
     def follow_cursor(self) -> None:
-        """Show the entry that the cursor stands on, unless that is done."""
+        """Show the entry that the cursor stands on, unless that is done.
+
+        The list is drawn first: a key is answered as soon as its row stands there, and where the next one is pressed
+        already nobody has seen that the entry is missing.
+        """
         row = self.line_list.cursor
         if self.contents is not None and row is not self._followed:
             self._followed = row
+            if not self._owes_detail:
+                self._owes_detail = True
+                self.screen._invoke_later(self._settle_detail, self)
+
+    def _settle_detail(self) -> None:
+        """Show the entry now, if that was put off."""
+        if self._owes_detail and self.is_attached:
             self._show_detail()
             self.tell_current()
 
@@ -121,6 +141,7 @@ class PaneWithEntry(PaneSays):
 
     def _show_detail(self) -> None:
         """The item under the cursor, in full; links follow when the cursor rests."""
+        self._owes_detail = False
         if not self._shows_detail:
             return
         item = self.current()

@@ -13,7 +13,7 @@ from textual.strip import Strip
 from .depth import STYLES_16
 from .glyphs import UNICODE, Glyphs
 from .repaint import Repaint
-from .styled_text import Line, Tone, clip_line
+from .styled_text import Line, Tone, clip_line, plain_width
 
 TONE_VARIABLES: dict[Tone, str] = {
     "muted": "foreground-muted",
@@ -130,9 +130,18 @@ class Drawing(Repaint):
 
     def segments(self, content: Line, width: int, *states: str) -> list[Segment]:
         """What `draw` makes a strip of, for a strip of several lines beside each other."""
-        segments = [Segment(text, self.tone_style(tone, *states)) for text, tone in clip_line(content, width) if text]
+        cells = plain_width(content, width)
+        plain = 0 <= cells <= width
+        # What looks alike is one text to the terminal.
+        runs: list[tuple[str, Tone]] = []
+        for text, tone in content if plain else clip_line(content, width):
+            if runs and runs[-1][1] == tone:
+                runs[-1] = (runs[-1][0] + text, tone)
+            elif text:
+                runs.append((text, tone))
+        segments = [Segment(text, self.tone_style(tone, *states)) for text, tone in runs]
         # As Textual measures, which cuts strips where widgets meet.
-        missing = width - sum(segment.cell_length for segment in segments)
+        missing = width - (cells if plain else sum(segment.cell_length for segment in segments))
         if missing > 0:
             segments.append(Segment(" " * missing, self.tone_style("plain", *states)))
         elif missing < 0:

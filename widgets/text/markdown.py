@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,7 @@ from .glyphs import UNICODE, Glyphs
 from .styled_text import Line, Piece, Tone, line, pad_line
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 LIMIT = 64 * 1024
@@ -45,11 +47,16 @@ def plain_text(text: str, tone: Tone = "plain") -> list[Flow]:
 
 
 def _parse(text: str) -> Sequence[Token]:
+    # Hidden characters and bytes that are not UTF-8 become visible before anything reads them.
+    return _parser().parse(visible(text, newlines=True))
+
+
+@cache
+def _parser() -> MarkdownIt:
     # Imported here: only a person who looks at an entry needs it, and it costs a start 50 ms.
     from markdown_it import MarkdownIt
 
-    # Hidden characters and bytes that are not UTF-8 become visible before anything reads them.
-    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(visible(text, newlines=True))
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
 @dataclass(slots=True)

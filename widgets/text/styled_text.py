@@ -58,6 +58,22 @@ def line_text(content: Line) -> str:
 
 def clip_line(content: Line, width: int) -> Line:
     """The line cut to `width` cells; a cut piece ends in an ellipsis."""
+    return content if 0 <= plain_width(content, width) <= width else _clip(content, width)
+
+
+def plain_width(content: Line, most: int) -> int:
+    """The width of a line of plain ASCII, which nearly every line is, or something above `most`; -1 for any other."""
+    cells = 0
+    for text, _ in content:
+        cells += len(text)
+        if cells > most:
+            break
+        if not (text.isascii() and text.isprintable()):
+            return -1
+    return cells
+
+
+def _clip(content: Line, width: int) -> Line:
     kept: list[Piece] = []
     left = width
     for index, (text, tone) in enumerate(content):
@@ -78,8 +94,11 @@ def clip_line(content: Line, width: int) -> Line:
 
 def pad_line(content: Line, width: int, *, right: bool = False) -> Line:
     """The line clipped or filled with spaces to exactly `width` cells; `right` puts the spaces before it."""
-    clipped = clip_line(content, width)
-    missing = width - sum(cell_width(piece.text) for piece in clipped)
+    clipped, cells = content, plain_width(content, width)
+    if not 0 <= cells <= width:
+        clipped = _clip(content, width)
+        cells = sum(cell_width(piece.text) for piece in clipped)
+    missing = width - cells
     if missing <= 0:
         return clipped
     space = Piece(" " * missing)
