@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
+from rich.cells import cell_len
+from rich.segment import Segment
 from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Region
@@ -18,6 +20,10 @@ CORNERS = 6
 
 REMARKS = "  "
 """What stands between two notes."""
+
+
+TITLE = ("name", "rule", "notes")
+"""What a title consists of that has notes."""
 
 
 class Frame(Repaint, Vertical):
@@ -43,6 +49,9 @@ class Frame(Repaint, Vertical):
         super().__init__(*children, classes=classes)  # type: ignore[arg-type]
         self._label = name
         self._remarks: tuple[str, ...] = ()
+        self._parts: tuple[str, ...] = ()
+        self._edges: list[Segment] = []
+        """The top line as Textual drew it last: corner, edge, name, rule, notes, edge and corner."""
 
     @property
     def label(self) -> str:
@@ -92,16 +101,20 @@ class Frame(Repaint, Vertical):
             del notes[-1]
             remark = REMARKS.join(notes)
         if not remark or left < 1:
-            self._entitle(Content(label) if label else None)
+            self._entitle(Content(label) if label else None, (f" {label} ",) if label else ())
             return
         rule = self.app.glyphs.rule if hasattr(self.app, "glyphs") else "─"
         if self.app.no_color and self.has_class("-within"):
             rule = "━"
         colour = "$border" if self.has_class("-within") else "$border-blurred"
-        self._entitle(Content.assemble(label, " ", (rule * left, colour), " ", remark))
+        title = Content.assemble(label, " ", (rule * left, colour), " ", remark)
+        self._entitle(title, (f" {label} ", rule * left, f" {remark} "))
 
-    def _entitle(self, title: Content | None) -> None:
-        """Set the title: the top line is drawn anew, and nothing that stands in the frame."""
+    def _entitle(self, title: Content | None, parts: tuple[str, ...]) -> None:
+        """Set the title, and its parts as they are drawn: the top line is drawn anew, and nothing that stands in the
+        frame.
+        """
+        self._parts = parts
         self._only_top = True
         try:
             self.border_title = title
@@ -117,12 +130,35 @@ class Frame(Repaint, Vertical):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw the border; between its first and its last line all look alike, and one is drawn for them."""
-        height = self.outer_size.height
+        width, height = self.outer_size
+        if crop == Region(0, 0, width, 1) and len(self._parts) == len(TITLE) and height > 1:
+            return [self._top_line(width)]
         if height < 4:
             return super().render_lines(crop)
         alike = [min(y, 1) if y < height - 1 else y for y in crop.line_range]
         drawn = {y: super(Frame, self).render_lines(Region(crop.x, y, crop.width, 1))[0] for y in dict.fromkeys(alike)}
         return [drawn[y] for y in alike]
+
+    def _top_line(self, width: int) -> Strip:
+        """The corners and the title between them, with the styles that Textual gave to another title.
+
+        It works all of them out anew with each title, and that of an entry is another one with each key.
+        """
+        edge = cell_len(self._edges[1].text) if self._edges else 1
+        if self._edges and sum(map(cell_len, self._parts)) + 2 + 2 * edge == width:
+            left, first, *styles, last, right = self._edges
+            texts = [Segment(text, style.style) for text, style in zip(self._parts, styles, strict=True)]
+            return Strip([left, first, *texts, last, right], width)
+        drawn = super().render_lines(Region(0, 0, width, 1))[0]
+        segments = [*drawn]
+        as_said = [segment.text for segment in segments[2:-2]] == [*self._parts]
+        self._edges = segments if as_said else []
+        return drawn
+
+    def notify_style_update(self) -> None:
+        """Another theme, focus or class."""
+        self._edges = []
+        super().notify_style_update()
 
     def on_descendant_focus(self) -> None:
         """The border, and the rule between name and note, take the colour of what has the focus."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 
-from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
+from textual.color import Color
+from textual.filter import LineFilter
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
@@ -106,26 +107,28 @@ def _bar_lines(bar: ScrollBar, crop: Region) -> list[Strip]:
     back, front = drawn.style.bgcolor, drawn.style.color
     if back is None or front is None:
         return ScrollBar.render_lines(bar, crop)
-    looks = (bar.size, drawn.virtual_size, drawn.window_size, drawn.position, drawn.style, bar.background_colors[1])
+    size, ground, filters = bar.size, bar.background_colors[1], tuple(bar.get_line_filters())
+    looks = (size, drawn.virtual_size, drawn.window_size, drawn.position, drawn.style, ground, filters)
     lines: tuple[object, list[Strip]] = getattr(bar, "_lines_drawn", ((), []))
     if lines[0] != looks:
-        lines = bar._lines_drawn = (looks, _draw_bar(bar, drawn, back, front))  # type: ignore[attr-defined]
+        cells = drawn.render_bar(
+            size.height, drawn.virtual_size, drawn.window_size, drawn.position, size.width, True, back, front
+        ).segments
+        # Few different cells, each many times: what is worked out for one holds for all that are the same.
+        made = {
+            key: _bar_cell(cell, size.width, ground, filters)
+            for key, cell in {id(cell): cell for cell in cells}.items()
+        }
+        lines = bar._lines_drawn = (looks, [made[id(cell)] for cell in cells])  # type: ignore[attr-defined]
     # A bar that was just made shorter is asked for as many lines as it had.
-    blank = Strip.blank(bar.size.width, Style(bgcolor=bar.background_colors[1].rich_color))
+    blank = Strip.blank(size.width, Style(bgcolor=ground.rich_color))
     return [lines[1][y] if y < len(lines[1]) else blank for y in crop.line_range]
 
 
-def _draw_bar(bar: ScrollBar, drawn: ScrollBarRender, back: Color, front: Color) -> list[Strip]:
-    """All lines of a scrollbar in the colours of its back and of its grip."""
-    width, height = bar.size
-    cells = drawn.render_bar(
-        height, drawn.virtual_size, drawn.window_size, drawn.position, width, True, back, front
-    ).segments
-    # Few different cells, each many times: what is worked out for one strip holds for all that are the same.
-    background = bar.background_colors[1]
-    ground = Style(bgcolor=background.rich_color)
-    alike = {id(cell): cell for cell in cells}
-    made = {key: Strip(Segment.apply_style([cell], ground), width) for key, cell in alike.items()}
-    for line_filter in bar.get_line_filters():
-        made = {key: strip.apply_filter(line_filter, background) for key, strip in made.items()}
-    return [made[id(cell)] for cell in cells]
+@lru_cache(maxsize=256)
+def _bar_cell(cell: Segment, width: int, ground: Color, filters: tuple[LineFilter, ...]) -> Strip:
+    """A line of a scrollbar upon the colour behind it."""
+    strip = Strip(Segment.apply_style([cell], Style(bgcolor=ground.rich_color)), width)
+    for line_filter in filters:
+        strip = strip.apply_filter(line_filter, ground)
+    return strip

@@ -132,14 +132,8 @@ class Drawing(Repaint):
         """What `draw` makes a strip of, for a strip of several lines beside each other."""
         cells = plain_width(content, width)
         plain = 0 <= cells <= width
-        # What looks alike is one text to the terminal.
-        runs: list[tuple[str, Tone]] = []
-        for text, tone in content if plain else clip_line(content, width):
-            if runs and runs[-1][1] == tone:
-                runs[-1] = (runs[-1][0] + text, tone)
-            elif text:
-                runs.append((text, tone))
-        segments = [Segment(text, self.tone_style(tone, *states)) for text, tone in runs]
+        shown = content if plain else clip_line(content, width)
+        segments = [Segment(text, self.tone_style(tone, *states)) for text, tone in shown if text]
         # As Textual measures, which cuts strips where widgets meet.
         missing = width - (cells if plain else sum(segment.cell_length for segment in segments))
         if missing > 0:
