@@ -8,6 +8,7 @@ from datetime import date
 from typing import ClassVar, NamedTuple
 
 from textual import events
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -82,6 +83,10 @@ def _day(one: date, today: date, load: Load, cell: int, dot: str, check: str, al
     return [number, *brackets, Piece(f"{marks:<{room}}"[:room], mark_tone)]  # type: ignore[arg-type]
 
 
+MOST_KEPT = 256
+"""How many drawn lines are kept."""
+
+
 class Month(Drawing, Widget):
     """A month; a click chooses a day.
 
@@ -118,6 +123,8 @@ class Month(Drawing, Widget):
         self.loads: Mapping[date, Load] = {}
         self._lines: list[tuple[Line, tuple[tuple[date, int], ...]]] | None = None
         self._below: Sequence[Line] = ()
+        self._shown: Sequence[tuple[Line, int | None]] = ()
+        self._strips: dict[tuple[Line, int | None, int], Strip] = {}
 
     @property
     def day(self) -> date:
@@ -131,19 +138,31 @@ class Month(Drawing, Widget):
 
     def show(self, day: date, today: date, loads: Mapping[date, Load]) -> None:
         """Show the month of a day, which is the chosen one."""
+        if (day.replace(day=1), today, loads) != (self._day.replace(day=1), self._today, self.loads):
+            self._lines = None
         self._day, self._today, self.loads = day, today, loads
-        self._lines = None
-        self.refresh()
+        self._draw_changes()
 
     def say_below(self, lines: Sequence[Line]) -> None:
         """Show further lines under the month, as far as there is room."""
         self._below = lines
-        self.refresh()
+        self._draw_changes()
 
     def forget(self) -> None:
         """Draw anew: there is another room."""
         self._lines = None
+        self._shown = ()
         self.refresh()
+
+    def _draw_changes(self) -> None:
+        """Draw the lines that are others than before."""
+        before, self._shown = self._shown, [self._content(y) for y in range(self.size.height)]
+        if len(before) != len(self._shown):
+            self.refresh()
+            return
+        for y, (old, new) in enumerate(zip(before, self._shown, strict=True)):
+            if old != new:
+                self.refresh(Region(0, y, self.size.width, 1))
 
     def on_resize(self) -> None:
         """Days may be wider or narrower."""
@@ -174,16 +193,34 @@ class Month(Drawing, Widget):
         words = [Piece(f" {name}", "muted") for _, _, name in signs]
         return tuple(piece for pair in zip(pieces, words, strict=True) for piece in pair)
 
-    def render_line(self, y: int) -> Strip:
-        """One line; the chosen day stands out."""
-        width = self.content_size.width
+    def _content(self, y: int) -> tuple[Line, int | None]:
+        """What stands in a line, and the cell at which the chosen day begins there."""
         if y >= len(self.rows):
             place = y - len(self.rows)
             below = self._below[place] if place < len(self._below) else ()
-            return self.draw(clip_line(below, max(0, width - 1)), width)
+            return clip_line(below, max(0, self.size.width - 1)), None
         content, places = self.rows[y]
+        return content, next((start for day, start in places if day == self._day), None)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Lines of the view, with the padding at their left."""
+        self.settle_styles()
+        indent = self.blank(self.styles.gutter.left)
+        return self.lines_of(crop, lambda y: Strip.join([indent, self.render_line(y)])) or super().render_lines(crop)
+
+    def render_line(self, y: int) -> Strip:
+        """One line; the chosen day stands out."""
+        width = self.size.width
+        content, at = self._content(y)
+        strip = self._strips.get((content, at, width))
+        if strip is None:
+            if len(self._strips) >= MOST_KEPT:
+                self._strips.clear()
+            strip = self._strips[content, at, width] = self._draw_line(content, at, width)
+        return strip
+
+    def _draw_line(self, content: Line, at: int | None, width: int) -> Strip:
         strip = self.draw(content, width)
-        at = next((start for day, start in places if day == self._day), None)
         if at is None:
             return strip
         end = min(width, at + self.cell)
@@ -192,6 +229,10 @@ class Month(Drawing, Widget):
         text = self.glyphs.cursor + text[1:] if text.startswith(" ") else text
         drawn = self.draw(line(Piece(text)), end - at, "month--day")
         return Strip.join([strip.crop(0, at), drawn, strip.crop(end, width)])
+
+    def forget_strips(self) -> None:
+        """Another theme: the colours of what was drawn go."""
+        self._strips.clear()
 
     def on_click(self, event: events.Click) -> None:
         """Choose the day under the mouse."""

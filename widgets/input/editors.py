@@ -248,12 +248,10 @@ class SafeInput(Ordered, Repaint, Input):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The line, without asking for a border that it has not."""
-        indent = self.styles.gutter.left
-        blank = Strip.blank(indent, self._style()) if indent else None
+        indent, width = self.blank(self.styles.gutter.left), self.scrollable_content_region.width
 
         def draw(y: int) -> Strip:
-            drawn = self.render_line(y).crop(0, self.scrollable_content_region.width)
-            return drawn if blank is None else Strip.join([blank, drawn])
+            return Strip.join([indent, self.render_line(y).crop(0, width)])
 
         return self.lines_of(crop, draw) or super().render_lines(crop)
 

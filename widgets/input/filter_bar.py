@@ -108,8 +108,12 @@ class Count(Drawing, Widget):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The words, and a blank cell behind them."""
-        width = self.size.width
-        return self.lines_of(crop, lambda _: self.draw(line(self._words), width)) or super().render_lines(crop)
+        width = self.size.width - 1
+
+        def draw(_: int) -> Strip:
+            return Strip.join([self.draw(line(self._words), width), self.blank(1)])
+
+        return self.lines_of(crop, draw) or super().render_lines(crop)
 
 
 @dataclass

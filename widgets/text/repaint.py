@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
+from rich.style import Style
 from textual.geometry import Region, Spacing
 from textual.strip import Strip
 
@@ -66,6 +67,10 @@ class Repaint(Widget):
         if self._ground is None:
             self._ground = self.background_colors[1]
         return self._ground
+
+    def blank(self, cells: int) -> Strip:
+        """Return cells of padding."""
+        return Strip.blank(cells, Style(bgcolor=self.ground.rich_color))
 
     def lines_of(self, crop: Region, draw: Callable[[int], Strip]) -> list[Strip] | None:
         """Return lines that `draw` gives in full width, with the padding at their left; None where there is more to it.

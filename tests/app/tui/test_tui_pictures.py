@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from app.tui import main_screen
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, make_workspace, press, running
+from tests.app.tui.tui_helpers import burst, make_app, make_workspace, press, running
 from widgets.chrome.compositor import DrawnUpdate, SparseCompositor
 from widgets.list.line_list import LineList
 from widgets.text.line_view import LineView
@@ -136,3 +136,39 @@ async def test_a_step_of_the_cursor_draws_few_lines(workspace: Workspace, monkey
         monkeypatch.setattr(LineList, "render_lines", counting)
         await press(pilot, "j")
         assert 2 <= len(drawn) <= 6
+
+
+async def test_the_row_comes_before_the_entry(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first picture after a key has the cursor's row alone, the one after it the entry: nobody waits for both."""
+    asked: list[list[str]] = []
+    draw = SparseCompositor.render_partial_update
+
+    def noting(compositor: SparseCompositor) -> DrawnUpdate | None:
+        app_pane = app.navigation.pane
+        asked.append(
+            [
+                name
+                for name, view in (("list", app_pane.line_list), ("entry", app_pane.detail_view))
+                if any(compositor.visible_widgets[view][0].overlaps(region) for region in compositor._dirty_regions)
+            ]
+        )
+        return draw(compositor)
+
+    app = make_app(workspace)
+    async with running(app, frames=True) as pilot:
+        await press(pilot, "j")
+        app.navigation.pane.line_list.end_flash()
+        await press(pilot, "k")
+        monkeypatch.setattr(SparseCompositor, "render_partial_update", noting)
+        await press(pilot, "j")
+        assert asked[:2] == [["list"], ["entry"]]
+
+
+async def test_an_entry_that_is_entered_at_once_is_that_of_the_cursor(workspace: Workspace) -> None:
+    """Keys that come together find the detail of the row that the first of them went to."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await burst(pilot, "j", "enter")
+        pane = app.navigation.pane
+        assert pane.detail_view.has_focus
+        assert pane.detail_view._entry is pane.line_list.cursor is not None
