@@ -47,7 +47,7 @@ from .filter_slices import Narrowing
 from .offers import Badge, Build, FormPlan, Removal
 from .overrides import PaneSays
 from .parts import PaneFilter, PaneList
-from .rows import RowKey, keep, match_entries, match_rows
+from .rows import RowKey, Rows, keep, match_entries, match_rows
 from .visible_rows import Arrangement
 
 if TYPE_CHECKING:
@@ -244,6 +244,24 @@ class Pane(Covered, PaneWithEntry):
             self.filter_bar.close()
             self.line_list.cursor = row
         return True
+
+    def go_to_what_came(self, before: Rows) -> None:
+        """Put the cursor on the first item that stands here and did not among the rows `before`.
+
+        What nobody sees, for a filter hides it or a branch is folded, stays hidden.
+        """
+        known = {row for row, _, _ in before.items}
+        came = dict.fromkeys(row for row, _, _ in self.arrangement.rows.items if row not in known)
+        if came:
+            # Rows of a calendar are days; where it has the first of these tasks, it finds itself.
+            row = next((key for key in self.shown_keys if key in came), next(iter(came)))
+            assert isinstance(row, RowKey)
+            self.place_cursor(row)
+
+    def place_cursor(self, row: RowKey) -> bool:
+        """Put the cursor on a row; False: it is not shown."""
+        self.line_list.cursor = row
+        return self.line_list.cursor is row
 
     def find(self, ref: str) -> Any | None:
         """The item of a ref; None: it is not here."""

@@ -151,13 +151,15 @@ class Edits(Part):
         self.app.work(work, found, lambda error: self._failed(error, otherwise), group=group)
 
     def turn(self, *, back: bool) -> None:
-        """Take back the last change, or bring back what was undone last."""
+        """Take back the last change, or bring back what was undone last; the cursor goes to what comes with it."""
         from memory.review import taking_back
         from memory.workspace import Outcome
 
         workspace, now = self.app.workspace, self.app.clock()
         assert workspace is not None
         turn = taking_back.undo if back else taking_back.redo
+        pane = self.app.pane
+        before = pane.arrangement.rows if pane is not None and pane.contents is not None else None
 
         def write() -> Outcome:
             done = turn(workspace, actor=ACTOR, now=now)
@@ -169,7 +171,11 @@ class Edits(Part):
                 return True
             return False
 
-        self.run(write, None, otherwise)
+        def follow(_: Outcome) -> None:
+            if pane is not None and before is not None and pane is self.app.pane:
+                pane.go_to_what_came(before)
+
+        self.run(write, follow, otherwise)
 
     def _whereabouts(self, turned: TakenBackChange, now: datetime) -> str:
         """In which pane or folder a change is, where another is seen; where and when it was made, where not here.

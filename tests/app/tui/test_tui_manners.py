@@ -60,6 +60,32 @@ async def test_after_done_the_next_key_takes_it_back(workspace: Workspace) -> No
         assert section_of(workspace, FIRST) == "pending"
 
 
+@pytest.mark.parametrize("keys", [("j",), ("j", "b"), ("c",), ("3", "j"), ("space", "j", "space")])
+async def test_undo_of_a_removal_goes_to_what_came_back(workspace: Workspace, keys: tuple[str, ...]) -> None:
+    """The cursor stands on the entry again, wherever it went meanwhile; redo and undo find it once more."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, *keys)
+        pane = app.navigation.pane
+        assert pane is not None
+        removed = pane.selected()[0]
+        for again in (("x", "y"), ("U",)):
+            await press(pilot, *again)
+            assert pane.find(removed.ref) is None
+            await press(pilot, "home", "u")
+            assert pane.current() == pane.find(removed.ref) is not None
+
+
+async def test_undo_of_another_change_leaves_the_cursor(workspace: Workspace) -> None:
+    """Where nothing comes back there is nowhere to go."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "s", "j", "j")
+        before = current_title(app)
+        await press(pilot, "u")
+        assert current_title(app) == before
+
+
 LINKED = {
     "tasks.md": "## Pending\n\n### [LOW] Ship it\n- assigned: Bob\n- plan: none\n",
     "journal.md": '# Journal\n\n## 2024-01-14\n\n### 09:30 - Noted\nAbout "Ship it".\n',

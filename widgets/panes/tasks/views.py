@@ -19,6 +19,7 @@ from widgets.text.styled_text import Line, Piece, clip_line, line
 from widgets.text.task_words import CARD_LINES
 
 if TYPE_CHECKING:
+    from textual.geometry import Region
     from textual.strip import Strip
     from textual.widget import Widget
 
@@ -49,6 +50,7 @@ class CardList(PaneList):
     def __init__(self, pane: TaskViews) -> None:
         super().__init__(pane)
         self._views = pane
+        self._height = 0
 
     def render_row(self, key: Hashable, width: int) -> Line:
         """The lines of a card."""
@@ -69,6 +71,11 @@ class CardList(PaneList):
             return states
         return tuple(state for state in states if not state.startswith("line-list--cursor"))
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw what is in view; its height is looked up once per frame."""
+        self._height = self.scrollable_content_region.height
+        return super().render_lines(crop)
+
     def draw_line(self, y: int, width: int) -> Strip:
         """One line of the view; of a card that is cut at the edge, a muted one with a sign of where it goes on."""
         sign = self._cut(y)
@@ -82,7 +89,7 @@ class CardList(PaneList):
         board = self._views.board
         if board is None or board.is_dense:
             return ""
-        height = self.scrollable_content_region.height
+        height = self._height
         if height < CARD_LINES - 1 or 0 < y < height - 1:
             return ""
         position = y + round(self.scroll_y)
@@ -231,7 +238,7 @@ class TaskViews(Pane):
         if self.contents is not None:
             self._arrange(redraw=True)
             if wanted is not None:
-                placed = self._place_cursor(wanted)
+                placed = self.place_cursor(wanted)
                 if self.calendar is not None:
                     self.calendar.begin(found=placed)
                     if not placed:
@@ -361,14 +368,13 @@ class TaskViews(Pane):
                 lanes.setdefault(key.item.section, []).append(key)
         return lanes
 
-    def _place_cursor(self, row: RowKey) -> bool:
+    def place_cursor(self, row: RowKey) -> bool:
         """Put the cursor on a task, wherever the view has it."""
         if self.board is not None:
             return self.board.find(row)
         if self.calendar is not None:
             return self.calendar.find(row)
-        self.line_list.cursor = row
-        return self.line_list.cursor is row
+        return super().place_cursor(row)
 
     def with_ref(self, items: Sequence[Task], ref: str) -> Sequence[Task]:
         """The tasks of one identity, where those of all tasks are known."""
@@ -383,10 +389,10 @@ class TaskViews(Pane):
         if row is None:
             return False
         self.narrowing.finish()
-        if not self._place_cursor(row):
+        if not self.place_cursor(row):
             self.set_filter("")
             self.filter_bar.close()
-            if not self._place_cursor(row):
+            if not self.place_cursor(row):
                 self.show_view("list")
                 return super().go_to(ref)
         return True
