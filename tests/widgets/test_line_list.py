@@ -12,7 +12,7 @@ from memory.base.safe_text import visible
 from tests.pilots import without_frames
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from widgets.list.line_list import LineList
-from widgets.list.rows import Continuation, Heading, Note, is_item, nearest
+from widgets.list.rows import CardRows, Continuation, Heading, Note, is_item, nearest
 from widgets.text.styled_text import Line, Piece, line, pad_line
 
 
@@ -378,3 +378,21 @@ async def test_a_card_that_is_cut_is_not_in_view() -> None:
             view.cursor = cursor
             view.set_rows(list(rows), to_top=True)
             assert view.cursor == expected
+
+
+@pytest.mark.parametrize("lines", [1, 3, 4])
+def test_the_rows_of_cards_are_made_as_they_are_asked_for(lines: int) -> None:
+    """A board's rows are, one by one, in parts and as a whole, each card with its further lines below it."""
+    cards = ["a", "b", "c"]
+    expected = [row for card in cards for row in (card, *(Continuation(card, at) for at in range(1, lines)))]
+    rows = CardRows(cards, lines)
+    assert [*rows] == expected == [rows[place] for place in range(len(rows))]
+    assert rows[2:7] == expected[2:7]
+    assert rows[-1] == expected[-1]
+    assert [rows.index(row) for row in expected] == [*range(len(expected))]
+    for absent in ("d", Continuation("a", lines)):
+        assert absent not in rows
+        with pytest.raises(ValueError, match=r"not there|not in list"):
+            rows.index(absent)
+    with pytest.raises(IndexError):
+        rows[len(rows)]

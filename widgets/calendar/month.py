@@ -137,11 +137,10 @@ class Month(Drawing, Widget):
         return TIGHT if self.has_class("-tight") else WIDE
 
     def show(self, day: date, today: date, loads: Mapping[date, Load]) -> None:
-        """Show the month of a day, which is the chosen one."""
+        """Show the month of a day, which is the chosen one; `say_below` draws it."""
         if (day.replace(day=1), today, loads) != (self._day.replace(day=1), self._today, self.loads):
             self._lines = None
         self._day, self._today, self.loads = day, today, loads
-        self._draw_changes()
 
     def say_below(self, lines: Sequence[Line]) -> None:
         """Show further lines under the month, as far as there is room."""
@@ -160,9 +159,10 @@ class Month(Drawing, Widget):
         if len(before) != len(self._shown):
             self.refresh()
             return
+        width = self.size.width
         for y, (old, new) in enumerate(zip(before, self._shown, strict=True)):
             if old != new:
-                self.refresh(Region(0, y, self.size.width, 1))
+                self.refresh(Region(0, y, width, 1))
 
     def on_resize(self) -> None:
         """Days may be wider or narrower."""
@@ -198,7 +198,7 @@ class Month(Drawing, Widget):
         if y >= len(self.rows):
             place = y - len(self.rows)
             below = self._below[place] if place < len(self._below) else ()
-            return clip_line(below, max(0, self.size.width - 1)), None
+            return below, None
         content, places = self.rows[y]
         return content, next((start for day, start in places if day == self._day), None)
 
@@ -212,6 +212,8 @@ class Month(Drawing, Widget):
         """One line; the chosen day stands out."""
         width = self.size.width
         content, at = self._content(y)
+        if y >= len(self.rows):
+            content = clip_line(content, max(0, width - 1))
         strip = self._strips.get((content, at, width))
         if strip is None:
             if len(self._strips) >= MOST_KEPT:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ from widgets.text.glyphs import UNICODE, Glyphs
 from widgets.text.task_words import CARD_LINES
 
 from .line_list import LineList
-from .rows import Continuation
+from .rows import CardRows, Continuation
 
 NARROWEST = 17
 """Cells that a column needs; with less, one column is shown at a time."""
@@ -118,7 +118,6 @@ class Board(Covered, Horizontal):
         self._columns = [BoardColumn(lane, cards) for lane, cards in zip(lanes, lists, strict=True)]
         self._counts = [0] * len(self._columns)
         self._active = 0
-        self._further: dict[RowKey, tuple[Continuation, ...]] = {}
         self._roomy = True
         self._dense = False
         self._held: RowKey | None = None
@@ -159,21 +158,11 @@ class Board(Covered, Horizontal):
 
     def put(self, cards: Mapping[str, Sequence[RowKey]], *, redraw: bool, to_top: bool = False) -> None:
         """Show these cards, by column; `to_top`: the first ones."""
-        if redraw:
-            self._further.clear()
         many = sum(map(len, cards.values())) > MANY if redraw else self._dense
         self._dense = many
-        lines = self.lines - 1
         for number, column in enumerate(self._columns):
             rows = cards.get(column.lane.id, ())
-            keys: list[Hashable] = [] if lines else [*rows]
-            for row in rows if lines else ():
-                more = self._further.get(row)
-                if more is None:
-                    more = self._further[row] = tuple(Continuation(row, line + 1) for line in range(lines))
-                keys.append(row)
-                keys.extend(more)
-            column.cards.set_rows(keys, redraw=redraw, to_top=to_top)
+            column.cards.set_rows(CardRows(rows, self.lines), redraw=redraw, to_top=to_top)
             self._counts[number] = len(rows)
         self._say()
         self._say_later()
@@ -257,7 +246,6 @@ class Board(Covered, Horizontal):
                 column.lane.id: [row for row in column.cards.rows if isinstance(row, RowKey)]
                 for column in self._columns
             }
-            self._further.clear()
             self.put(cards, redraw=False)
         self._say()
         self._say_later()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +91,48 @@ def nearest(old: Sequence[Hashable], position: int, new: Sequence[Hashable]) -> 
             if key in present and is_item(key):
                 return find(new, key, position)
     return item_from(new, min(position, len(new) - 1), 1)
+
+
+class CardRows(Sequence[Hashable]):
+    """The rows of items that take so many lines each; continuations are made as they are asked for.
+
+    A key in the filter gives a board other cards: only those in view are worth their lines.
+    """
+
+    def __init__(self, items: Sequence[Hashable], lines: int) -> None:
+        self._items = items
+        self._lines = lines
+
+    def __len__(self) -> int:
+        """How many lines all of them take."""
+        return len(self._items) * self._lines
+
+    @overload
+    def __getitem__(self, place: int) -> Hashable: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Hashable]: ...
+
+    def __getitem__(self, place: int | slice) -> Hashable | Sequence[Hashable]:
+        """Return the row at a place, or some of them."""
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        item, number = divmod(place + len(self) if place < 0 else place, self._lines)
+        return self._items[item] if not number else Continuation(self._items[item], number)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        """Go through the rows from the first to the last."""
+        if self._lines == 1:
+            return iter(self._items)
+        return (
+            item if not number else Continuation(item, number) for item in self._items for number in range(self._lines)
+        )
+
+    def index(self, value: Hashable, start: int = 0, stop: int | None = None) -> int:
+        """Return the place of a row; ValueError where it is not there."""
+        item, number = (value.owner, value.number) if isinstance(value, Continuation) else (value, 0)
+        if number < self._lines:
+            place = self._items.index(item) * self._lines + number
+            if start <= place < (len(self) if stop is None else stop):
+                return place
+        raise ValueError(f"{value!r} is not there")
