@@ -72,3 +72,23 @@ async def test_the_name_of_a_frame_is_drawn_as_textual_does() -> None:
                 assert cells(drawn) == cells(Widget.render_lines(frame, top)[0]), label
                 assert drawn.cell_length == 60
         assert known
+
+
+async def test_a_frame_that_was_just_made_wider_is_drawn_in_its_new_width() -> None:
+    """Its name is still for the old width then; what is known of that line is not used for the next one."""
+    frame = Frame(Static("inside"), name="Tasks")
+    app = Harness(lambda: [frame])
+    async with app.run_test(size=(60, 10)) as pilot:
+        frame.say("Tasks", "4 open")
+        for before, after in ((60, 90), (90, 60)):
+            await pilot.resize_terminal(before, 10)
+            title, parts = frame.border_title, frame._parts
+            await pilot.resize_terminal(after, 10)
+            now = (frame.border_title, frame._parts)
+            frame.border_title, frame._parts, frame._edges = title, parts, []
+            for _ in range(2):
+                frame._styles_cache.clear()
+                assert frame.render_lines(Region(0, 0, after, 1))[0].cell_length == after
+            frame.border_title, frame._parts = now
+            frame._styles_cache.clear()
+            assert frame.render_lines(Region(0, 0, after, 1))[0].cell_length == after

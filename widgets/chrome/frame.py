@@ -151,8 +151,9 @@ class Frame(Repaint, Vertical):
             return Strip([left, first, *texts, last, right], width)
         drawn = super().render_lines(Region(0, 0, width, 1))[0]
         segments = [*drawn]
+        # A frame that was just made wider has the title of its old width, and a longer edge behind it.
         as_said = [segment.text for segment in segments[2:-2]] == [*self._parts]
-        self._edges = segments if as_said else []
+        self._edges = segments if as_said and segments[1].text == segments[-2].text else []
         return drawn
 
     def notify_style_update(self) -> None:
