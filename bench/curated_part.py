@@ -82,7 +82,9 @@ def curated_cases(places: Places, size: str) -> Iterator[Case]:
     floor.execute("PRAGMA synchronous = FULL")
     floor.execute("CREATE TABLE t (text)")
     yield Case(durable, lambda: write_durably(top / "floor.md", floor))
+    # The first one after a reindex reads the folder again and renders its index as a whole.
     yield Case("memdeck writes one", write, None, durable)
+    yield Case("memdeck writes the next one", write, None, durable)
     yield Case(
         "memdeck captures a snapshot",
         lambda: capture(curated, f"s{next(session)}", now=NOW, agent=AGENT, query="what about the deploy window"),
