@@ -97,6 +97,7 @@ class Refresher(Part):
         self._resting: Timer | None = None
         self._failure = ""
         self._collecting = GarbageCollection()
+        self._leaves_first_key = False
         self.had_first_look = False
         self.other_changes = 0
         """How often more may have changed than entries of memory files."""
@@ -133,9 +134,15 @@ class Refresher(Part):
                 self.looked(pane, contents)
                 pane.focus_list()
                 # What is counted for the sidebar and the header waits until the titles stand on the screen.
-                pane.call_after_refresh(self._after_first_frame)
+                pane.call_after_refresh(self._titles_stand)
                 return
         pane.focus_list()
+        self._after_first_frame()
+
+    def _titles_stand(self) -> None:
+        """Who sees the first titles presses a key: it does not have to compete with the next look at much."""
+        self.pressed()
+        self._leaves_first_key = True
         self._after_first_frame()
 
     def _after_first_frame(self) -> None:
@@ -173,6 +180,10 @@ class Refresher(Part):
         worker = get_current_worker()
         try:
             assert app.workspace is not None
+            large = _size(app.workspace.memory, MEMORY_FILES) > AT_ONCE
+            if self._leaves_first_key:
+                self._leaves_first_key = False
+                self._go_on(worker, large)
             snapshot = app.workspace.snapshot().readable()
             now = app.clock()
             for hook in self.hooks.before:
@@ -183,14 +194,13 @@ class Refresher(Part):
                 app.post_message(ThreadReport(partial(self.failed, contents.refusal)))
             else:
                 app.post_message(ThreadReport(partial(self.looked, pane, contents)))
-            if "tasks.md" in pane.files:
-                # The detail asks for a ref with each key; here they are all worked out before many keys came.
-                snapshot.tasks.name_all()
-            large = _size(app.workspace.memory, MEMORY_FILES) > AT_ONCE
 
             def go_on() -> bool:
                 return self._go_on(worker, large)
 
+            if "tasks.md" in pane.files and go_on():
+                # The detail asks for a ref with each key; here they are all worked out before many keys came.
+                snapshot.tasks.name_all()
             for step in self.hooks.behind:
                 if go_on():
                     step(pane, snapshot, now)

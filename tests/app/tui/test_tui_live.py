@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +11,7 @@ from threading import Event
 
 import pytest
 
+from app.tui.live import refresh
 from memory.files.snapshot import Snapshot
 from memory.history.changes import list_changes
 from memory.systems import system_of
@@ -309,3 +311,16 @@ async def test_another_system_is_asked_again_where_more_than_entries_may_have_ch
             await settle(pilot)
             assert set(asked) == {"check", "maintain", "brief_lines"}, names
             asked.clear()
+
+
+async def test_the_next_look_at_much_leaves_the_first_key_alone(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the files are long, nothing competes with who presses a key as soon as the titles stand."""
+    monkeypatch.setattr(refresh, "AT_ONCE", (workspace.memory / "tasks.md").stat().st_size)
+    app = make_app(workspace)
+    rested: list[float] = []
+    app.refresher.hooks.before.append(lambda *_: rested.append(time.monotonic() - app.refresher._pressed))
+    async with running(app):
+        assert rested
+        assert rested[0] >= refresh.QUIET_SECONDS
