@@ -273,9 +273,14 @@ async def press(app: MemdeckApp, pilot: Pilot[Any], key: str) -> None:
 
 
 async def rest(app: MemdeckApp, pilot: Pilot[Any]) -> None:
-    """Settle, and look for the links of the entry under the cursor, as the application does after a moment of rest."""
+    """Settle, and look for the links of the entry under the cursor, as the application does after a moment of rest.
+
+    Rows that changed stay marked, for however long a busy machine takes.
+    """
     await settle(app, pilot)
     pane = app.navigation.pane
+    if pane is not None:
+        pane.line_list.end_flash = lambda: None
     if pane is not None and pane.linking._resting is not None:
         pane.linking._resting.stop()
         pane.linking._resting = None
