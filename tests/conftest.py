@@ -42,7 +42,12 @@ OPEN_AT_MOST = 64
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the session its temporary folder; processes that share its work were given theirs inside it."""
+    """Give the session its temporary folder; processes that share its work were given theirs inside it.
+
+    Pictures of what is left out are not looked at, which is no failure.
+    """
+    if not WHOLE:
+        config.option.warn_unused_snapshots = True
     if config.option.basetemp is None:
         config.option.basetemp = str(session_folder(place()))
 
@@ -67,8 +72,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is `thorough` where nobody asked for the whole, or for a test by its name."""
-    if WHOLE or any("::" in argument for argument in config.args):
+    """Leave out what is `thorough` where nobody asked for the whole, for new pictures, or for a test by its name."""
+    if WHOLE or config.option.update_snapshots or any("::" in argument for argument in config.args):
         return
     left = [item for item in items if _is_thorough(item)]
     if left:
