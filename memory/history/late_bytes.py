@@ -7,11 +7,11 @@ version of the file, made from the bytes before the change.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
+from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -23,8 +23,7 @@ _INSIDE = "memory/"
 _MORE = "more came after it was merged once"
 
 
-@dataclass(frozen=True, slots=True)
-class Late:
+class Late(NamedTuple):
     """One late write: the file (relative to the memory folder), and why it was not merged ("": it was)."""
 
     file: str
