@@ -64,6 +64,10 @@ class Moment(NamedTuple):
         except OverflowError:
             return _LATEST
 
+    def is_overdue(self, now: datetime, zone: tzinfo) -> bool:
+        """Tell whether what was due then is overdue at an aware time."""
+        return self.due_at(zone) <= now
+
 
 def read_moment(text: str, zone: tzinfo) -> Moment | None:
     """Read a date or time of a field whose remark is already split off; None if the field has none.

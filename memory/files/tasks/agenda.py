@@ -97,7 +97,7 @@ class Agenda:
         at = None
         if moment.instant is not None:
             at = moment.instant.astimezone(self.zone).time().replace(second=0, microsecond=0)
-        return moment.date, at, moment.due_at(self.zone) <= self.now
+        return moment.date, at, moment.is_overdue(self.now, self.zone)
 
     def between(self, first: date, last: date) -> list[Occasion]:
         """Return what stands on the days from `first` to `last`, in their order; recurrences only after now.

@@ -257,7 +257,7 @@ class Task:
             moment = moment_or_none(parts.date, zone)
             if moment is None:
                 return None
-            if moment.due_at(zone) <= now:
+            if moment.is_overdue(now, zone):
                 return "overdue"
             day = moment.date
         elif parts.recurring is not None:

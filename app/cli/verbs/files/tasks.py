@@ -164,7 +164,7 @@ def _is_over(session: Session) -> Callable[[str], bool]:
     def over(due: str) -> bool:
         if due not in known:
             moment = moment_or_none(due, zone)
-            known[due] = moment is not None and moment.due_at(zone) <= now
+            known[due] = moment is not None and moment.is_overdue(now, zone)
         return known[due]
 
     return over
@@ -271,7 +271,7 @@ def _understood(session: Session, due: str | None) -> str:
     if parts.date is None or moment is None:
         return ""
     words = in_words(parts.date, session)
-    if moment.due_at(session.snapshot.zone) <= session.now:
+    if moment.is_overdue(session.now, session.snapshot.zone):
         tell(f"memdeck: warning: it is due already: {words}")
     return f"  due {words}"
 
