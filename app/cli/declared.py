@@ -1,7 +1,8 @@
 """Verbs as data: what a verb takes and which function it runs; `app.cli.lazy_groups` makes click commands of them.
 
 A verb's module needs no click, which takes longer to import than most verbs run: help, completion and mistakes need it,
-and `read` reads a call that is written plainly from the same declaration.
+and `read` reads a call that is written plainly from the same declaration. Which verbs there are stands in
+`app.cli.verbs`, those of a memory system in `memory.registry`.
 """
 
 from __future__ import annotations
