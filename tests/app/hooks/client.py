@@ -50,8 +50,8 @@ class Client:
         (self.root / ".aiter/memory/tasks.md").write_text(TASKS)
 
     def memdeck(self, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        """Run memdeck in the workspace: hooks as processes, as clients do."""
-        process = WHOLE or words[0] == "hook"
+        """Run memdeck in the workspace: hooks as processes, as clients do, and where other packages can be imported."""
+        process = WHOLE or words[0] == "hook" or self.environ["PYTHONPATH"] != str(HOUSE)
         return memdeck(words, cwd=self.root, environ=self.environ, given=given, process=process)
 
     def hook(self, event: str, client: str = "claude-code", **given: Any) -> str:
