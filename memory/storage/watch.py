@@ -59,6 +59,7 @@ class Watcher:
         self._further: Mapping[str, Path] = {}
         self._wake = threading.Event()
         self._stopped = threading.Event()
+        self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
         self._seen: dict[str, FileVersion] = {}
         self._observer: Any = None
@@ -69,15 +70,18 @@ class Watcher:
         if self._thread is not None:
             raise RuntimeError("the watcher was started before")
         self._seen = _versions(self.folder, self._folders(), self.within)
-        self._thread = threading.Thread(target=self._run, name="memdeck-watch", daemon=True)
-        self._thread.start()
+        with self._starting:
+            self._thread = threading.Thread(target=self._run, name="memdeck-watch", daemon=True)
+            self._thread.start()
 
     def stop(self) -> None:
-        """End the thread and wait for it; nothing is called back afterwards. Twice is fine."""
+        """End the thread and wait for it; nothing is called back afterwards. Twice is fine, and while it is started."""
         self._stopped.set()
         self._wake.set()
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join()
+        with self._starting:
+            thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
 
     def _run(self) -> None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -156,3 +157,31 @@ def test_a_missing_folder_is_waited_for(tmp_path: Path) -> None:
     (tmp_path / "later" / "a.md").write_bytes(b"x")
     until(names, "a.md")
     watcher.stop()
+
+
+def test_who_stops_it_while_it_starts_waits_for_that(tasks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An application that ends right then meets no thread that was not started yet, and leaves none behind."""
+    watcher = Watcher(tasks.parent, lambda _: None, interval=0.02, hints=False)
+    failed: list[BaseException] = []
+
+    def stop() -> None:
+        try:
+            watcher.stop()
+        except BaseException as error:
+            failed.append(error)
+
+    stopping = Thread(target=stop)
+
+    class Slow(Thread):
+        def start(self) -> None:
+            stopping.start()
+            assert watcher._stopped.wait(PATIENCE)
+            stopping.join(0.05)
+            super().start()
+
+    monkeypatch.setattr("memory.storage.watch.threading.Thread", Slow)
+    watcher.start()
+    stopping.join(PATIENCE)
+    assert (failed, stopping.is_alive()) == ([], False)
+    assert watcher._thread is not None
+    assert not watcher._thread.is_alive()
