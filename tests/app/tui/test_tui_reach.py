@@ -82,7 +82,7 @@ async def test_the_way_is_reached_in_little_room(shop: Workspace, size: tuple[in
         pane_of(app).go_to(person.ref)
         await press(pilot, "enter")
         assert "1st ▲ DingTalk Team disconnected" in detail_words(pane_of(app))
-        await press(pilot, "o")
+        await press(pilot, "o", "enter")
         assert pane_of(app).current().name == "DingTalk Team"
         assert "Notifications are not sent by this channel." in detail_words(pane_of(app))
 
