@@ -123,7 +123,8 @@ def _times(pid: int) -> tuple[float, float]:
     """Return for how many seconds the threads of a process ran, and could have while others had the processors."""
     ran = starved = 0
     for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
-        with contextlib.suppress(OSError), open(path, encoding="ascii") as stream:
+        # A process that gave up its rights may not be able to load any other codec.
+        with contextlib.suppress(OSError), open(path, encoding="utf-8") as stream:
             words = stream.read().split()
             ran, starved = ran + int(words[0]), starved + int(words[1])
     return ran / 1e9, starved / 1e9
