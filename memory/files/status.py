@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LAST_ENTRIES = 5
 MAX_RUNS = 12
 _MAX_EXPRESSIONS = 40
+_LAST = itemgetter(-1)
 NEVER = b"never"
 """What stands behind every day."""
 _DUE = re.compile(rb"\n- {1,4}due: ([0-9]{4}-[0-9]{2}-[0-9]{2})")
@@ -97,7 +98,7 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
         elif (ahead := (on - today).days) < 7:
             (soon if ahead <= 0 else week).append((at, number, task))
     # No two have the same number, so that tasks are never compared.
-    overdue, due_today, due_week = (tuple(task for *_, task in sorted(group)) for group in (late, soon, week))
+    overdue, due_today, due_week = (tuple(map(_LAST, sorted(group))) for group in (late, soon, week))
     return Brief(
         snapshot,
         now,
