@@ -231,15 +231,18 @@ class TaskNames:
             # Another thread that asks meanwhile is answered one by one; it must not do all this as well.
             self._asked = -len(self.columns.entries)
             self._find_twins()
-        if self._hexes is None:
-            found = list(self.identities())
-            for place, digits in (self._twins or {}).items():
-                if place not in self._goes_on:
-                    found[place] = digits
-            for place, entry in enumerate(self.columns.entries):
-                if b"recurring:" in entry.raw and is_run(entry):
-                    found[place] = self.long_hex(place)
-            self._hexes = found
+
+    def list_all(self) -> None:
+        """Put down the digits of the refs of all tasks, for who is about to ask for every one of them."""
+        self.name_all()
+        found = list(self.identities())
+        for place, digits in (self._twins or {}).items():
+            if place not in self._goes_on:
+                found[place] = digits
+        for place, entry in enumerate(self.columns.entries):
+            if b"recurring:" in entry.raw and is_run(entry):
+                found[place] = self.long_hex(place)
+        self._hexes = found
 
     def _find_twins(self) -> None:
         """Work out the identity of every task, and the long digits of those that share theirs with another."""

@@ -406,6 +406,10 @@ class TaskList:
         """Get ready for many refs: who lists all tasks of a long file saves looking for the first ones one by one."""
         self.names.name_all()
 
+    def list_all(self) -> None:
+        """Get ready for the ref of every task: who prints all of them saves asking for each by itself."""
+        self.names.list_all()
+
 
 def read_tasks(file: str, document: Document) -> TaskList:
     """Return the tasks of tasks.md or of an archive file; never fails."""

@@ -108,7 +108,7 @@ def test_refs_are_the_same_whether_all_tasks_are_named_at_once() -> None:
     """A list that names all tasks at once calls each of them as one that is asked alone, twins and runs too."""
     one_by_one = read_tasks("tasks.md", parse(TASKS.encode()))
     at_once = read_tasks("tasks.md", parse(TASKS.encode()))
-    at_once.name_all()
+    at_once.list_all()
     assert [task.ref for task in one_by_one] == [task.ref for task in at_once]
     assert len({task.ref for task in at_once}) == 5
 

@@ -89,7 +89,7 @@ def list_tasks(
         key = sort_key(sort, session.now, session.snapshot.zone)
         shown.sort(key=lambda task: (SECTIONS.index(task.section), key(task)))
     if len(shown) > _FEW:
-        session.snapshot.tasks.name_all()
+        session.snapshot.tasks.list_all()
     _warn_of_headings(shown)
     session.listing("tasks", lambda: [task.json() for task in shown], lambda: _table(session, shown))
 
