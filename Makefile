@@ -4,7 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
-WORKERS ?= 2
+# One more than two processors: much of the time tests wait for a process, a terminal or a timer.
+WORKERS ?= 3
 EXAMPLES ?= 100000
 TESTS ?=
 
