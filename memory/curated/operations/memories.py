@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import wraps
 from typing import TYPE_CHECKING
 
 from memory.curated.control.apply import Proposed, propose
@@ -121,25 +123,30 @@ def show(curated: Curated, args: Json, call: OperationCall) -> Json:
     return {"memory": {**row, "provenance": memory.header.json()["provenance"], "content": memory.body}}
 
 
-def _done(proposed: Proposed) -> Json:
-    """Return what became of a candidate; MemdeckError `memory.rejected` with the decision for a reject.
+def _answering(change: Callable[[Curated, Json, OperationCall], Proposed]) -> Callable[..., Json]:
+    """Return an operation that makes a change and answers what became of it.
 
-    Callers try once more where memory runs out: what was made must not be told as a failure.
+    Where memory runs out behind the change the answer is made once more: what was made is not told as a failure.
     """
+
+    @wraps(change)
+    def operation(curated: Curated, args: Json, call: OperationCall) -> Json:
+        made = change(curated, args, call)
+        try:
+            return _done(made)
+        except MemoryError:
+            return _done(made)
+
+    return operation
+
+
+def _done(proposed: Proposed) -> Json:
+    """Return what became of a candidate; MemdeckError `memory.rejected` with the decision for a reject."""
     if proposed.decision.op == "reject" and not proposed.dry_run:
         raise MemdeckError(
             "memory.rejected", proposed.decision.reason, "nothing was written", decision=proposed.decision.json()
         )
     return proposed.json()
-
-
-def write(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Write a memory through the controller."""
-    done = proposed_write(curated, args, call)
-    try:
-        return _done(done)
-    except MemoryError:
-        return _done(done)
 
 
 def proposed_write(curated: Curated, args: Json, call: OperationCall) -> Proposed:
@@ -167,15 +174,6 @@ def _first_line(content: str) -> str:
     return next((" ".join(line.split())[:160] for line in content.splitlines() if line.strip()), "")
 
 
-def edit(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Change a memory through the controller; what is not given stays."""
-    done = proposed_edit(curated, args, call)
-    try:
-        return _done(done)
-    except MemoryError:
-        return _done(done)
-
-
 def proposed_edit(curated: Curated, args: Json, call: OperationCall) -> Proposed:
     """Change a memory through the controller and return what became of it; what is not given stays."""
     memory = curated.find(args["filename"], *selector(args))
@@ -194,17 +192,8 @@ def proposed_edit(curated: Curated, args: Json, call: OperationCall) -> Proposed
     return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 
 
-def delete(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Forget a memory through the controller; in a scope that is named, one that is not there is a noop."""
-    done = proposed_delete(curated, args, call)
-    try:
-        return _done(done)
-    except MemoryError:
-        return _done(done)
-
-
 def proposed_delete(curated: Curated, args: Json, call: OperationCall) -> Proposed:
-    """Forget a memory through the controller and return what became of it; see `delete`."""
+    """Forget a memory through the controller; in a scope that is named, one that is not there is a noop."""
     scope, agent, tier = selector(args)
     if scope is not None:
         root, name = curated.root(scope, agent, tier), args["filename"]
@@ -216,7 +205,13 @@ def proposed_delete(curated: Curated, args: Json, call: OperationCall) -> Propos
     return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 
 
-def promote(curated: Curated, args: Json, call: OperationCall) -> Json:
+write = _answering(proposed_write)
+edit = _answering(proposed_edit)
+delete = _answering(proposed_delete)
+
+
+@_answering
+def promote(curated: Curated, args: Json, call: OperationCall) -> Proposed:
     """Copy a memory to another scope under its name; the source stays."""
     agent = args.get("agent_name")
     source, target = (_scope_of(curated, args[key], agent) for key in ("from", "to"))
@@ -228,11 +223,7 @@ def promote(curated: Curated, args: Json, call: OperationCall) -> Json:
         target, call.origin, header, memory.body, "", "", {"target_filename": memory.filename},
         args.get("idempotency_key"), edits=True,
     )  # fmt: skip
-    done = propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
-    try:
-        return _done(done)
-    except MemoryError:
-        return _done(done)
+    return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 
 
 def _scope_of(curated: Curated, text: str, agent: str | None) -> Root:
