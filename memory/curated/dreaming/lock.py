@@ -49,12 +49,13 @@ def give(side: Side, run_id: str, now: datetime) -> None:
         return
 
     def change(data: bytes | None) -> bytes:
-        return b"{}" if _read(data).get("run_id") == run_id else data or b"{}"
+        return b"{}" if read_object(data).get("run_id") == run_id else data or b"{}"
 
     record.update(change, command="dream", now=now)
 
 
-def _read(data: bytes | None) -> Json:
+def read_object(data: bytes | None) -> Json:
+    """Return the JSON object of a private file, an empty one for what is none."""
     try:
         values = json.loads(data or b"{}")
     except (ValueError, RecursionError):
@@ -63,17 +64,19 @@ def _read(data: bytes | None) -> Json:
 
 
 def _live(data: bytes | None, now: datetime) -> Json | None:
-    found = _read(data)
-    pid, since = found.get("pid"), found.get("since")
+    found = read_object(data)
+    return found if counts(found, now) else None
+
+
+def counts(note: Json, now: datetime) -> bool:
+    """Tell whether a note of a process counts: its `pid` runs, and `since` (milliseconds) is not too long ago."""
+    pid, since = note.get("pid"), note.get("since")
     if not isinstance(pid, int) or not isinstance(since, int) or pid <= 0:
-        return None
-    if abs(milliseconds(now) - since) >= STALE_MS or not is_alive(pid):
-        return None
-    return found
+        return False
+    return abs(milliseconds(now) - since) < STALE_MS and _is_alive(pid)
 
 
-def is_alive(pid: int) -> bool:
-    """Tell whether a process runs."""
+def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.curated.dreaming.lock import is_alive
+from memory.curated.dreaming.lock import counts, read_object
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.errors import MemdeckError
@@ -18,9 +18,6 @@ from .turns import side_of_turns
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
-
-STALE_MS = 3_600_000
-"""How long a note counts."""
 
 
 @contextmanager
@@ -57,18 +54,4 @@ def _note(curated: Curated, session: str, value: Json | None, now: datetime) -> 
 
 
 def _live(data: bytes | None, now: datetime) -> dict[str, Json]:
-    try:
-        values = json.loads(data or b"{}")
-    except (ValueError, RecursionError):
-        return {}
-    return {
-        str(name): one
-        for name, one in (values.items() if isinstance(values, dict) else ())
-        if isinstance(one, dict) and _counts(one.get("pid"), one.get("since"), now)
-    }
-
-
-def _counts(pid: object, since: object, now: datetime) -> bool:
-    if not isinstance(pid, int) or not isinstance(since, int) or pid <= 0:
-        return False
-    return abs(milliseconds(now) - since) < STALE_MS and is_alive(pid)
+    return {name: one for name, one in read_object(data).items() if isinstance(one, dict) and counts(one, now)}
