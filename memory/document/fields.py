@@ -34,6 +34,7 @@ _FIRST = late(rb"\n- ++[A-Za-z][A-Za-z0-9_-]*+:")
 _ENDS = r"(?>\r\n|\n|\r)"
 _INDENTED = late(rf"(?:(?:[ \t]*+{_ENDS})*+[ \t]+[^ \t\r\n][^\r\n]*(?:{_ENDS}|\Z))+")
 _TAG = late(r"<[A-Za-z/!?]")
+_HIDING = late(rb"<[A-Za-z/!?]|\r(?!\n)")
 # A whole code fence in column 0. It opens there whatever stands above it, HTML apart; other fences are left to the
 # block scanner.
 _FENCE = late(r"\n(`{3,}+|~{3,}+)[^\r\n`~]*+(?:\n(?! {0,3}\1)[^\r\n]*+)*+\n {0,3}\1[ \t]*+(?=\n|\Z)")
@@ -149,6 +150,14 @@ def may_hide(text: str) -> bool:
         or ("<" in text and _TAG.search(text) is not None)
         or ("\r" in text and text.count("\r") != text.count("\r\n"))
     )
+
+
+def bytes_may_hide(raw: bytes) -> bool:
+    """Tell the same of the bytes of an entry."""
+    # Fixed bytes are looked for first, for that is faster than a pattern.
+    if b"```" in raw or b"~~~" in raw:
+        return True
+    return (b"<" in raw or b"\r" in raw) and _HIDING.search(raw) is not None
 
 
 def read_bullets(body: str) -> tuple[Bullet, ...]:

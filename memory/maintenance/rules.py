@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, Moment, read_moment
 from memory.base.patterns import late
+from memory.document.fields import bytes_may_hide
 from memory.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ _CLOCK = late(r"|[ T](?:[01]\d|2[0-3]):[0-5]\d", re.ASCII)
 """What may stand behind a date so that it is a moment of that very day in the workspace's zone."""
 # A heading that begins as nearly all do: its time is known without the rest of it.
 _USUAL_HEADING = late("### [0-9]{2}:[0-9]{2} (?:—|–|-)".encode())
-_SUSPECT = late(rb"<[A-Za-z/!?]|\r(?!\n)")
 _LONGEST = 4_000_000  # days; more than the calendar has
 _CHANGED_CLOCK = timedelta(days=2)
 """How far from a moment a change of the clock can make its day one of doubt."""
@@ -216,21 +216,13 @@ class _AgeByDay:
 def completed_text(entry: Entry) -> str | None:
     """Return the value of the field `completed`; the usual entry is not read field by field for it."""
     raw = entry.raw
-    if raw.count(b"completed:") == 1 and not _is_suspect(raw):
+    if raw.count(b"completed:") == 1 and not bytes_may_hide(raw):
         # Nearly always it is where a search for fixed bytes finds it.
         at = raw.find(_USUAL)
         found = _COMPLETED.search(raw) if at < 0 else _COMPLETED.match(raw, at)
         if found is not None:
             return (found[1] or b"").decode("utf-8", "surrogateescape").strip(" \t")
     return entry.fields.get("completed")
-
-
-def _is_suspect(raw: bytes) -> bool:
-    """Tell whether something in an entry could hide a field: a fence, an HTML block, a line end of another system."""
-    # Fixed bytes are looked for first, for that is faster than a pattern.
-    if b"```" in raw or b"~~~" in raw:
-        return True
-    return (b"<" in raw or b"\r" in raw) and _SUSPECT.search(raw) is not None
 
 
 def _moment(text: str | None, today: Today) -> Moment | str:

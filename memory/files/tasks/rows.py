@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory.base.patterns import late
+from memory.document.fields import bytes_may_hide
 from memory.document.lines_and_headings import ESCAPES
 from memory.named_tuple import NamedTuple
 
@@ -34,7 +34,8 @@ def read_row(entry: Entry) -> TaskRow:
         head = entry.memo(Head)
         priority, title = head.priority, head.title
     try:
-        if _may_hide(raw):
+        # A second blank or another line end would make a field that is not looked for.
+        if b"\n-  " in raw or b"\r" in raw or bytes_may_hide(raw):
             raise _Unusual
         due, assigned, progress = _value(raw, _DUE), _value(raw, _ASSIGNED), _value(raw, _PROGRESS)
     except _Unusual:
@@ -51,18 +52,10 @@ def read_row(entry: Entry) -> TaskRow:
 
 _PRIORITIES: dict[bytes | None, str | None] = {None: None, **{name.encode(): name for name in PRIORITIES}}
 _DUE, _ASSIGNED, _PROGRESS = b"\n- due:", b"\n- assigned:", b"\n- progress:"
-_TAG = late(rb"<[A-Za-z/!?]")
 
 
 class _Unusual(Exception):
     """A value that only a look at all fields finds."""
-
-
-def _may_hide(raw: bytes) -> bool:
-    """Tell whether something in an entry could hide a field, or be one that is written in another way."""
-    if b"```" in raw or b"~~~" in raw or b"\n-  " in raw or b"\r" in raw:
-        return True
-    return b"<" in raw and _TAG.search(raw) is not None
 
 
 def _value(raw: bytes, key: bytes) -> str | None:
@@ -74,11 +67,8 @@ def _value(raw: bytes, key: bytes) -> str | None:
     end = raw.find(b"\n", start)
     if end < 0:
         end = len(raw)
-    elif raw[end + 1 : end + 2] in _BLANK and raw[end:].strip(b" \t\n"):
+    elif raw[end + 1 : end + 2] in b" \t\n" and raw[end:].strip(b" \t\n"):
         raise _Unusual
     if start < end and raw[start] != 32:
         raise _Unusual
     return raw[start:end].strip(b" \t").decode("utf-8", ESCAPES)
-
-
-_BLANK = b" \t\n"

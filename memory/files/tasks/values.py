@@ -197,13 +197,13 @@ def _quick(raw: bytes, key: bytes) -> bytes | None:
 _MOMENT = late(rb"([!-~][ -~]{6,}[!-~])\n(?=[^ \t\r\n]|[ \t\r\n]*\Z)")
 """A value of eight characters or more, as every date is, with nothing behind its line that could go on with it."""
 
-_HEADING = late(rb"### (?:\[(%b)\] )?([!-Z\\-~\x80-\xff][ -~\x80-\xff]*)(?<![ -#])\n" % "|".join(PRIORITIES).encode())
+_HEADING_FORM = rb"### (?:\[(%b)\] )?([!-Z\\-~\x80-\xff][ -~\x80-\xff]*)(?<![ -#])\n" % "|".join(PRIORITIES).encode()
+_HEADING = late(_HEADING_FORM)
 """A heading with nothing odd at the ends of its title: neither blanks nor hashes nor brackets."""
 
 _USUAL = late(
-    rb"### (?:\[(?:%b)\] )?([!-Z\\-~\x80-\xff][ -~\x80-\xff]*)(?<![ -#])\n"
-    rb"((?:- (?!created:)[A-Za-z]+: [^<\r\n]*\n)*+)- created: ([!-~][ -~]{6,}[!-~])\n(?=[^ \t\r\n]|[ \t\r\n]*\Z)"
-    % "|".join(PRIORITIES).encode()
+    _HEADING_FORM
+    + rb"((?:- (?!created:)[A-Za-z]+: [^<\r\n]*\n)*+)- created: ([!-~][ -~]{6,}[!-~])\n(?=[^ \t\r\n]|[ \t\r\n]*\Z)"
 )
 """Such a heading, and `created` in its usual line below other such lines that can hide nothing."""
 
@@ -228,7 +228,7 @@ def quick_identities(entries: Iterable[Entry]) -> list[str]:
         raw = entry.raw
         usual = match(raw)
         if usual is not None:
-            title, above, created = usual.groups()
+            _, title, above, created = usual.groups()
             if title[0] < 128 and title[-1] < 128 and not (above and (b"```" in above or b"~~~" in above)):
                 found.append(blake2b(b"tasks\0%b\0%b" % (title, created), digest_size=size).hexdigest())
                 continue
