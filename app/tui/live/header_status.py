@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memory.files.status import Brief
     from memory.history.taken_back import Undone
     from memory.monitoring.history.charts import Notice
+    from memory.systems.protocol import System
     from memory.workspace import Workspace
 
 
@@ -51,20 +52,17 @@ def upkeep(workspace: Workspace, snapshot: Snapshot, now: datetime) -> tuple[tup
     return tuple(found)
 
 
-def upkeep_of_others(workspace: Workspace, now: datetime) -> tuple[tuple[str, str, str], ...]:
-    """What the next maintenance would do in the systems beside the memory files: where, a sentence, and the system.
+def upkeep_of(systems: Iterable[System], now: datetime) -> tuple[tuple[str, str, str], ...]:
+    """What the next maintenance would do in systems beside the memory files: where, a sentence, and the system.
 
     Nothing of one that is in trouble.
     """
     from contextlib import suppress
 
     from memory.errors import MemdeckError
-    from memory.systems import systems_of
 
     found: list[tuple[str, str, str]] = []
-    for system in systems_of(workspace):
-        if system.name == "files":
-            continue
+    for system in systems:
         with suppress(MemdeckError):
             for rule in system.maintain(now, actor="human", dry_run=True).rules:
                 if count := rule.archived + rule.cleared:

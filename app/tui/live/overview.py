@@ -139,7 +139,7 @@ class OverviewPart(Part):
             lines = brief_lines_of(workspace, now) if in_brief else ()
             systems = [system for system in systems_of(workspace) if system.name != "files"] if small else []
             problems = tuple(problem for system in systems for problem in system.check())
-            upkeep = header.upkeep_of_others(workspace, now) if in_brief and small else ()
+            upkeep = header.upkeep_of(systems, now) if in_brief else ()
             self._others = (basis, _Others(lines, problems, upkeep))
         return self._others[1]
 

@@ -140,7 +140,7 @@ class Refresher(Part):
         self._after_first_frame()
 
     def _titles_stand(self) -> None:
-        """Who sees the first titles presses a key: it does not have to compete with the next look at much."""
+        """Look again once no key comes: who sees the first titles presses one, and it does not wait for a long look."""
         self.pressed()
         self._leaves_first_key = True
         self._after_first_frame()
