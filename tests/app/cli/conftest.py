@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,8 @@ from typing import Any
 import pytest
 
 from app.cli.run import run
+from tests import commands
 from tests.fixture_files import sample, sample_names
-from tests.patience import PATIENCE
 
 NOW = "2024-01-15T12:00:00Z"
 HOUSE = Path(__file__).parents[3]
@@ -99,14 +98,6 @@ def process(shop: Path) -> Callable[..., subprocess.CompletedProcess[bytes]]:
     def call(*arguments: str, stdin: bytes = b"", **variables: str) -> subprocess.CompletedProcess[bytes]:
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
         environment |= {"PYTHONPATH": str(HOUSE), "LANG": "C.UTF-8"} | variables
-        return subprocess.run(
-            [sys.executable, "-m", "app.main", *arguments],
-            cwd=shop,
-            env=environment,
-            input=stdin,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        return commands.memdeck(arguments, cwd=shop, environ=environment, given=stdin, process=True)
 
     return call

@@ -342,20 +342,24 @@ def test_one_that_can_be_read_again_is_published(database: str, tmp_path: Path) 
         assert publisher.round({path: "full"}, NOW + timedelta(hours=1)).added > 0
 
 
-def test_an_edit_does_not_wait_for_those_that_did_not_change(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However many workspaces stand otherwise as time goes by, few of them are looked at in a round."""
-    initialise(database)
-    paths = [make_workspace(tmp_path / f"w{number:02}", tmp_path / "state") for number in range(25)]
-    looked: list[str] = []
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the workspaces that are looked at for how they stand, one after the other."""
+    names: list[str] = []
     stand = LocalWorkspaces.stand
 
     def count(self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None) -> Standing:
-        looked.append(workspace.root.name)
+        names.append(workspace.root.name)
         return stand(self, workspace, now, problems)
 
     monkeypatch.setattr(LocalWorkspaces, "stand", count)
+    return names
+
+
+def test_an_edit_does_not_wait_for_those_that_did_not_change(database: str, tmp_path: Path, looked: list[str]) -> None:
+    """However many workspaces stand otherwise as time goes by, few of them are looked at in a round."""
+    initialise(database)
+    paths = [make_workspace(tmp_path / f"w{number:02}", tmp_path / "state") for number in range(25)]
     with connect(database) as connection:
         publisher = _publisher(connection, tmp_path / "state")
         wanted = dict.fromkeys(paths, "full")
@@ -375,19 +379,11 @@ def test_an_edit_does_not_wait_for_those_that_did_not_change(
 
 
 def test_an_edit_does_not_wait_for_a_look_at_all_after_a_start(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database: str, tmp_path: Path, looked: list[str]
 ) -> None:
     """An agent that starts publishes what changed while it was away, and looks at the others some at a time."""
     initialise(database)
     paths = [make_workspace(tmp_path / f"w{number:02}", tmp_path / "state") for number in range(25)]
-    looked: list[str] = []
-    stand = LocalWorkspaces.stand
-
-    def count(self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None) -> Standing:
-        looked.append(workspace.root.name)
-        return stand(self, workspace, now, problems)
-
-    monkeypatch.setattr(LocalWorkspaces, "stand", count)
     wanted = dict.fromkeys(paths, "full")
     with connect(database) as connection:
         _publisher(connection, tmp_path / "state").round(wanted, NOW)
