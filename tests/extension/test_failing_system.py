@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.tui.live.header_status import upkeep_of_others
+from app.tui.live.header_status import upkeep_of
 from memory import systems
 from memory.errors import MemdeckError
 from memory.registry import REGISTRY
@@ -73,7 +73,7 @@ def test_a_hook_that_raises(
             assert "prune-facts" in {rule.rule for rule in report.rules}
         assert "facts" in {line.system for line in systems.brief_lines_of(workspace, NOW)}
         assert "facts" in {one.system for one in systems.contributions_of(workspace, "milk", NOW)}
-        upkeep_of_others(workspace, NOW)
+        upkeep_of([one for one in systems.systems_of(workspace) if one.name != "files"], NOW)
         systems.entrust(workspace, None, {})
         systems.asks_of_all(workspace)
         workspace.notice(NOW)
