@@ -31,8 +31,8 @@ class Node:
     items: list[Node] = field(default_factory=list)
     opening: str = ""
     key_start: int = -1
-    comma: bool = False
-    """Whether a comma follows the last member or item."""
+    comma: int = 0
+    """The place behind the comma that follows the last member or item, 0 where none does."""
     last: int = 0
     """The end of the last token inside, comments included; the place behind the opening sign where there is none."""
 
@@ -119,7 +119,7 @@ class JsonFile:
             if not first and not node.comma:
                 raise self._wrong(self._tokens[min(self._at, len(self._tokens) - 1)][1], "a comma is missing")
             first = False
-            node.comma = False
+            node.comma = 0
             if sign == "{":
                 _, key_start, key_end, _ = self._take("string")
                 self._take(":")
@@ -132,8 +132,7 @@ class JsonFile:
             else:
                 node.items.append(self._value(depth + 1))
             if self._at < len(self._tokens) and self.text[self._tokens[self._at][1]] == ",":
-                self._take()
-                node.comma = True
+                node.comma = self._take()[2]
         previous = self._tokens[self._at - 1][2]
         _, closing_start, node.end, _ = self._take()
         before = bisect_left(self._comments, (closing_start,)) - 1
@@ -251,9 +250,7 @@ class JsonFile:
         if kept < 0:
             spans.append((parent.start + 1, parent.last if parent.comma else parts[-1].end, ""))
         elif kept + 1 < len(parts):
-            stop = parts[-1].end
-            rest = re.compile(r"[ \t\r\n]*,").match(self.text, stop) if parent.comma else None
-            spans.append((parts[kept].end, rest.end() if rest else stop, "," if parent.comma else ""))
+            spans.append((parts[kept].end, parent.comma or parts[-1].end, "," if parent.comma else ""))
         return spans
 
     def _added(self, parent: Node, key: str | None, value: Any) -> str:
@@ -262,7 +259,8 @@ class JsonFile:
         inner = outer + self.indent
         if parts:
             begin = parts[-1].key_start if parts[-1].key_start >= 0 else parts[-1].start
-            same_line = "\n" not in self.text[parent.start : begin]
+            # Behind a comment that goes to the end of its line nothing counts.
+            same_line = "\n" not in self.text[parent.start : begin] and not self._ends_a_line(parent.last)
             inner = self._indent_of(begin)
         else:
             same_line = False
@@ -278,6 +276,11 @@ class JsonFile:
             text += self.newline + outer
         splices.append((parent.last, parent.last, text))
         return self._spliced(splices)
+
+    def _ends_a_line(self, at: int) -> bool:
+        """Tell whether a comment ends there that only the end of its line ends."""
+        before = bisect_left(self._comments, (at,)) - 1
+        return before >= 0 and self._comments[before][1] == at and self.text.startswith("//", self._comments[before][0])
 
     def _indent_of(self, at: int) -> str:
         """Return the white space that begins the line of an offset."""
