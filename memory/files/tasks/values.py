@@ -111,8 +111,10 @@ class Head:
         """Read the heading."""
         raw = entry.raw
         # The usual heading is read here, for every task of a file is asked for its title.
-        title = raw[3 : raw.find(b"\n")].decode("utf-8", "surrogateescape").strip()
-        if not title or title[-1] == "#" or "\r" in title or b"\n" not in raw:
+        line = raw[3 : raw.find(b"\n")].decode("utf-8", "surrogateescape")
+        title = line.strip()
+        # A carriage return ends the heading, also where nothing stands in it.
+        if not title or title[-1] == "#" or line.find("\r", 0, -1) >= 0 or b"\n" not in raw:
             title = entry.title
         self.priority: str | None = None
         if title[:1] == "[":

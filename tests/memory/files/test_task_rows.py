@@ -80,6 +80,14 @@ def test_a_row_says_what_the_task_says(title: str, lines: list[str], end: str, e
     assert (task.priority, task.title, task.due_parts, task.assigned, task.progress) == tuple(row)
 
 
+def test_a_carriage_return_ends_a_heading_without_words() -> None:
+    """A task without a title does not get its first field for one, whatever its lines end with."""
+    for end in ("\n", "\r\n", "\r"):
+        entry = Entry(f"### {end}- due: 2024-01-15{end}text\n".encode())
+        assert (entry.memo(Head).title, entry.fields["due"]) == (entry.title, "2024-01-15")
+        assert entry.title == ""
+
+
 TASKS = """## Pending
 
 ### Weekly report
