@@ -23,6 +23,7 @@ from widgets.panes import PaneName, all_panes, panes_for
 from widgets.text.depth import OWN, Depth
 from widgets.text.fallback import plain_filters
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs
+from widgets.timers import LateTimers
 
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID
@@ -94,7 +95,7 @@ class Setup(NamedTuple):
     entry: tuple[str, str] | None = None
 
 
-class Shell(App[int]):
+class Shell(LateTimers, App[int]):
     """What is said, which keys and panes there are, and the terminal that shows it."""
 
     ENABLE_COMMAND_PALETTE = False

@@ -17,6 +17,7 @@ from textual.timer import Timer
 from widgets.chrome.go_prefix import GoPrefix, go_binding
 from widgets.text.drawing import Drawing
 from widgets.text.styled_text import Line, Piece, line
+from widgets.timers import LateTimers
 
 from .rows import Continuation, Heading, Note, extent, find, is_item, item_from, nearest, owner_of
 from .scrolling import Scrolling
@@ -54,7 +55,7 @@ class _ListMessage(Message):
         return self.line_list
 
 
-class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=False):
+class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=False):
     """A list of rows known by key. A row is its key and nothing else until it is drawn.
 
     `set_rows` takes any sequence of hashable keys; `Heading`, `Continuation` and `Note` among them are rows

@@ -39,6 +39,7 @@ from widgets.input.editors import SafeText
 from widgets.input.filter_bar import FilterBar
 from widgets.list.line_list import LineList
 from widgets.text.glyphs import UNICODE, Glyphs
+from widgets.timers import LateTimers
 
 from .contents import Contents
 from .entry import PaneWithEntry
@@ -68,7 +69,7 @@ def fits_look(look: Mapping[str, str], kept: Mapping[str, str]) -> bool:
     return all(look.get(key, "") == value for key, value in kept.items())
 
 
-class Pane(Covered, PaneWithEntry):
+class Pane(LateTimers, Covered, PaneWithEntry):
     """One pane of the application; see the module's docstring for how to write one.
 
     Wide terminals show list and detail side by side, narrower ones one over the other, below 60 columns one at a

@@ -44,8 +44,8 @@ async def settle(pilot: Pilot[int]) -> None:
             await quiet(app)
             if await worked(app, but="watch"):
                 continue
-            # What is read while it ends is shown nowhere any more.
-            if app.idle or app._exit:
+            # What is read while it ends is shown nowhere any more; an error that ended it is raised where it was begun.
+            if app.idle or app._exit or app.failure is not None:
                 return
             await asyncio.sleep(0.001)
 
