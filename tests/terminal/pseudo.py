@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -16,6 +17,13 @@ from typing import Any
 import pytest
 
 from tests.patience import PATIENCE, Stopwatch
+
+
+def _as_a_terminal_starts_it() -> None:
+    """Take the terminal, and the keys that interrupt: a shell has what runs behind it ignore these."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    for key in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(key, signal.SIG_DFL)
 
 
 class Pseudo:
@@ -37,7 +45,7 @@ class Pseudo:
             env={**variables, **environ},
             cwd=folder,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=_as_a_terminal_starts_it,
         )
         self.output = b""
 
