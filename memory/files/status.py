@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from functools import cached_property, lru_cache
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .journal.model import JournalEntry
     from .monitors import Monitor
     from .snapshot import Snapshot
+    from .tasks.model import TaskList
 
 LAST_ENTRIES = 5
 MAX_RUNS = 12
@@ -50,10 +51,10 @@ class Brief:
 
     snapshot: Snapshot
     now: datetime
-    overdue: tuple[Task, ...]
-    due_today: tuple[Task, ...]
-    due_week: tuple[Task, ...]
-    in_progress: tuple[Task, ...]
+    overdue: Sequence[Task]
+    due_today: Sequence[Task]
+    due_week: Sequence[Task]
+    in_progress: Sequence[Task]
     last_entries: tuple[JournalEntry, ...]
     alerts: tuple[Monitor, ...]
     counts: Mapping[str, Mapping[str, int]]
@@ -77,28 +78,26 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
     `due_week` holds what is due within seven days, but not today. Tasks whose date does not exist are in no list.
     """
     zone = snapshot.zone
-    late: list[tuple[datetime, int, Task]] = []
-    soon: list[tuple[datetime, int, Task]] = []
-    week: list[tuple[datetime, int, Task]] = []
+    late: list[tuple[float, int]] = []
+    soon: list[tuple[float, int]] = []
+    week: list[tuple[float, int]] = []
     tasks = snapshot.tasks
     today = now.astimezone(zone).date()
     limit = (today + timedelta(days=9)).isoformat().encode()
     # Most days are far away, as the bytes alone tell: no field of those tasks is read.
-    for number in [number for number, day in enumerate(tasks.columns.of(_due_day)) if day <= limit]:
-        task = tasks.tasks[number]
-        if task.section == "completed":
-            continue
-        text = read_due(task.entry.fields.get("due")).date
-        due = None if text is None else _due_at(text, zone)  # what only recurs is among the next runs
-        if due is None:
-            continue
-        at, on = due
-        if at <= now:
-            late.append((at, number, task))
-        elif (ahead := (on - today).days) < 7:
-            (soon if ahead <= 0 else week).append((at, number, task))
-    # No two have the same number, so that tasks are never compared.
-    overdue, due_today, due_week = (tuple(map(_LAST, sorted(group))) for group in (late, soon, week))
+    days, entries, moment = tasks.columns.of(_due_day), tasks.columns.entries, now.timestamp()
+    for place in tasks.places("pending", "in-progress"):
+        for number in [number for number in place if days[number] <= limit]:
+            text = read_due(entries[number].fields.get("due")).date
+            due = None if text is None else _due_at(text, zone)  # what only recurs is among the next runs
+            if due is None:
+                continue
+            at, on, _ = due
+            if at <= moment:
+                late.append((at, number))
+            elif (ahead := (on - today).days) < 7:
+                (soon if ahead <= 0 else week).append((at, number))
+    overdue, due_today, due_week = (tasks.tasks.pick(map(_LAST, sorted(group))) for group in (late, soon, week))
     return Brief(
         snapshot,
         now,
@@ -116,7 +115,7 @@ def next_overdue(found: Brief) -> datetime:
     """Return when another task becomes overdue, where no file changes before; seven days later where none does."""
     zone = found.snapshot.zone
     ahead = [
-        due[0]
+        due[2]
         for task in (*found.due_today, *found.due_week)
         if (day := read_due(task.entry.fields.get("due")).date) is not None and (due := _due_at(day, zone)) is not None
     ]
@@ -124,10 +123,16 @@ def next_overdue(found: Brief) -> datetime:
 
 
 @lru_cache(4096)
-def _due_at(text: str, zone: tzinfo) -> tuple[datetime, date] | None:
-    """Return when something is due that says so with these words, and on which day; None where they name no day."""
+def _due_at(text: str, zone: tzinfo) -> tuple[float, date, datetime] | None:
+    """Return when something is due that says so with these words, and on which day; None where they name no day.
+
+    The time comes first as seconds since 1970, which are compared in a fraction of the time.
+    """
     moment = moment_or_none(text, zone)
-    return None if moment is None else (moment.due_at(zone), moment.date)
+    if moment is None:
+        return None
+    at = moment.due_at(zone)
+    return at.timestamp(), moment.date, at
 
 
 def _due_day(entry: Entry) -> bytes:
@@ -169,7 +174,7 @@ def _next_runs(snapshot: Snapshot, now: datetime) -> list[NextRun]:
     zone = snapshot.zone
     known: dict[str, datetime | None] = {}
     found: list[tuple[datetime, str, str | Task | Monitor]] = []
-    for kind, expression, item in _expressions(snapshot):
+    for kind, expression, item in (*_expressions(snapshot), *_recurring_tasks(snapshot.tasks)):
         if expression not in known:
             if len(known) >= _MAX_EXPRESSIONS:
                 continue
@@ -181,7 +186,7 @@ def _next_runs(snapshot: Snapshot, now: datetime) -> list[NextRun]:
         instant = known[expression]
         if instant is not None:
             found.append((instant, kind, item))
-    # Of many thousand that recur a dozen are shown: only those are asked what they are called.
+    # Of all that recur a dozen are shown: only those are asked what they are called.
     return [
         NextRun(item, instant, kind, None)
         if isinstance(item, str)
@@ -190,8 +195,8 @@ def _next_runs(snapshot: Snapshot, now: datetime) -> list[NextRun]:
     ]
 
 
-def _expressions(snapshot: Snapshot) -> Iterator[tuple[str, str, str | Task | Monitor]]:
-    """Yield what recurs: its kind, its expression, and what it is or what it is called."""
+def _expressions(snapshot: Snapshot) -> Iterator[tuple[str, str, str | Monitor]]:
+    """Yield what recurs beside tasks: its kind, its expression, and what it is or what it is called."""
     config: Config = snapshot.config
     for setting in config.settings:
         if setting.key == "expression" and config.get("expression") and config.setting("expression") is setting:
@@ -202,8 +207,17 @@ def _expressions(snapshot: Snapshot) -> Iterator[tuple[str, str, str | Task | Mo
     for monitor in snapshot.monitors.monitors:
         if monitor.interval:
             yield "monitor", monitor.interval, monitor
-    tasks = snapshot.tasks
-    for number, recurring in [one for one in enumerate(tasks.columns.of(_recurring)) if one[1]]:
-        task = tasks.tasks[number]
-        if recurring and task.section != "completed":
-            yield "task", recurring, task
+
+
+def _recurring_tasks(tasks: TaskList) -> Iterator[tuple[str, str, Task]]:
+    """Yield the open tasks that recur, as `_expressions`: those of one expression run at the same time, and so many are
+    enough that a list of the next runs can show.
+    """
+    seen: dict[str, int] = {}
+    recurring = tasks.columns.of(_recurring)
+    for place in tasks.places("pending", "in-progress"):
+        for number, expression in enumerate(recurring[place.start : place.stop], place.start):
+            if expression:
+                count = seen[expression] = seen.get(expression, 0) + 1
+                if count <= MAX_RUNS:
+                    yield "task", expression, tasks.tasks[number]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from memory.document.nodes import Entry
 from tests.examples import examples
 from widgets.list.rows import Heading, Note
-from widgets.pane.rows import EMPTY, RowKey, Rows, match_entries, match_rows
+from widgets.pane.rows import EMPTY, RowKey, Rows, Shown, match_entries, match_rows
+from widgets.pane.runs import Run
 
 
 @dataclass(eq=False)
@@ -68,3 +69,62 @@ def test_rows_between_equal_ends_are_those_of_a_look_at_all(before: list[int | s
     known = {row.mark: row for row in old.rows}
     assert [row is known.get(row.mark) for row in some.rows] == [row is known.get(row.mark) for row in every.rows]
     assert {row.mark for row in some.changed} == {row.mark for row in every.changed}
+
+
+@settings(max_examples=examples(300))
+@given(st.lists(LOOKS, max_size=5), st.booleans())
+def test_each_row_has_the_item_of_the_last_look_that_was_shown(looks: list[list[int | str]], in_runs: bool) -> None:
+    """Rows that stay have the new item wherever they moved, and rows that went keep the last one they had."""
+    shown, before = Shown(), EMPTY
+    last: dict[RowKey, object] = {}
+    for look in looks:
+        parts = parts_of(look)
+        rows = match_entries(before, runs_of(parts) if in_runs else parts, mark, ref)
+        shown.show(before, rows)
+        last |= dict(zip(rows.rows, rows.values, strict=True))
+        assert [row.item for row in rows.rows] == [part for part in parts if isinstance(part, Item)]
+        assert all(row.item is item for row, item in last.items())
+        assert [row.mark for row in rows.rows] == [row.item.entry for row in rows.rows]
+        assert [type(rows.keys[place]) is RowKey for place in rows.heads or ()] == [False] * len(rows.heads or ())
+        assert rows.heads is None or len(rows.keys) - len(rows.heads) == len(rows.rows)
+        before = rows
+
+
+def runs_of(parts: list[object]) -> list[object]:
+    """Return the same with all items that follow each other in runs of up to three."""
+    found: list[object] = []
+    run: list[Item] = []
+    for part in [*parts, None]:
+        if run and (not isinstance(part, Item) or len(run) == 3):
+            found.append(Run(tuple(run), tuple(one.entry for one in run)))
+            run = []
+        if isinstance(part, Item):
+            run.append(part)
+        elif part is not None:
+            found.append(part)
+    return found
+
+
+@settings(max_examples=examples(200))
+@given(LOOKS, LOOKS)
+def test_items_in_runs_get_the_rows_that_they_get_one_by_one(before: list[int | str], after: list[int | str]) -> None:
+    """Whether items are named one by one or as runs makes no difference, at the first look and at later ones."""
+    old, new = parts_of(before), parts_of(after)
+    alone = match_entries(EMPTY, old, mark, ref)
+    assert described(alone)[:3] == described(match_entries(EMPTY, runs_of(old), mark, ref))[:3]
+    one, other = match_entries(alone, new, mark, ref), match_entries(alone, runs_of(new), mark, ref)
+    assert described(one)[:3] == described(other)[:3]
+    assert one.gone == other.gone
+    assert one.heads == other.heads
+
+
+def test_the_keys_of_a_look_that_changed_no_row_are_those_of_the_look_before() -> None:
+    """An edit of what an entry says leaves its row where it is, so that nobody looks at all rows again."""
+    parts = [Heading("all", "2"), *parts_of([1, 2])]
+    first = match_entries(EMPTY, parts, mark, ref)
+    again = match_entries(match_entries(first, parts, mark, ref), parts, mark, ref)
+    assert again.keys is first.keys
+    assert again.rows is first.rows
+    other = match_entries(first, [Heading("all", "3"), *parts[1:]], mark, ref)
+    assert other.keys[0] == Heading("all", "3")
+    assert other.rows is first.rows

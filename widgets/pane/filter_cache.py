@@ -49,13 +49,18 @@ class RowGroup:
     rows: Sequence[RowKey]
 
 
-def groups_of(keys: Sequence[Hashable]) -> Sequence[RowGroup] | None:
-    """Return the groups of rows; None where items have further lines: those are sifted line by line."""
+def groups_of(keys: Sequence[Hashable], heads: Sequence[int] | None = None) -> Sequence[RowGroup] | None:
+    """Return the groups of rows; None where items have further lines: those are sifted line by line.
+
+    `heads` is where anything else stands than a row, where that is known.
+    """
     groups: list[RowGroup] = []
     above: list[Hashable] = []
     start = 0
     # Rows follow each other by the hundred: they are taken together.
-    for place in (*[place for place, key in enumerate(keys) if type(key) is not RowKey], len(keys)):
+    if heads is None:
+        heads = [place for place, key in enumerate(keys) if type(key) is not RowKey]
+    for place in (*heads, len(keys)):
         if place > start:
             groups.append(RowGroup(tuple(above), keys[start:place]))  # type: ignore[arg-type]
             above = []
@@ -132,9 +137,10 @@ def narrows(before: str, after: str, names: Sequence[str], judged: Collection[st
 class Sieve:
     """The groups of one order of rows, and what the texts of a filter left of them."""
 
-    def __init__(self, keys: Sequence[Hashable]) -> None:
+    def __init__(self, keys: Sequence[Hashable], heads: Sequence[int] | None = None) -> None:
+        """`heads` as in `groups_of`."""
         self.keys = keys
-        self.groups = groups_of(keys)
+        self.groups = groups_of(keys, heads)
         self._steps: list[FilterStep] = []
 
     def step(self, text: str, narrower: Narrows) -> FilterStep:

@@ -4,25 +4,97 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.document.compare import ends
 from widgets.list.rows import Continuation, Heading, Note
+
+from .runs import Joined, Run
+
+if TYPE_CHECKING:
+    from memory.document import Entry
 
 
 class RowKey:
     """The key of one item in a list. It stays the same object while the entry it stands for lives."""
 
-    __slots__ = ("haystack", "item", "mark")
+    __slots__ = ("_place", "_values", "haystack", "mark")
 
     def __init__(self, item: Any, mark: Hashable) -> None:
         """`mark` tells whether the item's content is the same as before."""
-        self.item = item
+        # Of a look at many thousands of items most are never asked for: a row knows where its item is found.
+        self._values: Sequence[Any] | Shown = (item,)
+        self._place = 0
         self.mark = mark
         self.haystack: str | None = None
         """What the filter looks at, as `haystack_of` makes it."""
+
+    @property
+    def item(self) -> Any:
+        """What the row stands for, as the last look that was shown found it; for the thread that draws."""
+        return self._values[self._place]
+
+    @item.setter
+    def item(self, item: Any) -> None:
+        self._values, self._place = (item,), 0
+
+
+class Shown:
+    """The items of the rows of one pane, as the last look that was shown found them."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self) -> None:
+        """Nothing was shown yet."""
+        self._values: Sequence[Any] = ()
+
+    def __getitem__(self, place: int) -> Any:
+        """Return the item of the row at a place."""
+        return self._values[place]
+
+    def show(self, before: Rows, rows: Rows) -> None:
+        """Give the rows of a look their items, `before` being those shown last; rows that are gone keep theirs.
+
+        For the thread that draws. Rows that keep their place are not touched.
+        """
+        head, tail = _same_ends(before.rows, rows.rows)
+        stop = len(rows.rows) - tail
+        new = rows.rows[head:stop]
+        for row in frozenset(before.rows[head : len(before.rows) - tail]).difference(new):
+            row.item = row.item
+        self._values = rows.values
+        deque(map(_SET_VALUES, new, repeat(self)), maxlen=0)
+        moved = new if len(rows.rows) == len(before.rows) else rows.rows[head:]
+        deque(map(_SET_PLACE, moved, range(head, len(rows.rows))), maxlen=0)
+        for row in rows.changed:
+            mark = rows.marks[row._place]
+            if mark != row.mark:
+                row.haystack, row.mark = None, mark
+
+
+def _same_ends(one: tuple[RowKey, ...], other: tuple[RowKey, ...]) -> tuple[int, int]:
+    """Count the rows that are the same at the beginning, and at the end of the rest."""
+    limit = min(len(one), len(other))
+    head = 0
+    while head < limit and one[head : head + _CHUNK] == other[head : head + _CHUNK]:
+        head = min(head + _CHUNK, limit)
+    while head < limit and one[head] is other[head]:
+        head += 1
+    limit -= head
+    tail = 0
+    while tail < limit:
+        size = min(_CHUNK, limit - tail)
+        if one[len(one) - tail - size : len(one) - tail] != other[len(other) - tail - size : len(other) - tail]:
+            break
+        tail += size
+    while tail < limit and one[-1 - tail] is other[-1 - tail]:
+        tail += 1
+    return head, tail
+
+
+_CHUNK = 512
 
 
 Matched = tuple[RowKey, Any, Hashable]
@@ -32,32 +104,28 @@ Matched = tuple[RowKey, Any, Hashable]
 class Rows(NamedTuple):
     """All rows of a pane after one look: keys in order, the rows of items, and what each gets; what changed and went.
 
-    `values` are the items of `rows`, `marks` their marks.
+    `values` are the items of `rows`, `marks` their marks; `entries` are those of the items, and `heads` where in `keys`
+    something else stands than a row, where that was asked for.
     """
 
     keys: tuple[Hashable, ...]
     rows: tuple[RowKey, ...]
-    values: tuple[Any, ...]
+    values: Sequence[Any]
     marks: tuple[Hashable, ...]
     changed: frozenset[RowKey] = frozenset()
     gone: frozenset[RowKey] = frozenset()
+    entries: tuple[Entry, ...] | None = None
+    heads: Sequence[int] | None = None
 
     @property
     def items(self) -> Iterator[Matched]:
         """Each row with its item and its mark."""
         return zip(self.rows, self.values, self.marks, strict=True)
 
-    def apply(self) -> None:
-        """Give the rows their new items; for the thread that draws them."""
-        deque(map(_SET_ITEM, self.rows, self.values), maxlen=0)
-        if self.changed:
-            for row, mark in zip(self.rows, self.marks, strict=True):
-                if row in self.changed and mark != row.mark:
-                    row.haystack, row.mark = None, mark
 
-
-_SET_ITEM: Callable[[RowKey, Any], None] = RowKey.__dict__["item"].__set__
-"""Sets the item of a row, a hundred thousand of them without a step of Python for each."""
+_SET_VALUES: Callable[[RowKey, Any], None] = RowKey.__dict__["_values"].__set__
+_SET_PLACE: Callable[[RowKey, Any], None] = RowKey.__dict__["_place"].__set__
+"""Sets where the item of a row is found, for a hundred thousand of them without a step of Python for each."""
 
 EMPTY = Rows((), (), (), ())
 """A pane before its first look."""
@@ -76,7 +144,7 @@ def match_rows(
     """Find for each item the row it had before: by its mark, else by its ref; what is new gets a new row.
 
     `wanted` holds items, headings, notes, and continuations whose owner is an item. Refs are asked only for items
-    whose mark is new. Nothing is changed before `apply`, so this may run in another thread.
+    whose mark is new. Nothing is changed before it is shown (`Shown.show`), so this may run in another thread.
     """
     return _match(list(old.items), wanted, mark, ref) if old.rows else _first_rows(wanted, mark)
 
@@ -91,27 +159,49 @@ def match_entries(
     if not old.rows:
         return _first_rows(wanted, mark)
     parts = list(wanted)
+    heads: list[tuple[int, Hashable]] = []
+    values: list[Sequence[Any]] = []
+    entries: list[tuple[Entry, ...]] = []
+    count = 0
     places = [place for place, part in enumerate(parts) if type(part) in _NO_ITEMS]
-    new: list[Any] = []
     for start, stop in pairwise((-1, *places, len(parts))):
-        new += parts[start + 1 : stop]
-    head, tail = ends(tuple(map(_ENTRY, old.values)), tuple(map(_ENTRY, new)))
-    stop, old_stop = len(new) - tail, len(old.rows) - tail
-    before = list(zip(old.rows[head:old_stop], old.values[head:old_stop], old.marks[head:old_stop], strict=True))
-    inner = _match(before, new[head:stop], mark, ref)
-    rows = (*old.rows[:head], *inner.rows, *old.rows[old_stop:])
-    keys: list[Hashable] = []
-    for number, place in enumerate(places):
-        # So many rows stand above it as parts that are none of the headings before it.
-        keys += rows[len(keys) - number : place - number]
-        keys.append(parts[place])
-    keys += rows[len(keys) - len(places) :]
+        found, part = parts[start + 1 : stop], None if stop == len(parts) else parts[stop]
+        runs = [Run(found, tuple(map(_ENTRY, found)))] if found else []
+        runs += [part] if isinstance(part, Run) else []
+        for run in runs:
+            values.append(run.items)
+            entries.append(run.entries)
+            count += len(run.entries)
+        if part is not None and not isinstance(part, Run):
+            heads.append((count, part))
+    new = Joined(values)
+    before, now = old.entries or tuple(map(_ENTRY, old.values)), tuple(chain.from_iterable(entries))
+    head, tail = ends(before, now)
+    stop, old_stop = len(now) - tail, len(old.rows) - tail
+    known = list(zip(old.rows[head:old_stop], old.values[head:old_stop], old.marks[head:old_stop], strict=True))
+    inner = _match(known, new[head:stop], mark, ref)
+    rows = old.rows
+    if inner.rows != old.rows[head:old_stop]:
+        rows = (*old.rows[:head], *inner.rows, *old.rows[old_stop:])
     marks = (*old.marks[:head], *inner.marks, *old.marks[old_stop:])
-    return Rows(tuple(keys), rows, tuple(new), marks, inner.changed, inner.gone)
+    placed = [place + number for number, (place, _) in enumerate(heads)]
+    return Rows(_keys(old, rows, heads), rows, new, marks, inner.changed, inner.gone, now, placed)
+
+
+def _keys(old: Rows, rows: tuple[RowKey, ...], heads: Sequence[tuple[int, Hashable]]) -> tuple[Hashable, ...]:
+    """Return the rows with what stands above some of them; the keys of an earlier look, where they are the same."""
+    keys: list[Hashable] = []
+    at = 0
+    for place, part in heads:
+        keys += rows[at:place]
+        keys.append(part)
+        at = place
+    keys += rows[at:]
+    return old.keys if rows is old.rows and len(keys) == len(old.keys) and tuple(keys) == old.keys else tuple(keys)
 
 
 _ENTRY = attrgetter("entry")
-_NO_ITEMS = frozenset({Heading, Note})
+_NO_ITEMS = frozenset({Heading, Note, Run})
 
 
 def _match(
@@ -152,15 +242,19 @@ def _match(
             items.append((None, part, part_mark))
     changed = []
     left: dict[Hashable, RowKey] = {}
+    values: dict[RowKey, Any] = {}
     if fresh:
+        # Not what the rows have now: another look may be put meanwhile.
+        values = {row: value for row, value, _ in old}
         for rows in known.values():
             for row in rows:
-                left[ref(row.item)] = row
+                left[ref(values[row])] = row
     known_rows: dict[int, RowKey] = {}
     for index in fresh if left else ():
         if (name := ref(items[index][1])) in left:
             known_rows[index] = left.pop(name)
-    known_rows |= _twins(left, {index: items[index][1] for index in fresh if index not in known_rows} if left else {})
+    new = {index: items[index][1] for index in fresh if index not in known_rows} if left else {}
+    known_rows |= _twins([(row, values[row]) for row in left.values()], new)
     for index in fresh:
         _, item, item_mark = items[index]
         known_row = known_rows.get(index)
@@ -171,14 +265,14 @@ def _match(
     return _rows([_key(part, items) for part in keys], items, frozenset(changed), gone)
 
 
-def _twins(left: Mapping[Hashable, RowKey], new: Mapping[int, Any]) -> dict[int, RowKey]:
+def _twins(left: Iterable[tuple[RowKey, Any]], new: Mapping[int, Any]) -> dict[int, RowKey]:
     """Return the rows of changed items whose ref depends on what they say: the one that went and the one that came.
 
     Where more than one item of an identity changed, nothing says which is which.
     """
     gone: dict[str, list[RowKey]] = {}
-    for row in left.values():
-        if identity := getattr(row.item, "identity", None):
+    for row, value in left:
+        if identity := getattr(value, "identity", None):
             gone.setdefault(identity, []).append(row)
     come: dict[str, list[int]] = {}
     for index, item in new.items() if gone else ():
@@ -193,7 +287,7 @@ def _first_rows(wanted: Iterable[Any], mark: Callable[[Any], Hashable]) -> Rows:
     items: list[Matched] = []
     owner: RowKey | None = None
     by_item: dict[int, RowKey] = {}
-    for part in wanted:
+    for part in chain.from_iterable(one.items if isinstance(one, Run) else (one,) for one in wanted):
         if isinstance(part, Heading | Note):
             keys.append(part)
         elif isinstance(part, Continuation):

@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from .filter import Fits, Needles
-from .rows import EMPTY, RowKey, Rows
+from .rows import EMPTY, RowKey, Rows, Shown
 
 if TYPE_CHECKING:
     from .context import PaneContext
@@ -30,6 +30,7 @@ class Arrangement:
         """No rows yet, in the first sort of the pane."""
         self._pane = pane
         self.rows: Rows = EMPTY
+        self._shown = Shown()
         self.sort = pane.sorts[0]
         self.filter = ""
         self._order: Order | None = None
@@ -41,8 +42,8 @@ class Arrangement:
 
     def put(self, rows: Rows, order: Order | None, sieve: Sieve | None = None) -> None:
         """Take the rows of a new look, which `order_of` may have sorted already, and `sieve_for` made ready."""
-        rows.apply()
-        self.rows = rows
+        before, self.rows = self.rows, rows
+        self._shown.show(before, rows)
         self._order = order
         self._sieve, self._step = sieve, None
 
@@ -133,7 +134,7 @@ class Arrangement:
         """Make rows that are not put yet ready for the filter. Runs in any thread."""
         from .filter_cache import Sieve
 
-        return Sieve(rows.keys if order is None else order[1])
+        return Sieve(rows.keys, rows.heads) if order is None else Sieve(order[1])
 
     def groups_of(self, keys: Sequence[Hashable]) -> Sequence[Sequence[RowKey]] | None:
         """The rows of each heading of `keys`; of a filter, as far as it looked. None: they are to be looked at."""
@@ -177,5 +178,5 @@ class Arrangement:
         for number, (row, item, _) in enumerate(rows.items):
             if not number % WARM_ROWS and not go_on():
                 return
-            if row.haystack is None and row.item is item:
+            if row.haystack is None and self.rows is rows:
                 row.haystack = self._pane.haystack(item)

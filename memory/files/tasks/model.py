@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from itertools import count, groupby, repeat
+from functools import partial
+from itertools import chain, count, groupby, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +13,7 @@ from memory.document.lines_and_headings import decode
 from memory.files.refs.refs import SHORT, fits, look_up
 from memory.files.task_names import TaskNames, task_identity
 
+from .on_demand import Tasks
 from .values import (
     FIELD_KEYS,
     KIND,
@@ -76,7 +78,7 @@ class Task:
 
     def __init__(self, names: TaskNames, index: int, section: SectionName, entry: Entry) -> None:
         """Keep where the task stands: its place among the tasks of the file, and the name of its section."""
-        # Each look at a changed file makes all tasks anew: what can be worked out from the place is not kept.
+        # Who looks at all tasks of a changed file has all made anew: what can be worked out from the place is not kept.
         self._names = names
         self._index = index
         self.section = section
@@ -320,15 +322,14 @@ class TaskList:
         # What the tasks share knows none of them: a list that nobody looks at any more goes at once, with its document.
         names = self.names = TaskNames(file, document, [entry for _, _, entries, _ in sections for entry in entries])
         names.headings = {index: heading for index, _, _, heading in sections if heading is not None}
-        found: list[Task] = []
         self._ranges: list[tuple[SectionName, int, int, int]] = []
+        stop = 0
         for section, name, entries, _ in sections:
             shown: SectionName = "archived" if self.archived else name
-            start = len(found)
-            found += map(Task, repeat(names), count(start), repeat(shown), entries)
-            self._ranges.append((shown, section, start, len(found)))
+            start, stop = stop, stop + len(entries)
+            self._ranges.append((shown, section, start, stop))
         names.sections = [(start, section) for _, section, start, _ in self._ranges]
-        self.tasks: tuple[Task, ...] = tuple(found)
+        self.tasks = Tasks.of_entries(names.columns.entries, partial(_made, names, tuple(self._ranges)))
 
     def __iter__(self) -> Iterator[Task]:
         """Iterate in file order."""
@@ -363,10 +364,14 @@ class TaskList:
         if isinstance(before, TaskList):
             self.names.inherit(before.names)
 
-    def in_section(self, name: str) -> tuple[Task, ...]:
+    def in_section(self, name: str) -> Tasks:
         """Return the tasks of one section: pending, in-progress, completed or archived."""
-        parts = [self.tasks[start:stop] for shown, _, start, stop in self._ranges if shown == name]
-        return parts[0] if len(parts) == 1 else tuple(task for part in parts for task in part)
+        parts = self.places(name)
+        return self.tasks[parts[0].start : parts[0].stop] if len(parts) == 1 else self.tasks.pick(chain(*parts))
+
+    def places(self, *names: str) -> list[range]:
+        """Return where the tasks of some sections stand among all tasks, in file order."""
+        return [range(start, stop) for shown, _, start, stop in self._ranges if shown in names]
 
     def count(self, name: str) -> int:
         """Return how many tasks a section has."""
@@ -409,6 +414,17 @@ class TaskList:
     def list_all(self) -> None:
         """Get ready for the ref of every task: who prints all of them saves asking for each by itself."""
         self.names.list_all()
+
+
+def _made(
+    names: TaskNames, ranges: Sequence[tuple[SectionName, int, int, int]], first: int, last: int
+) -> Iterator[Task]:
+    """Yield the tasks from one place in the file to another."""
+    entries = names.columns.entries
+    for shown, _, start, stop in ranges:
+        low, high = max(first, start), min(last, stop)
+        if low < high:
+            yield from map(Task, repeat(names), count(low), repeat(shown), entries[low:high])
 
 
 def read_tasks(file: str, document: Document) -> TaskList:

@@ -8,12 +8,14 @@ from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.tasks.model import of_identity
+from memory.files.tasks.on_demand import Tasks
 from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, grouped, is_missing, sort_key
 from widgets.list.line_list import GUTTER, MARGIN, LineList
 from widgets.list.rows import Continuation, Heading, Note
 from widgets.pane.base import Contents, Pane
 from widgets.pane.parts import PaneList
 from widgets.pane.rows import RowKey
+from widgets.pane.runs import Run
 from widgets.pane.visible_rows import REVERSED
 from widgets.text.styled_text import Line, Piece, clip_line, line
 from widgets.text.task_words import CARD_LINES
@@ -147,7 +149,8 @@ class TaskViews(Pane):
                 rows.append(Note(number=len(rows)))
             wrong = self.group == GROUPS[0] and tasks[0].heading is not None
             rows.append(Heading(title, f"{len(tasks)}  {WRONG_HEADING}" if wrong else str(len(tasks))))
-            rows.extend(tasks)
+            # Of many thousands few are looked at: only those are made.
+            rows.extend([Run(tasks, tasks.entries)] if isinstance(tasks, Tasks) else tasks)
         return rows
 
     def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:
