@@ -343,7 +343,7 @@ class Navigation(Part):
 
         pane_id, text, _ = DOORS[group]
         if not pane_id:
-            self._consent.review()
+            self._consent.review_all()
             return
 
         def show() -> None:

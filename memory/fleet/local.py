@@ -16,7 +16,7 @@ from .model import FleetHit, Progress, WorkspaceOverview
 
 if TYPE_CHECKING:
     from memory.search import Query
-    from memory.trust.consent_decision import ConsentDecision
+    from memory.systems.approvals import Approval
     from memory.workspace import Workspace
 
 WORKERS = 4
@@ -112,6 +112,7 @@ class LocalWorkspaces:
         """Return how a workspace stands; `problems` is what a check of the same files found, where that is known."""
         from memory.files.status import brief, next_overdue
         from memory.systems import check_all
+        from memory.systems.approvals import waiting_in
 
         overdue = alerts = 0
         until = now + timedelta(days=7)
@@ -121,7 +122,7 @@ class LocalWorkspaces:
         if problems is None:
             problems = sum(problem.level == "error" for problem in check_all(workspace))
         decided = self._decided(workspace)
-        waiting = sum(one.state in ("pending", "withdrawn") for one in decided)
+        waiting = len(waiting_in(decided))
         if waiting < len(decided):
             until = min(until, now + timedelta(seconds=DECIDED_SECONDS))
         overview = WorkspaceOverview(
@@ -137,16 +138,13 @@ class LocalWorkspaces:
         )
         return Standing(overview, until)
 
-    def _decided(self, workspace: Workspace) -> list[ConsentDecision]:
+    def _decided(self, workspace: Workspace) -> list[Approval]:
         """Return what is decided about all that a workspace asks for."""
-        from memory.systems import asks_of_all, entrust
+        from memory.systems.approvals import approvals_of
         from memory.trust.consent import trust_of
 
         trust = None if self.config_home is None else trust_of(workspace, self.config_home)
-        if trust is None:
-            return []
-        entrust(workspace, trust, self.environ)
-        return trust.decide_all(asks_of_all(workspace))
+        return approvals_of(workspace, trust, self.environ)
 
     def find(self, workspace: Workspace, asked: Query, limit: int) -> list[FleetHit]:
         """Return the best finds in a workspace."""

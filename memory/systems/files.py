@@ -114,24 +114,11 @@ class WorkspaceMemory(PlainSystem):
             refused.update(snapshot.refusals)
 
     def wants(self) -> Iterable[Ask]:
-        """Return the commands and addresses of monitors, and the actions of open tasks.
-
-        To approve what a monitor asks for that could not run would change nothing, so it cannot be.
-        """
-        from dataclasses import replace
-
-        from memory.files.monitors import FILE
-        from memory.monitoring.problems import broken
-        from memory.trust.consent import asks_of
+        """Return the commands and addresses of monitors, and the actions of open tasks."""
+        from memory.trust.consent import task_asks
 
         snapshot = self._workspace.snapshot()
-        why = {monitor.name: broken(monitor) for monitor in snapshot.monitors.monitors}
-        return [
-            replace(ask, ambiguous=why[ask.name])
-            if ask.file == FILE and not ask.ambiguous and why.get(ask.name)
-            else ask
-            for ask in asks_of(snapshot)
-        ]
+        return (*monitors_want(snapshot), *task_asks(snapshot.tasks))
 
     def shelves(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[Shelf]:  # noqa: ARG002
         """Yield what search indexes file by file; a file that cannot be read raises when its groups are asked for."""
@@ -151,3 +138,21 @@ class WorkspaceMemory(PlainSystem):
             "in_progress": len(found.in_progress),
             "alerts": len(found.alerts),
         }
+
+
+def monitors_want(snapshot: Snapshot) -> tuple[Ask, ...]:
+    """Return the commands and addresses of monitors.
+
+    To approve what a monitor asks for that could not run would change nothing, so it cannot be.
+    """
+    from dataclasses import replace
+
+    from memory.monitoring.problems import broken
+    from memory.trust.consent import monitor_asks
+
+    monitors = snapshot.monitors.monitors
+    why = {monitor.name: broken(monitor) for monitor in monitors}
+    return tuple(
+        replace(ask, ambiguous=why[ask.name]) if not ask.ambiguous and why.get(ask.name) else ask
+        for ask in monitor_asks(monitors)
+    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memory.base.names import alike
+from memory.files.tasks.values import Head, text_or_none
 
 from .addresses import read_target, unusable_url
 from .suspicion import hidden_in, hidden_in_name
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from memory.document import Entry
     from memory.files.monitors import Monitor
     from memory.files.snapshot import Snapshot
-    from memory.files.tasks.model import Task
+    from memory.files.tasks.model import Task, TaskList
 
 MONITORS = "monitors.md"
 TASKS = "tasks.md"
@@ -28,6 +29,7 @@ SETTINGS = frozenset(
     ("method", "follow", "expect", "certificate", "unit", "host", "port", "path", "entry", "olderthan")
 )
 """The fields, in small letters, that say what a check looks at and when that is bad, beside those of every ask."""
+_OPEN = ("pending", "in-progress")
 _APART = frozenset({"autoremediate", "threshold", "interval", "timeout", "environment"})
 LONGEST = 8192
 """The most characters of a command or address: nobody reads more; a script of its own is held on to as well."""
@@ -76,7 +78,7 @@ class Ask:
 
 def asks_of(snapshot: Snapshot) -> tuple[Ask, ...]:
     """Return everything that the files ask for, in file order: first the monitors, then the actions of open tasks."""
-    return (*monitor_asks(snapshot.monitors.monitors), *task_asks(snapshot.tasks.tasks))
+    return (*monitor_asks(snapshot.monitors.monitors), *task_asks(snapshot.tasks))
 
 
 def monitor_asks(monitors: Iterable[Monitor]) -> tuple[Ask, ...]:
@@ -86,12 +88,38 @@ def monitor_asks(monitors: Iterable[Monitor]) -> tuple[Ask, ...]:
     return tuple(ask for monitor in monitors for ask in _of_monitor(monitor, twins))
 
 
-def task_asks(tasks: Iterable[Task]) -> tuple[Ask, ...]:
-    """Return the actions of pending tasks and of those in progress; they run only by a person's own key."""
-    open_tasks = [task for task in tasks if task.section in ("pending", "in-progress")]
-    acting = [task for task in open_tasks if task.action is not None]
-    twins = _twins([task.title for task in open_tasks])
+def task_asks(tasks: TaskList) -> tuple[Ask, ...]:
+    """Return the actions of pending tasks and of those in progress; they run only by a person's own key.
+
+    What an entry says is worked out once for it: after an edit of one task only that one is looked at.
+    """
+    acting = acting_tasks(tasks)
+    if not acting:
+        return ()
+    names = tasks.columns.of(_alike_title)
+    twins = frozenset(
+        task.title
+        for task in acting
+        if names.count(name := alike(task.title)) > 1
+        and sum(one.section in _OPEN for one, other in zip(tasks.tasks, names, strict=True) if other == name) > 1
+    )
     return tuple(_of_task(task, twins) for task in acting)
+
+
+def acting_tasks(tasks: TaskList) -> list[Task]:
+    """Return the open tasks that have an action."""
+    acts = tasks.columns.of(_acts)
+    return [task for task, it_acts in zip(tasks.tasks, acts, strict=True) if it_acts and task.section in _OPEN]
+
+
+def _acts(entry: Entry) -> bool:
+    """Tell whether a task has an action."""
+    return b"action" in entry.raw and text_or_none(entry.fields.get("action")) is not None
+
+
+def _alike_title(entry: Entry) -> str:
+    """Return what the title of a task shares with those that a person would take for it."""
+    return alike(entry.memo(Head).title)
 
 
 def checks_of(asks: Iterable[Ask]) -> dict[str, Ask]:

@@ -22,7 +22,7 @@ from memory.trust.pins.named_files import CannotPin, Pinned, Script, Scripts
 
 from . import reasons
 from .addresses import closed_reason, is_open_address
-from .asks import HTTP, Ask, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
+from .asks import HTTP, Ask, acting_tasks, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
 from .consent_decision import ConsentDecision, undecided
 from .pins.unknown import sentence_of
 from .records import (
@@ -51,6 +51,7 @@ __all__ = [
     "Script",
     "Trust",
     "TrustSettings",
+    "acting_tasks",
     "action_of",
     "asks_of",
     "blocked_error",

@@ -36,6 +36,11 @@ class ConsentDecision:
     single: bool = False
 
     @property
+    def waits(self) -> bool:
+        """Whether it waits for a person: nobody decided, or it is another one than what was approved."""
+        return self.state in ("pending", "withdrawn")
+
+    @property
     def short_id(self) -> str:
         """The id as people see it."""
         return self.id[:SHORT]

@@ -14,6 +14,7 @@ from memory.monitoring.history.overview import standings
 from memory.monitoring.run.ahead import look_ahead
 from memory.monitoring.run.run import WatchServices, keep_watch
 from memory.systems import check_all
+from memory.systems.approvals import approvals_of
 from memory.trust.consent import Trust, TrustSettings, asks_of
 from memory.workspace import Workspace
 from tests.growth import assert_in_proportion
@@ -55,7 +56,9 @@ LOOKS: dict[str, Callable[[Workspace, Trust], object]] = {
     "check": lambda workspace, _: check_all(workspace),
     "approvals": lambda workspace, trust: [trust.decide(ask) for ask in asks_of(workspace.snapshot())],
     "monitors": lambda workspace, trust: standings(workspace, workspace.snapshot(), NOW, trust),
-    "notices": lambda workspace, trust: notice(workspace, workspace.snapshot(), NOW, trust),
+    "notices": lambda workspace, trust: notice(
+        workspace, workspace.snapshot(), NOW, approvals_of(workspace, trust, {})
+    ),
     "what is due": lambda workspace, trust: look_ahead(workspace, trust, NOW),
     "a watch": lambda workspace, trust: keep_watch(workspace, trust, NOW, WatchServices({}), everything=True),
     "maintenance": lambda workspace, _: maintain(workspace, LATER, actor="cli", dry_run=True),

@@ -50,6 +50,21 @@ def _waiting(session: Session) -> int:
         return 0  # doctor says what is wrong with the folder
 
 
+def _approvals(session: Session) -> int:
+    """Return how many commands, addresses and folders wait for an approval."""
+    import os
+
+    from app.places import config_home
+    from memory.systems.approvals import approvals_of, waiting_in
+    from memory.trust.consent import trust_of
+
+    try:
+        trust = trust_of(session.workspace, config_home(os.environ))
+        return len(waiting_in(approvals_of(session.workspace, trust, os.environ)))
+    except MemdeckError:
+        return 0  # doctor says what is wrong with the folder
+
+
 def _is_short(session: Session) -> bool:
     """Tell whether the files are read in no time: noting what others did to very long ones is left to other verbs."""
     import os
@@ -130,6 +145,7 @@ def _document(
         "systems": _systems(session),
         "last_maintenance": format_utc(last) if last else None,
         "review": {"waiting": _waiting(session)},
+        "approvals": {"waiting": _approvals(session)},
         "taken_back": [one.json() for one in session.taken_back()],
         "problems": [as_json(problem) for problem in _serious(session, found)],
     }
@@ -168,6 +184,9 @@ def _lines(
     if waiting := _waiting(session):
         yield ""
         yield paint.notice(f"{waiting:,} {_noun('proposals', waiting)} of agents: `memdeck review list`")
+    if approvals := _approvals(session):
+        yield ""
+        yield paint.notice(f"{approvals:,} wait{'s' if approvals == 1 else ''} for an approval: `memdeck trust list`")
     undone = session.taken_back()
     taken = [(one.id[:16], format_local(one.time, zone), ", ".join(one.files), one.words) for one in undone[:_SOME]]
     yield from _part(session, "Taken back by another program's save", taken, len(undone), range(len(taken)))

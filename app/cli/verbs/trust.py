@@ -40,10 +40,12 @@ def decisions(session: Session) -> Trust:
 @option("--blocked", is_flag=True, help="Only what does not run as it is.")
 def list_trust(session: Session, blocked: bool) -> None:
     """List everything that memory files ask to run or to connect to, and whether it may."""
+    from memory.systems.approvals import approvals_of, waiting_in
+
     kept = decisions(session)
-    asks = _asks(session, kept)
-    decided = list(zip(asks, kept.decide_all(asks), strict=True))
-    rows = [_row(ask, decision) for ask, decision in decided if not needs_nobody(ask, decision)]
+    decided = approvals_of(session.workspace, kept, os.environ)
+    waiting = len(waiting_in(decided))
+    rows = [_row(ask, decision) for _, ask, decision in decided if not needs_nobody(ask, decision)]
     asked = {row["record"] for row in rows}
     rows += [_unused(record) for record in kept.list() if record.id not in asked and not _replaced(record, rows)]
     if blocked:
@@ -51,9 +53,10 @@ def list_trust(session: Session, blocked: bool) -> None:
     rows.sort(key=lambda row: _STATES.index(row["state"]))
     shown = [{key: value for key, value in row.items() if key != "record"} for row in rows]
     if session.output == "json":
-        session.writer.document({"trust": shown, "workspace": _opening(kept), "problems": list(kept.problems())})
+        opening, problems = _opening(kept), list(kept.problems())
+        session.writer.document({"trust": shown, "waiting": waiting, "workspace": opening, "problems": problems})
     else:
-        session.listing("trust", lambda: shown, lambda: _lines(session, kept, shown))
+        session.listing("trust", lambda: shown, lambda: _lines(session, kept, shown, waiting))
 
 
 def needs_nobody(ask: Ask, decision: ConsentDecision) -> bool:
@@ -100,7 +103,7 @@ def _opening(kept: Trust) -> dict[str, Any]:
     }
 
 
-def _lines(session: Session, kept: Trust, rows: list[dict[str, Any]]) -> Iterator[str]:
+def _lines(session: Session, kept: Trust, rows: list[dict[str, Any]], waiting: int) -> Iterator[str]:
     for problem in kept.problems():
         yield session.paint.alert(session.paint.line(problem))
     table = [(row["state"], row["id"] or "", row["role"], row["name"], row["text"]) for row in rows]
@@ -108,6 +111,8 @@ def _lines(session: Session, kept: Trust, rows: list[dict[str, Any]]) -> Iterato
     yield from session.paint.columns(table, indent="", alerts=alerts)
     if not rows:
         yield "nothing asks to run"
+    if waiting:
+        yield f"{waiting:,} wait{'s' if waiting == 1 else ''} for an approval"
     opening = kept.opening()
     said = "not approved" if opening is None else f"approved by {opening.who} on {opening.when[:10]}"
     yield session.paint.line(f"outgoing checks of public addresses: {said}")

@@ -100,7 +100,7 @@ def tasks_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Task]:
 
 
 MONITOR_GROUPS = ("alert", "waiting", "muted")
-"""The groups of the brief whose rows are monitors."""
+"""The groups of the brief whose rows are monitors; what waits may be something else."""
 
 
 def monitors_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Monitor]:
@@ -109,7 +109,7 @@ def monitors_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Monitor]
     if pane.pane_id == "monitors":
         return list(items)
     if pane.pane_id == "brief":
-        rows = [item for item in items if item.group in MONITOR_GROUPS]
+        rows = [item for item in items if item.group in MONITOR_GROUPS and item.monitor is not None]
         return list({item.target: item.monitor for item in rows}.values())
     return []
 

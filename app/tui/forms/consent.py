@@ -34,20 +34,13 @@ class ConsentQuestion(NamedTuple):
 LEAVING = "ctrl+q"
 """The key that leaves memdeck from wherever one is; it answers nothing."""
 
-MONITOR_ROLES = ("check", "file", "url", "remediate")
-"""What monitors ask for, which is what the header counts."""
 STATE_ROLES = ("validation", "engine")
 """What the state of a project asks for."""
 
 
-def _is(question: ConsentQuestion, name: str, role: str) -> bool:
-    """Whether a question is about a monitor of this name, and its check or its remediation if one of them is meant."""
-    ask = question.ask
-    return ask.role in MONITOR_ROLES and ask.name == name and role in ("", _kind(ask.role))
-
-
-def _kind(role: str) -> str:
-    return role if role == "remediate" else "check"
+def _any(_: Ask) -> bool:
+    """Tell that it may begin with whatever comes first."""
+    return True
 
 
 class ConsentPart(Part):
@@ -79,23 +72,25 @@ class ConsentPart(Part):
         return self.app.is_web
 
     def review(self) -> None:
-        """What the chosen monitors or tasks, or the state, ask for; else every monitor's, from the brief's row on."""
+        """What the chosen monitors or tasks, or the state, ask for; else all that waits, in Brief from the row on."""
         pane = self.app.pane
-        items: tuple[Any, ...] = ()
-        start: tuple[str, ...] = ()
-        if pane is not None and pane.pane_id in ("monitors", "tasks"):
-            items = pane.selected()
-        elif pane is not None and pane.pane_id == "brief" and (row := pane.current()) is not None:
-            items = tuple(task for task in tasks_of(pane) if task.action is not None)
-            if row.group in MONITOR_GROUPS:
-                role = row.thing.role if row.group == "waiting" else ""
-                start = (row.monitor.name, {"remedy": "remediate"}.get(role, role))
         if pane is not None and pane.pane_id == "state":
             self._find(set(), STATE_ROLES)
             return
-        chosen = {(item.file, item.title) for item in items}
-        # A task's action runs by a person's key only: it is asked for where somebody is about to press it.
-        self._find(chosen, () if chosen else MONITOR_ROLES, start=start)
+        row = pane.current() if pane is not None and pane.pane_id == "brief" else None
+        items: tuple[Any, ...] = ()
+        start: Callable[[Ask], bool] = _any
+        if pane is not None and pane.pane_id in ("monitors", "tasks"):
+            items = pane.selected()
+        elif row is not None and row.group == "waiting":
+            slot = row.thing.ask.slot
+            start = lambda ask: ask.slot == slot  # noqa: E731
+        elif row is not None and row.group in MONITOR_GROUPS:
+            place = (row.file, row.monitor.name)
+            start = lambda ask: (ask.file, ask.name) == place  # noqa: E731
+        elif pane is not None and row is not None:
+            items = tuple(task for task in tasks_of(pane) if task.action is not None)
+        self._find({(item.file, item.title) for item in items}, (), start=start)
 
     def review_all(self) -> None:
         """Everything that waits for a decision."""
@@ -110,11 +105,11 @@ class ConsentPart(Part):
         chosen: set[tuple[str, str]],
         roles: tuple[str, ...],
         then: Callable[[], None] | None = None,
-        start: tuple[str, ...] = (),
+        start: Callable[[Ask], bool] = _any,
     ) -> None:
         """Look for questions; without `then` it is said where there are none, and refused ones are shown as well.
 
-        `start` is the name and the role (`check` stands for every kind of one) with which it begins.
+        `start` tells which one it begins with.
         """
         if self._is_refused():
             return
@@ -132,10 +127,9 @@ class ConsentPart(Part):
                 if (chosen and (ask.file, ask.name) not in chosen) or (roles and ask.role not in roles):
                     continue
                 decision = trust.decide(ask)
-                waits = decision.state in ("pending", "withdrawn")
-                if not decision.allowed and (waits or (chosen and then is None)):
+                if not decision.allowed and (decision.waits or (chosen and then is None)):
                     found.append(ConsentQuestion(ask, decision, view_of(ask, decision, workspace.root)))
-            first = next((place for place, one in enumerate(found) if start and _is(one, *start)), 0)
+            first = next((place for place, one in enumerate(found) if start(one.ask)), 0)
             return [*found[first:], *found[:first]]
 
         self._run(work, lambda questions: self._ask(questions, 0, then))

@@ -190,7 +190,7 @@ ACTIONS: tuple[Action, ...] = (
         "consent",
         "review",
         "approve",
-        "Look at what the monitor or task wants to run, and approve or deny it; elsewhere at what all monitors want",
+        "Look at what the monitor or task wants to run, and approve or deny it; elsewhere at all that waits",
         _CONSENT,
         shown=True,
         panes=("monitors", "brief"),

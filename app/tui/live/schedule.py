@@ -17,13 +17,13 @@ from app.tui.threads import ThreadReport, internal
 from memory.errors import MemdeckError
 from widgets.text.styled_text import Piece, line
 
+from .approvals import KnownApprovals
 from .jobs import Job, Jobs
 from .refresh import Refresher
 
 if TYPE_CHECKING:
     from app.tui.commands.context import JobView
     from app.tui.shell import Shell
-    from memory.document import Document
     from memory.files.snapshot import Snapshot
     from memory.monitoring.alerts.channels import Addresses
     from memory.monitoring.history.charts import Notice
@@ -39,9 +39,6 @@ SCHEDULING = frozenset({"monitors.md", "config.md"})
 """The files that say what runs by itself, and when."""
 RETRY = timedelta(seconds=5)
 """How often another application is looked for that has ended."""
-
-NOTICE_LASTS = timedelta(seconds=20)
-"""How long it stays known who waits for an approval; to find out takes a look at every command and its scripts."""
 
 
 class Schedule(Part):
@@ -60,7 +57,8 @@ class Schedule(Part):
         self._leads = False
         self._keeping: Job | None = None
         self._told: set[str] = set()
-        self._noticed: tuple[Document, datetime, Notice] | None = None
+        self._noticed: tuple[tuple[object, ...], Notice] | None = None
+        self._approvals = KnownApprovals(self.trust, app.environ, safe=app.safe)
         self._decided = 0
         self._lock = threading.Lock()
 
@@ -94,7 +92,6 @@ class Schedule(Part):
 
     def _forget_notice(self) -> None:
         """Somebody decided something: a look that is under way may not have seen it."""
-        self._noticed = None
         self._decided += 1
 
     def beat(self) -> None:
@@ -308,17 +305,17 @@ class Schedule(Part):
     def notice(self, snapshot: Snapshot, now: datetime) -> Notice:
         """Who waits for an approval and who is muted; for a thread.
 
-        The same as before while the monitors are the same and nobody decided anything here: decisions that are made
+        The same as before while the same is asked for and nobody decided anything here: decisions that are made
         elsewhere are seen with the next tick.
         """
         from memory.monitoring.history.charts import Notice, notice
 
-        if self.app.workspace is None:
+        workspace = self.app.workspace
+        if workspace is None:
             return Notice()
-        document, known, decided = snapshot.document("monitors.md"), self._noticed, self._decided
-        if known is not None and known[0] is document and timedelta(0) <= now - known[1] < NOTICE_LASTS:
-            return known[2]
-        found = notice(self.app.workspace, snapshot, now, self.trust())
-        if decided == self._decided:
-            self._noticed = (document, now, found)
-        return found
+        approvals = self._approvals.look(workspace, snapshot, now, self._decided, self._files.other_changes)
+        basis = (snapshot.document("monitors.md"), approvals)
+        known = self._noticed
+        if known is None or any(one is not other for one, other in zip(known[0], basis, strict=True)):
+            known = self._noticed = (basis, notice(workspace, snapshot, now, approvals))
+        return known[1]

@@ -5,13 +5,14 @@ Only read, from the record and the files; see `overview.standings` for the rest 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 from memory.base.safe_text import visible
 from memory.errors import RefusedError
+from memory.files.monitors import FILE as MONITORS
 from memory.monitoring.alerts.options import AlertOptions, ancestors, read_options
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.alerts.windows import ends_at
@@ -23,7 +24,7 @@ from .results import blocked_since, measured
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
     from memory.files.snapshot import Snapshot
-    from memory.trust.consent import Ask, Trust
+    from memory.trust.consent import Ask, ConsentDecision, Trust
     from memory.workspace import Workspace
 
 HOURS, DAYS = 24, 30
@@ -56,19 +57,30 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingMonitor:
-    """Something of a monitor that waits for a person: `role` is `check` or `remedy`, `why` in a few words."""
+class WaitingAsk:
+    """Something that waits for a person, `why` in a few words.
 
-    monitor: Monitor
-    role: str
+    `place` is the memory file that asks for it, or the name of another system, `ref` the entry where one does,
+    `monitor` the monitor where it is one.
+    """
+
+    ask: Ask
     why: str
+    place: str
+    ref: str = ""
+    monitor: Monitor | None = None
+
+    @property
+    def role(self) -> str:
+        """What it would do, in a word."""
+        return {"remediate": "remedy", "url": "check"}.get(self.ask.role, self.ask.role)
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
     """What the record and the approvals add to what the files say: who waits for an approval, who is muted."""
 
-    waiting: tuple[WaitingMonitor, ...] = ()
+    waiting: tuple[WaitingAsk, ...] = ()
     muted: tuple[tuple[Monitor, datetime], ...] = ()
     all_muted: datetime | None = None
     resting: frozenset[str] = frozenset()
@@ -108,24 +120,29 @@ def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Tru
     return pictured
 
 
-def notice(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust | None) -> Notice:
-    """Return who waits for an approval and who is muted, without a look at any result."""
+def notice(
+    workspace: Workspace, snapshot: Snapshot, now: datetime, decided: Iterable[tuple[str, Ask, ConsentDecision]]
+) -> Notice:
+    """Return who waits for an approval and who is muted, without a look at any result.
+
+    `decided` is what all systems ask for: the system, what it asks for, and what was decided about it.
+    """
     monitors = snapshot.monitors.monitors
-    if not monitors:
-        return Notice()
     waiting = []
     resting: set[str] = set()
     by_name = {monitor.name: monitor for monitor in monitors}
-    if trust is not None:
-        for ask in _asks(snapshot):
-            decision = trust.decide(ask)
-            if decision.allowed or ask.name not in by_name:
-                continue
-            if ask.role != "remediate":
-                resting.add(ask.name)
-            if decision.state in ("pending", "withdrawn"):
-                role = "remedy" if ask.role == "remediate" else "check"
-                waiting.append(WaitingMonitor(by_name[ask.name], role, decision.why))
+    for system, ask, decision in decided:
+        if decision.allowed:
+            continue
+        monitor = by_name.get(ask.name) if ask.file == MONITORS else None
+        if monitor is not None and ask.role != "remediate":
+            resting.add(ask.name)
+        if decision.waits:
+            place = ask.file if system == "files" else system
+            ref = monitor.ref if monitor is not None else _task_of(snapshot, ask) if ask.role == "action" else ""
+            waiting.append(WaitingAsk(ask, decision.why, place, ref, monitor))
+    if not monitors:
+        return Notice(tuple(waiting))
     ledger = MonitorLedger(None if workspace.state is None else workspace.state.folder)
     try:
         mutes = {key: until for key, until in ledger.mutes().items() if until > now}
@@ -136,6 +153,13 @@ def notice(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust
     muted = [(monitor, mutes[key]) for monitor in monitors if (key := key_of(monitor.name)) in mutes]
     refs = frozenset(monitor.ref for monitor in monitors if monitor.name in resting)
     return Notice(tuple(waiting), tuple(muted), mutes.get("*"), refs)
+
+
+def _task_of(snapshot: Snapshot, ask: Ask) -> str:
+    """Return the ref of the task whose action is asked for; there is no other open one of its title."""
+    from memory.trust.consent import acting_tasks
+
+    return next((task.ref for task in acting_tasks(snapshot.tasks) if task.title == ask.name), "")
 
 
 def _asks(snapshot: Snapshot) -> tuple[Ask, ...]:
@@ -153,7 +177,7 @@ def _remedies(snapshot: Snapshot, trust: Trust | None) -> dict[tuple[int, int], 
     for monitor in snapshot.monitors.monitors:
         decision = decisions.get(monitor.name)
         if decision is not None:
-            waits = decision.state in ("pending", "withdrawn")
+            waits = decision.waits
             found[monitor.at] = "approved" if decision.allowed else f"waits: {decision.why}" if waits else decision.why
     return found
 

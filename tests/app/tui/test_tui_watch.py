@@ -205,22 +205,24 @@ async def test_uptime_is_told_only_over_what_was_measured(tmp_path: Path) -> Non
 
 
 async def test_t_asks_what_the_header_counts_beginning_at_the_row(tmp_path: Path) -> None:
-    """Actions of tasks wait for nobody; in the brief the question is about the row, and the others follow."""
+    """In the brief the question is about the row, and the others follow; elsewhere they are all asked for."""
     files = monitors(DISK, SLOW, **{"tasks.md": "## Pending\n\n### [HIGH] Deploy\n- action: echo deployed\n"})
     workspace = make_workspace(tmp_path, files)
     app = make_app(workspace, pane="brief")
     async with running(app) as pilot:
-        await until(pilot, lambda: "2 wait for approval" in screen_text(app), "the header counts them")
+        await until(pilot, lambda: "3 wait for approval" in screen_text(app), "the header counts them")
         pane = app.navigation.pane
         assert pane is not None
         row = next(row.item for row in monitor_rows(app) if row.item.group == "waiting" and row.item.title == "Slow")
         assert pane.go_to(pane.ref(row))
         await press(pilot, "T")
-        assert "check “Slow”? (1 of 2)" in " ".join(screen_text(app).split())
+        assert "check “Slow”? (1 of 3)" in " ".join(screen_text(app).split())
         await press(pilot, "n")
-        assert "check “Disk”? (2 of 2)" in " ".join(screen_text(app).split())
+        assert "“Deploy”? (2 of 3)" in " ".join(screen_text(app).split())
+        await press(pilot, "n")
+        assert "check “Disk”? (3 of 3)" in " ".join(screen_text(app).split())
         await press(pilot, "escape", "6", "T")
-        assert "(1 of 2)" in screen_text(app)
+        assert "(1 of 3)" in screen_text(app)
         await press(pilot, "escape", "2", "T")
         assert "Run this action of the task “Deploy”?" in screen_text(app)
 

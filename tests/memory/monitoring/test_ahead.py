@@ -16,6 +16,7 @@ from memory.monitoring.run.maintenance_schedule import maintain_if_due
 from memory.monitoring.thresholds.meaning import meaning
 from memory.monitoring.thresholds.threshold import parse_threshold
 from memory.systems import maintain_all
+from memory.systems.approvals import approvals_of
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 
@@ -145,16 +146,16 @@ def test_who_waits_and_who_is_muted(tmp_path: Path) -> None:
     """Checks and remediations that no person decided about wait; what was denied does not; mutes end."""
     workspace = make(tmp_path, monitors=DISK + "- autoRemediate: rm -rf /tmp/x\n")
     trust = trust_in(workspace)
-    found = notice(workspace, workspace.snapshot(), NOW, trust)
-    assert [(one.monitor.name, one.role) for one in found.waiting] == [("Disk", "check"), ("Disk", "remedy")]
+    found = notice(workspace, workspace.snapshot(), NOW, approvals_of(workspace, trust, {}))
+    assert [(one.ask.name, one.role) for one in found.waiting] == [("Disk", "check"), ("Disk", "remedy")]
     trust.deny(asks_of(workspace.snapshot())[1], who="human", now=NOW)
     ledger = ledger_of(workspace)
     ledger.mute("Disk", NOW + timedelta(hours=1))
     ledger.close()
-    found = notice(workspace, workspace.snapshot(), NOW, trust)
+    found = notice(workspace, workspace.snapshot(), NOW, approvals_of(workspace, trust, {}))
     assert [one.role for one in found.waiting] == ["check"]
     assert [(monitor.name, end) for monitor, end in found.muted] == [("Disk", NOW.replace(hour=11))]
-    assert notice(workspace, workspace.snapshot(), NOW + timedelta(hours=2), trust).muted == ()
+    assert notice(workspace, workspace.snapshot(), NOW + timedelta(hours=2), ()).muted == ()
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ class BriefPane(Pane):
             yield (
                 "WAITS FOR APPROVAL",
                 [
-                    BriefRow("waiting", "monitors.md", one.monitor.ref, one, f"{one.role}: {one.why}")
+                    BriefRow("waiting", one.place, one.ref, one, f"{one.role} {one.ask.name}: {one.why}")
                     for one in notice.waiting
                 ],
             )

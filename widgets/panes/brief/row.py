@@ -23,12 +23,14 @@ class BriefRow:
 
     @property
     def monitor(self) -> Any:
-        """The monitor that the row is about."""
+        """The monitor that the row is about; None for what waits that is about no monitor."""
         return self.thing.monitor if self.group == "waiting" else self.thing
 
     @property
     def title(self) -> str:
         """What the row is about."""
-        if self.group in ("waiting", "muted"):
-            return str(self.monitor.name)
+        if self.group == "waiting":
+            return str(self.thing.ask.name)
+        if self.group == "muted":
+            return str(self.thing.name)
         return self.words or str(getattr(self.thing, "title", getattr(self.thing, "name", "")))

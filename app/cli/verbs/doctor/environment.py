@@ -336,7 +336,7 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
 def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Look at what was approved: a record that does not count needs a person."""
     from app.places import config_home
-    from memory.systems import asks_of_all
+    from memory.systems.approvals import approvals_of, waiting_in
     from memory.trust.consent import trust_of
 
     kept = trust_of(workspace, config_home(os.environ))
@@ -348,16 +348,17 @@ def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
     if problems:
         return
     try:
-        asks = asks_of_all(workspace)
+        found = approvals_of(workspace, kept, os.environ)
     except MemdeckError as error:
         yield DoctorFinding("trust", "person", error.message, error.hint)
         return
-    decided = kept.decide_all(ask for ask in asks if ask.role != "folders")
-    waiting = sum(not decision.allowed for decision in decided)
-    text = f"{len(decided)} commands and addresses in the files, {waiting} of them not approved"
-    yield DoctorFinding("trust", "ok", text)
-    for ask in asks:
-        if ask.role == "folders" and not (decision := kept.decide(ask)).allowed:
+    states = [one.decision.state for one in found]
+    counts = ((len(waiting_in(found)), "wait for an approval"), (states.count("denied"), "denied"))
+    said = [f"{count} {words}" for count, words in (*counts, (states.count("refused"), "refused")) if count]
+    asked = f"{len(found)} commands, addresses and folders to approve"
+    yield DoctorFinding("trust", "ok", f"{asked}: {', '.join(said)}" if said else asked)
+    for _, ask, decision in found:
+        if ask.role == "folders" and not decision.allowed:
             text = f"the folders of {ask.name[:60]} are not pruned: {decision.why}"
             yield DoctorFinding("trust", "note", text, "`memdeck trust list` shows them")
 

@@ -1,0 +1,138 @@
+"""What waits for an approval is one number, in whatever way somebody asks for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from datetime import UTC, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.demo.beside import add_beside
+from app.demo.workspace import demo_files
+from app.tui.live.approvals import KnownApprovals
+from memory.fleet import EmbeddedFleet
+from memory.systems.approvals import waiting_in
+from memory.trust.consent import Ask, ConsentDecision, Trust, trust_of
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, screen_text, settle
+from widgets.pane.rows import RowKey
+
+HOUSE = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Workspace:
+    """Return the sample workspace, whose files, typed memory and project state ask for something each."""
+    workspace, _ = Workspace.init(
+        tmp_path / "shop", NOW, actor="cli", state_home=tmp_path / "state", machine_zone=UTC, files=demo_files(NOW, UTC)
+    )
+    add_beside(workspace, NOW, actor="cli")
+    return workspace
+
+
+def environ_of(folder: Path) -> dict[str, str]:
+    """Return the variables of a person whose state and settings are in a folder."""
+    return {"HOME": str(folder), "XDG_STATE_HOME": f"{folder}/state", "XDG_CONFIG_HOME": f"{folder}/config"}
+
+
+def told(workspace: Workspace, folder: Path) -> dict[str, int]:
+    """Return the number as the verbs and the fleet tell it."""
+
+    def memdeck(*words: str) -> Any:
+        done = subprocess.run(
+            [sys.executable, "-m", "app.main", "--now", NOW.isoformat(), *words, "-o", "json"],
+            cwd=workspace.root,
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(HOUSE), **environ_of(folder)},
+            stdout=subprocess.PIPE,
+            check=False,
+        )
+        return json.loads(done.stdout)
+
+    listed = memdeck("trust", "list")
+    (finding,) = [one for one in memdeck("doctor")["checks"] if "to approve" in one["message"]]
+    said = re.search(r"(\d+) wait", finding["message"])
+    with EmbeddedFleet(folder / "state", host="here", config_home=folder / "config") as fleet:
+        fleet.add(workspace.root, NOW)
+        (row,) = fleet.overview(NOW)
+    return {
+        "trust list": listed["waiting"],
+        "its rows": sum(one["state"] in ("pending", "withdrawn") for one in listed["trust"]),
+        "status": memdeck("status")["approvals"]["waiting"],
+        "doctor": int(said[1]) if said else 0,
+        "fleet": row.waiting,
+    }
+
+
+async def test_one_number_everywhere(demo: Workspace, tmp_path: Path) -> None:
+    """Header, Brief, questions, verbs and fleet count the same, before and after one was approved."""
+    app = make_app(demo, pane="brief", environ=environ_of(tmp_path))
+    async with running(app, (120, 60)) as pilot:
+        assert told(demo, tmp_path) == dict.fromkeys(told(demo, tmp_path), 11)
+        assert "11 wait for approval" in screen_text(app)
+        assert "WAITS FOR APPROVAL  11" in screen_text(app)
+        await press(pilot, "T")
+        assert "(1 of 11)" in screen_text(app)
+        await press(pilot, "y")
+        assert "(2 of 11)" in screen_text(app)
+        await press(pilot, "escape")
+        app.refresher.request()
+        await settle(pilot)
+        assert "10 wait for approval" in screen_text(app)
+        assert told(demo, tmp_path) == dict.fromkeys(told(demo, tmp_path), 10)
+
+
+async def test_what_waits_leads_where_it_stands(demo: Workspace, tmp_path: Path) -> None:
+    """Enter goes to the monitor, to the task, and to the pane of another system; T begins with the row."""
+    app = make_app(demo, pane="brief", environ=environ_of(tmp_path))
+    led = {}
+    async with running(app, (120, 60)) as pilot:
+        # A filter looks at all rows of a group, not at the first ones only.
+        await press(pilot, "slash", *"approved", "enter")
+        for role in ("check", "action", "folders", "validation"):
+            await press(pilot, "1")
+            pane = app.navigation.pane
+            assert pane is not None
+            rows = [row.item for row in pane.line_list.rows if isinstance(row, RowKey) and row.item.group == "waiting"]
+            item = next(item for item in rows if item.thing.role == role)
+            assert pane.go_to(pane.ref(item))
+            await press(pilot, "enter")
+            pane = app.navigation.pane
+            assert pane is not None
+            led[role] = pane.pane_id
+        assert led == {"check": "monitors", "action": "tasks", "folders": "typed", "validation": "state"}
+
+
+def test_an_edit_decides_nothing_anew(demo: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands of what did not change are not looked at again; the one of a new task is, once."""
+    looked: list[str] = []
+    real = Trust.decide
+
+    def decide(self: Trust, ask: Ask) -> ConsentDecision:
+        looked.append(ask.name)
+        return real(self, ask)
+
+    monkeypatch.setattr(Trust, "decide", decide)
+    known = KnownApprovals(lambda: trust_of(demo, tmp_path / "config"), {})
+    tasks = demo.memory / "tasks.md"
+
+    def look(seconds: int) -> int:
+        looked.clear()
+        return len(waiting_in(known.look(demo, demo.snapshot(), NOW + timedelta(seconds=seconds), 0, 0)))
+
+    def add(entry: str) -> None:
+        text = tasks.read_text(encoding="utf-8")
+        tasks.write_text(text.replace("## Pending\n", f"## Pending\n\n{entry}\n", 1), encoding="utf-8")
+
+    assert (look(0), len(looked)) == (11, 11)
+    add("### [HIGH] Without any")
+    assert (look(1), looked) == (11, [])
+    add("### [HIGH] With one\n- action: make")
+    assert (look(2), looked) == (12, ["With one"])
+    assert (look(3), looked) == (12, [])
+    assert (look(21), len(looked)) == (12, 12)
