@@ -243,7 +243,7 @@ async def test_the_line_of_what_waits_asks_for_each(workspace: Workspace) -> Non
         waiting = next(row for row in rows if row.item.target == "waiting")
         pane.line_list.cursor = waiting
         await press(pilot, "enter")
-        assert "1 of 5" in screen_text(app)
+        assert "1 of 7" in screen_text(app)
 
 
 async def test_a_filter_of_the_brief_looks_at_all_and_counts_what_fits(tmp_path: Path) -> None:
