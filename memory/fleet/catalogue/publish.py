@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import heapq
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.errors import MemdeckError
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
 from memory.fleet.watch import Stamp, stamp_of, watched_of
+from memory.registry import registered
 from memory.search.match import day_number, tags_of
 
 from .connect import lock_of
@@ -35,8 +39,23 @@ LONGEST = 100_000
 """Characters of an entry that are published; a search in depth reads the others."""
 REFRESH_SECONDS = 300
 """After how long a workspace that could not be opened is tried again."""
-STALE_AT_ONCE = 3
-"""How many workspaces whose files did not change are looked at in a round: an edit elsewhere waits for them."""
+
+
+class Pace(NamedTuple):
+    """How long a round goes on with workspaces that are no edit, in seconds of which an edit elsewhere may wait.
+
+    `first` for those that were not looked at since the start, `again` for those whose files did not change; at least
+    one of them is looked at.
+    """
+
+    first: float
+    again: float
+
+
+WHILE_SERVING = Pace(0.5, 0.1)
+"""How an agent goes on that runs: edits are found within two seconds, also while eight of them share two cores."""
+TO_THE_END = Pace(math.inf, math.inf)
+"""All in one round."""
 
 _COLUMNS = "id, host, file, kind, title, text, date, day, ref, tags, words"
 _STAGED = "CREATE TEMP TABLE IF NOT EXISTS staged (LIKE memdeck.entry) ON COMMIT DELETE ROWS"
@@ -127,6 +146,8 @@ class Published(NamedTuple):
     workspaces: int
     added: int
     removed: int
+    left: int
+    """How many workspaces were not looked at since the start."""
 
 
 class Publisher:
@@ -151,17 +172,18 @@ class Publisher:
         now: datetime,
         go_on: Callable[[], bool] = lambda: True,
         *,
-        stale_at_once: int | None = STALE_AT_ONCE,
+        pace: Pace = TO_THE_END,
     ) -> Published:
         """Bring the catalogue up to date with the workspaces that are `wanted` (path → `full` or `names`).
 
-        Of those whose files did not change `stale_at_once` are looked at (None: all), which is what takes long.
+        What changed comes first, and is sent; then those that were not looked at since the start, what was written last
+        before all others, and those whose files did not change, for as long as `pace` says.
         psycopg.Error; what was sent before stays, and the next round goes on from there.
         """
         while True:
             self._parcel = _Parcel()
             try:
-                done = self._round(wanted, now, go_on, stale_at_once)
+                done = self._round(wanted, now, go_on, pace)
                 self._send()
             except BaseException as error:
                 # What is known here may not have arrived.
@@ -171,48 +193,58 @@ class Publisher:
                 raise
             return done
 
-    def _round(
-        self, wanted: Mapping[Path, str], now: datetime, go_on: Callable[[], bool], stale_at_once: int | None
-    ) -> Published:
+    def _round(self, wanted: Mapping[Path, str], now: datetime, go_on: Callable[[], bool], pace: Pace) -> Published:
         generation = self._one("SELECT generation FROM catalogue")
         if self._known is None or generation != self.generation:
             self._known = self._cursor()
             self.generation = generation
         known = self._known
-        changed = added = removed = 0
-        stale: list[tuple[Path, _Workspace]] = []
+        removed = 0
         self._follow_moves(known, wanted)
         for path in [path for path in known if path not in wanted]:
             removed += sum(len(one.ids) for one in known[path].files.values())
             self._parcel.gone_workspaces.append(known[path].id)
             del known[path]
+        first: list[Path] = []
+        again: list[Path] = []
+        changed: list[Path] = []
         for path, mode in wanted.items():
-            if not go_on():
-                break
             held = known.get(path)
             if held is None or held.mode != mode:
                 held = known[path] = self._register(path, mode, held)
-            stamp = stamp_of(held.watched)
-            if held.watched and stamp == held.stamp:
-                if held.until is None or now >= held.until:
-                    stale.append((path, held))
-                continue
-            new, gone = self._publish(path, held, now, whole=True)
-            changed += bool(new or gone)
-            added += new
-            removed += gone
-            if held.until is None:
-                stale.append((path, held))
+            if not held.watched:
+                first.append(path)
+            elif stamp_of(held.watched) != held.stamp:
+                changed.append(path)
+            elif held.until is None or now >= held.until:
+                again.append(path)
+        if len(first) > 1 and pace.first < math.inf:
+            first.sort(key=written_last, reverse=True)
+        counts = [0, 0, 0]
+        self._some(changed, math.inf, now, go_on, counts)
+        if any(counts):
+            self._send()
+        begun = self._some(first, pace.first, now, go_on, counts)
+        again += [path for path in first[:begun] if known[path].until is None]
+        self._some(again, pace.again, now, go_on, counts)
+        return Published(counts[0], counts[1], removed + counts[2], len(first) - begun)
+
+    def _some(
+        self, paths: Sequence[Path], seconds: float, now: datetime, go_on: Callable[[], bool], counts: list[int]
+    ) -> int:
+        """Look at some workspaces for so many seconds, at least at one; return at how many."""
+        assert self._known is not None
+        start = monotonic()
+        for done, path in enumerate(paths):
+            if not go_on() or (done and monotonic() - start >= seconds):
+                return done
+            new, gone = self._publish(path, self._known[path], now)
+            counts[0] += bool(new or gone)
+            counts[1] += new
+            counts[2] += gone
             if len(self._parcel.entries) >= BATCH:
                 self._send()
-        for path, held in stale[:stale_at_once]:
-            if not go_on():
-                break
-            new, gone = self._publish(path, held, now, whole=held.broken)
-            changed += bool(new or gone)
-            added += new
-            removed += gone
-        return Published(changed, added, removed)
+        return len(paths)
 
     # -- the cursor -------------------------------------------------------------------------------------------
 
@@ -259,26 +291,26 @@ class Publisher:
 
     # -- one workspace ----------------------------------------------------------------------------------------
 
-    def _publish(self, path: Path, held: _Workspace, now: datetime, *, whole: bool) -> tuple[int, int]:
+    def _publish(self, path: Path, held: _Workspace, now: datetime) -> tuple[int, int]:
         import psycopg
         from psycopg.types.json import Jsonb
 
         counts = [0, 0]
         error: list[psycopg.Error] = []
         # After the start of an agent: mostly all is as it was published, and edits shall not wait for a look at all.
-        first = whole and bool(held.files) and not held.watched and not held.broken
+        first = bool(held.files) and not held.watched
 
         def read(workspace: Workspace) -> dict[str, Any] | None:
             watched = (*watched_of(workspace), *self._local.beside(workspace))
             # Before the files are read: what changes meanwhile is seen in the next round.
             stamp = stamp_of(watched)
+            same = stamp == held.stamp
             try:
-                if whole:
+                if not same:
                     counts[:] = self._read(workspace, held)
             except psycopg.Error as raised:
                 error.append(raised)
                 raise
-            same = bool(held.watched) and stamp == held.stamp
             held.watched, held.stamp, held.until = watched, stamp, None
             if first and not any(counts):
                 return None
@@ -445,6 +477,18 @@ def _going(records: Sequence[tuple[int, Record]], names_only: bool) -> dict[int,
     for (at, record), texts, clean in zip(records, parts, are_clean([*map(together, parts)]), strict=True):
         title, text, *tags = (tuple(map(plain, texts)) if clean else cleared(*texts))[:-1]
         found[at] = Going(record.kind, title, text, plain(record.date), record.ref, tuple(tags))
+    return found
+
+
+def written_last(path: Path) -> int:
+    """Return when something in the memory of a workspace was written last, as far as a glance at its folders tells."""
+    found = 0
+    for system in registered():
+        place = f"{path}/{system.mark}"
+        with suppress(OSError):
+            found = max(found, os.stat(place).st_mtime_ns)
+            with os.scandir(place) as within:
+                found = max([found, *(one.stat().st_mtime_ns for one in within)])
     return found
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
 from memory.fleet.catalogue.connect import connect, told
-from memory.fleet.catalogue.publish import STALE_AT_ONCE, Publisher
+from memory.fleet.catalogue.publish import TO_THE_END, WHILE_SERVING, Pace, Publisher
 from memory.fleet.local import LocalWorkspaces
 
 from .clear import KEEP_DAYS, clear
@@ -96,10 +96,10 @@ class HostAgent:
                 self._claim(database)
                 publisher = Publisher(database, self._local, self._host)
                 with told():
-                    self._round(database, publisher, stale_at_once=None)
+                    self._round(database, publisher, pace=TO_THE_END)
                 asyncio.run(self._work(wait=False))
                 with told():
-                    self._round(database, publisher, stale_at_once=None)
+                    self._round(database, publisher, pace=TO_THE_END)
             return
         failed: list[BaseException] = []
 
@@ -132,9 +132,10 @@ class HostAgent:
                     self._ready.set()
                     while not self._stopping.is_set():
                         with told():
-                            self._round(database, publisher)
+                            left = self._round(database, publisher)
                         pause = 1.0
-                        self._stopping.wait(self._settings.each_seconds)
+                        if not left:
+                            self._stopping.wait(self._settings.each_seconds)
             except UsageError as error:
                 if error.code != "fleet.not_initialised" or not self._ready.is_set():
                     raise
@@ -150,17 +151,19 @@ class HostAgent:
         self,
         database: psycopg.Connection[tuple[Any, ...]],
         publisher: Publisher,
-        stale_at_once: int | None = STALE_AT_ONCE,
-    ) -> None:
+        pace: Pace = WHILE_SERVING,
+    ) -> int:
+        """Publish, and return how many workspaces were not looked at since the start."""
         now = self._beat(database)
         go_on = lambda: not self._stopping.is_set()  # noqa: E731
-        done = publisher.round(self._settings.wanted(), now, go_on, stale_at_once=stale_at_once)
+        done = publisher.round(self._settings.wanted(), now, go_on, pace=pace)
         self.published += done.added
         self.rounds += 1
         if done.added or done.removed:
             self._tell(
                 f"published {done.added:,} new entries, {done.removed:,} gone, of {done.workspaces:,} workspaces"
             )
+        return done.left
 
     def _beat(self, database: psycopg.Connection[tuple[Any, ...]]) -> datetime:
         """Tell that the host is alive, and return the time of the database."""

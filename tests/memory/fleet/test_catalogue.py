@@ -16,7 +16,7 @@ from memory.errors import BusyError
 from memory.fleet.catalogue.central import CentralFleet
 from memory.fleet.catalogue.connect import OPTIONS, connect
 from memory.fleet.catalogue.migrate import initialise
-from memory.fleet.catalogue.publish import STALE_AT_ONCE, Publisher
+from memory.fleet.catalogue.publish import Pace, Publisher
 from memory.fleet.local import LocalWorkspaces, Standing
 from memory.workspace import Workspace
 from tests.memory.fleet.fleets import NOW, RunningAgent, make_workspace
@@ -356,6 +356,32 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
+ONE_BY_ONE = Pace(0, 0)
+"""One workspace that was not looked at since the start and one that did not change, in each round."""
+
+
+def test_an_edit_while_others_are_looked_at_is_published(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is written after the round began, before the look at its workspace, is sent and not taken for known."""
+    initialise(database)
+    paths = [make_workspace(tmp_path / f"w{number}", tmp_path / "state") for number in range(2)]
+    stand = LocalWorkspaces.stand
+
+    def write(self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None) -> Standing:
+        if workspace.root == paths[0]:
+            _journal(paths[1], SECRETS)
+        return stand(self, workspace, now, problems)
+
+    with connect(database) as connection:
+        publisher = _publisher(connection, tmp_path / "state")
+        wanted = dict.fromkeys(paths, "full")
+        publisher.round(wanted, NOW)
+        monkeypatch.setattr(LocalWorkspaces, "stand", write)
+        later = NOW + timedelta(days=8)
+        assert publisher.round(wanted, later).added + publisher.round(wanted, later).added > 0
+
+
 def test_an_edit_does_not_wait_for_those_that_did_not_change(database: str, tmp_path: Path, looked: list[str]) -> None:
     """However many workspaces stand otherwise as time goes by, few of them are looked at in a round."""
     initialise(database)
@@ -370,11 +396,11 @@ def test_an_edit_does_not_wait_for_those_that_did_not_change(database: str, tmp_
         assert looked == []
         _journal(paths[20], SECRETS)
         later = NOW + timedelta(days=8)
-        assert publisher.round(wanted, later).added > 0
+        assert publisher.round(wanted, later, pace=ONE_BY_ONE).added > 0
         assert looked[0] == paths[20].name
-        assert len(looked) == 1 + STALE_AT_ONCE
-        for _ in range(len(paths) // STALE_AT_ONCE):
-            publisher.round(wanted, later)
+        assert len(looked) == 2
+        for _ in range(len(paths)):
+            publisher.round(wanted, later, pace=ONE_BY_ONE)
         assert sorted(looked) == [one.name for one in paths]
 
 
@@ -396,12 +422,18 @@ def test_an_edit_does_not_wait_for_a_look_at_all_after_a_start(
         looked.clear()
         later = NOW + timedelta(days=8)
         publisher = started()
-        assert publisher.round(wanted, later).added > 0
-        assert looked[0] == paths[20].name
-        assert len(looked) == 1 + STALE_AT_ONCE
-        for _ in range(len(paths) // STALE_AT_ONCE):
-            publisher.round(wanted, later)
-        assert sorted(looked) == [one.name for one in paths]
+        # It was written last, so that it comes before all others.
+        done = publisher.round(wanted, later, pace=ONE_BY_ONE)
+        assert (done.workspaces, done.left) == (1, len(paths) - 1)
+        _journal(paths[10], SECRETS)
+        done = publisher.round(wanted, later, pace=ONE_BY_ONE)
+        assert (done.workspaces, done.left) == (1, len(paths) - 2)
+        _journal(paths[20], SECRETS.upper())
+        done = publisher.round(wanted, later, pace=ONE_BY_ONE)
+        assert (done.workspaces, done.left) == (1, len(paths) - 3)
+        for _ in range(2 * len(paths)):
+            publisher.round(wanted, later, pace=ONE_BY_ONE)
+        assert set(looked) == {one.name for one in paths}
         looked.clear()
-        started().round(wanted, later, stale_at_once=None)
+        started().round(wanted, later)
         assert sorted(looked) == [one.name for one in paths]
