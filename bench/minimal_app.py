@@ -2,7 +2,8 @@
 
     python -m bench.minimal_app tasks.md
 
-It reads the titles with one regular expression and draws lines itself, nothing else.
+It reads the titles with one regular expression and draws lines itself. Half a page and a filter are there to be
+measured as well, written as briefly as Textual has it: the lines in view are drawn anew.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from textual.app import App, ComposeResult
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widgets import Input
 
 from bench.reference import OPEN_TASK
 
@@ -22,12 +24,12 @@ from bench.reference import OPEN_TASK
 class Rows(ScrollView, can_focus=True):
     """A list that draws the lines in view."""
 
-    BINDINGS = [("j", "move(1)", "Down"), ("k", "move(-1)", "Up")]
+    BINDINGS = [("j", "move(1)", "Down"), ("k", "move(-1)", "Up"), ("ctrl+d", "page", "Half a page down")]
 
     def __init__(self, titles: list[tuple[str, str]]) -> None:
         """Show `titles`, pairs of priority and title."""
         super().__init__()
-        self._titles = titles
+        self._all = self._titles = titles
         self._cursor = 0
         self.virtual_size = Size(80, len(titles))
 
@@ -48,11 +50,27 @@ class Rows(ScrollView, can_focus=True):
         for row in (old, self._cursor):
             self.refresh(Region(0, row - self.scroll_offset.y, self.size.width, 1))
 
+    def action_page(self) -> None:
+        """Move cursor and view by half a page."""
+        rows = self.size.height // 2
+        self._cursor = min(len(self._titles) - 1, self._cursor + rows)
+        self.scroll_to(y=self.scroll_offset.y + rows, animate=False, force=True)
+        self.refresh()
+
+    def filter(self, text: str) -> None:
+        """Show the titles that hold a text."""
+        self._titles = [row for row in self._all if text in row[1].lower()]
+        self._cursor = 0
+        self.virtual_size = Size(80, len(self._titles))
+        self.scroll_to(y=0, animate=False, force=True)
+        self.refresh()
+
 
 class MinimalApp(App[None]):
     """One list over the whole screen."""
 
-    BINDINGS = [("q", "quit", "Quit")]
+    CSS = "Input { display: none; dock: bottom; height: 1; border: none; }"
+    BINDINGS = [("q", "quit", "Quit"), ("slash", "filter", "Filter"), ("escape", "close", "All again")]
 
     def __init__(self, path: str) -> None:
         """Read the titles of the task file at `path`."""
@@ -61,8 +79,25 @@ class MinimalApp(App[None]):
             self._titles = OPEN_TASK.findall(stream.read())
 
     def compose(self) -> ComposeResult:
-        """Give the list."""
+        """Give the list, and the line of its filter."""
         yield Rows(self._titles)
+        yield Input(compact=True)
+
+    def action_filter(self) -> None:
+        """Open the filter."""
+        editor = self.query_one(Input)
+        editor.display = True
+        editor.focus()
+
+    def action_close(self) -> None:
+        """Close the filter."""
+        editor = self.query_one(Input)
+        editor.value, editor.display = "", False
+        self.query_one(Rows).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filter with each letter."""
+        self.query_one(Rows).filter(event.value.lower())
 
 
 if __name__ == "__main__":
