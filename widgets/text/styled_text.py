@@ -61,19 +61,52 @@ def clip_line(content: Line, width: int) -> Line:
     return content if 0 <= plain_width(content, width) <= width else _clip(content, width)
 
 
+NARROW = " -~\u00a1-\u00ac\u00ae-\u02ff\u2013\u2014\u2018\u2019\u201c\u201d•…←↑→↓↻≈─│━▌▪▲▸▾◆○◐✓✗"
+"""Characters of one cell that nothing joins: the letters of Europe, and the signs that nearly every row has."""
+
+_is_narrow = re.compile(f"[{NARROW}]*").fullmatch
+
+
 def plain_width(content: Line, most: int) -> int:
-    """The width of a line of plain ASCII, which nearly every line is, or something above `most`; -1 for any other."""
+    """The width of a line of narrow characters, as nearly every line is, or something above `most`; -1 for any other.
+
+    What lies behind the cells that are asked for is not looked at.
+    """
     cells = 0
     for text, _ in content:
         cells += len(text)
         if cells > most:
             break
-        if not (text.isascii() and text.isprintable()):
+        if not ((text.isascii() and text.isprintable()) or _is_narrow(text)):
             return -1
     return cells
 
 
+def _clip_narrow(content: Line, width: int) -> Line | None:
+    """The same as `_clip_measured` for a line of narrow characters, as far as it is shown; None for any other."""
+    kept: list[Piece] = []
+    left = width
+    for index, piece in enumerate(content):
+        if left <= 0:
+            break
+        text, tone = piece
+        shown = text if len(text) <= left else text[: left + 1]
+        if not ((shown.isascii() and shown.isprintable()) or _is_narrow(shown)):
+            return None
+        if len(shown) > left or (len(shown) == left and any(one.text for one in content[index + 1 :])):
+            kept.append(Piece(f"{shown[: left - 1]}…", tone))
+            break
+        kept.append(piece)
+        left -= len(shown)
+    return tuple(kept)
+
+
 def _clip(content: Line, width: int) -> Line:
+    narrow = _clip_narrow(content, width)
+    return _clip_measured(content, width) if narrow is None else narrow
+
+
+def _clip_measured(content: Line, width: int) -> Line:
     kept: list[Piece] = []
     left = width
     for index, (text, tone) in enumerate(content):
