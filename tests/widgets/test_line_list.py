@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.geometry import Region
 
 from memory.base.safe_text import visible
 from tests.pilots import without_frames
@@ -52,6 +53,22 @@ async def test_draws_only_what_is_in_view(count: int) -> None:
         counted.asked.clear()
         await pilot.press("j", "k", "j")
         assert counted.asked == []
+
+
+async def test_a_filter_draws_only_lines_that_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that stand where they stood are not drawn again, and the scrollbar's cells are not the list's."""
+    app, view, _ = app_with(tuple(range(30)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        regions: list[Region] = []
+        refresh = LineList.refresh
+        monkeypatch.setattr(LineList, "refresh", lambda *args, **words: regions.extend(args[1:]) or refresh(*args))
+        width = view.scrollable_content_region.width
+        view.set_rows((*range(5), *range(10, 30)), redraw=False, to_top=True)
+        assert regions == [Region(0, 5, width, 19)]
+        regions.clear()
+        view.set_rows((*range(5), *range(10, 20), 25, *range(21, 30)), redraw=False, to_top=True)
+        assert regions == [Region(0, 15, width, 1)]
 
 
 KEYS = [

@@ -149,7 +149,7 @@ async def test_only_lines_that_changed_are_drawn_again(monkeypatch: pytest.Monke
 
 
 async def test_a_scrollbar_is_drawn_and_takes_the_mouse() -> None:
-    """It looks as Textual draws it wherever it stands, and a press beside its thumb turns the page."""
+    """It looks as Textual draws it wherever it stands, in each theme, and a press beside its thumb turns the page."""
     app = Views()
     async with app.run_test(size=(40, 20)) as pilot:
         app.view.set_content(lines(200))
@@ -159,8 +159,11 @@ async def test_a_scrollbar_is_drawn_and_takes_the_mouse() -> None:
         for place in (0, 3, 77, 190):
             app.view.scroll_to(y=place, animate=False)
             await pilot.pause()
-            bar._styles_cache.clear()
-            assert _looks(bar.render_lines(crop)) == _looks(ScrollBar.render_lines(bar, crop))
+            for theme in ("textual-light", "textual-dark"):
+                app.theme = theme
+                await pilot.pause()
+                bar._styles_cache.clear()
+                assert _looks(bar.render_lines(crop)) == _looks(ScrollBar.render_lines(bar, crop))
         app.view.scroll_to(y=0, animate=False)
         await pilot.pause()
         await pilot.mouse_down(bar, offset=(0, 9))

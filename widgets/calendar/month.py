@@ -206,7 +206,11 @@ class Month(Drawing, Widget):
         """Lines of the view, with the padding at their left."""
         self.settle_styles()
         indent = self.blank(self.styles.gutter.left)
-        return self.lines_of(crop, lambda y: Strip.join([indent, self.render_line(y)])) or super().render_lines(crop)
+
+        def draw(places: range) -> list[Strip]:
+            return [Strip.join([indent, self.render_line(y)]) for y in places]
+
+        return self.lines_of(crop, draw) or super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
         """One line; the chosen day stands out."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from itertools import combinations
 from typing import NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -71,15 +72,25 @@ class SparseCompositor(Compositor):
         """
         super().update_widgets(widgets & self.visible_widgets.keys())
 
+    _places: tuple[object, list[tuple[Widget, Region, Region]]] = (None, [])
+
+    @property
+    def _seen(self) -> list[tuple[Widget, Region, Region]]:
+        """The widgets in the picture, the uppermost first, with their region and what is seen of it."""
+        visible = self.visible_widgets
+        if self._places[0] is not visible:
+            seen = [(widget, region, region.intersection(clip)) for widget, (region, clip) in visible.items()]
+            self._places = (visible, [place for place in seen if place[2]])
+        return self._places[1]
+
     def render_partial_update(self) -> DrawnUpdate | None:  # type: ignore[override]
         """Draw what changed, from the uppermost widgets down to those behind them; None if nothing did."""
-        left = list(_rectangles(self._regions_to_spans(self._dirty_regions)))
+        left = _apart(self._dirty_regions) or list(_rectangles(self._regions_to_spans(self._dirty_regions)))
         self._dirty_regions.clear()
         if not left:
             return None
         drawn: list[Drawn] = []
-        for widget, (region, clip) in self.visible_widgets.items():
-            shown = region.intersection(clip)
+        for widget, region, shown in self._seen:
             if any(map(shown.overlaps, left)):
                 behind: list[Region] = []
                 for part in left:
@@ -94,6 +105,18 @@ class SparseCompositor(Compositor):
                     break
                 left = behind
         return DrawnUpdate(drawn)
+
+
+FEW = 12
+"""So many regions are compared with each other, which takes less time than looking at each of their lines."""
+
+
+def _apart(regions: Collection[Region]) -> list[Region]:
+    """Return the regions themselves if they are few and none of them overlaps another one, else none."""
+    found = [region for region in regions if region]
+    if len(found) > FEW or any(one.overlaps(other) for one, other in combinations(found, 2)):
+        return []
+    return found
 
 
 def _rectangles(spans: Iterable[tuple[int, int, int]]) -> Iterator[Region]:

@@ -161,8 +161,6 @@ class SafeInput(Ordered, Repaint, Input):
     A placeholder that has no room gives way to `shorter`, else it ends behind a word.
     """
 
-    _plain: Style | None = None
-
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), repaint=False)
     """How wide the text is; it changes with each key, and nothing on the screen stands elsewhere for that."""
 
@@ -183,6 +181,7 @@ class SafeInput(Ordered, Repaint, Input):
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
+        self._part_styles: dict[tuple[str, ...], Style] = {}
         self._original = text
         self._placeholders = (visible(placeholder), visible(shorter or placeholder))
         self._fitted = self._placeholders[0]
@@ -237,21 +236,23 @@ class SafeInput(Ordered, Repaint, Input):
 
     def notify_style_update(self) -> None:
         """Another theme, focus or class."""
-        self._plain = None
+        self._part_styles = {}
         super().notify_style_update()
 
     def _style(self, *parts: str) -> Style:
         """The style of the text with that of parts upon it."""
-        if self._plain is None:
-            self._plain = self.rich_style
-        return Style.chain(self._plain, *map(self.get_component_rich_style, parts)) if parts else self._plain
+        known = self._part_styles.get(parts)
+        if known is None:
+            known = Style.chain(self.rich_style, *map(self.get_component_rich_style, parts))
+            self._part_styles[parts] = known
+        return known
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The line, without asking for a border that it has not."""
         indent, width = self.blank(self.styles.gutter.left), self.scrollable_content_region.width
 
-        def draw(y: int) -> Strip:
-            return Strip.join([indent, self.render_line(y).crop(0, width)])
+        def draw(places: range) -> list[Strip]:
+            return [Strip.join([indent, self.render_line(y).crop(0, width)]) for y in places]
 
         return self.lines_of(crop, draw) or super().render_lines(crop)
 

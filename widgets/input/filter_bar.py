@@ -110,8 +110,8 @@ class Count(Drawing, Widget):
         """The words, and a blank cell behind them."""
         width = self.size.width - 1
 
-        def draw(_: int) -> Strip:
-            return Strip.join([self.draw(line(self._words), width), self.blank(1)])
+        def draw(places: range) -> list[Strip]:
+            return [Strip.join([self.draw(line(self._words), width), self.blank(1)])] * len(places)
 
         return self.lines_of(crop, draw) or super().render_lines(crop)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,13 +10,17 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
 
 from memory.base.safe_text import cell_width, clip
 from widgets.chrome.covered import Covered
-from widgets.input.editors import SafeText
 from widgets.pane.rows import RowKey
+from widgets.text.drawing import Drawing
 from widgets.text.glyphs import UNICODE, Glyphs
+from widgets.text.styled_text import Piece, clip_line
 from widgets.text.task_words import CARD_LINES
 
 from .line_list import LineList
@@ -47,21 +51,42 @@ class Lane:
     title: str
 
 
+class BoardTitle(Drawing, Widget):
+    """What stands over a column; it changes with most keys, and takes one line whatever it says."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(classes="board--title")
+        self.words = words
+
+    def say(self, words: str) -> None:
+        """Say something else."""
+        if words != self.words:
+            self.words = words
+            self.refresh()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw the words, and a blank cell behind them."""
+        self.settle_styles()
+        width = self.outer_size.width
+        words = self.draw(clip_line((Piece(self.words),), max(0, width - 1)), width)
+        return self.lines_of(crop, lambda places: [words] * len(places)) or super().render_lines(crop)
+
+
 class BoardColumn(Covered, Vertical):
     """The name of a column and its list."""
 
     def __init__(self, lane: Lane, cards: LineList) -> None:
         super().__init__(classes="board--column")
-        self.lane, self.cards = lane, cards
+        self.lane, self.cards, self.title = lane, cards, BoardTitle(lane.title)
 
     def compose(self) -> ComposeResult:
         """The name over the list."""
-        yield SafeText(self.lane.title, classes="board--title")
+        yield self.title
         yield self.cards
 
     def beyond(self, lines: int) -> tuple[int, int]:
         """How many cards stand above and below those in view, each of so many lines; one that is cut counts."""
-        height = self.cards.scrollable_content_region.height
+        height = self.cards.size.height
         if not height:
             return 0, 0
         top = round(self.cards.scroll_y)
@@ -73,7 +98,7 @@ class BoardColumn(Covered, Vertical):
 
     def say(self, text: str) -> None:
         """Set what stands over the list."""
-        self.query_one(".board--title", SafeText).say(text, layout=False)
+        self.title.say(text)
 
 
 class Board(Covered, Horizontal):
@@ -86,7 +111,7 @@ class Board(Covered, Horizontal):
     Board {
         height: 1fr;
         .board--column { width: 1fr; height: 1fr; }
-        .board--title { height: 1; padding: 0 1 0 0; color: $foreground-muted; text-style: bold; width: 1fr; }
+        .board--title { height: 1; color: $foreground-muted; text-style: bold; width: 1fr; }
         .board--column.-active .board--title { color: $accent; }
         .board--column.-target .board--title { background: $accent-muted; }
         &.-one .board--column { display: none; }
@@ -165,7 +190,8 @@ class Board(Covered, Horizontal):
             column.cards.set_rows(CardRows(rows, self.lines), redraw=redraw, to_top=to_top)
             self._counts[number] = len(rows)
         self._say()
-        self._say_later()
+        if not all(column.cards.size for column in self._columns):
+            self._say_later()
 
     def activate(self, lane: str | int, *, focus: bool = True) -> None:
         """Go to a column."""
@@ -189,22 +215,26 @@ class Board(Covered, Horizontal):
         return False
 
     def _say(self) -> None:
-        """What stands over the columns; alone, a column says where it stands between the others."""
-        alone = self.has_class("-one")
+        """What stands over the columns."""
+        for number in range(len(self._columns)):
+            self._say_column(number)
+
+    def _say_column(self, number: int) -> None:
+        """What stands over a column; alone, it says where it stands between the others."""
+        column, alone = self._columns[number], self.has_class("-one")
         glyphs: Glyphs = getattr(self.app, "glyphs", UNICODE)
-        for number, column in enumerate(self._columns):
-            column.set_class(number == self._active, "-active")
-            if not column.is_mounted:
-                continue
-            above, below = column.beyond(self.lines)
-            before, after = "", ""
-            if alone:
-                before = f"{glyphs.left if number else ' '} "
-                after = f"  {number + 1}/{len(self._columns)}"
-                after += f" {glyphs.right}" if number + 1 < len(self._columns) else ""
-            # In a column without cards nothing else says that keys mean it.
-            bar = glyphs.cursor if number == self._active and not column.cards.rows else " "
-            column.say(f"{bar} {before}" + self._title(column, number, above, below, len(before), after, glyphs))
+        column.set_class(number == self._active, "-active")
+        if not column.is_mounted:
+            return
+        above, below = column.beyond(self.lines)
+        before, after = "", ""
+        if alone:
+            before = f"{glyphs.left if number else ' '} "
+            after = f"  {number + 1}/{len(self._columns)}"
+            after += f" {glyphs.right}" if number + 1 < len(self._columns) else ""
+        # In a column without cards nothing else says that keys mean it.
+        bar = glyphs.cursor if number == self._active and not column.cards.rows else " "
+        column.say(f"{bar} {before}" + self._title(column, number, above, below, len(before), after, glyphs))
 
     def _title(
         self, column: BoardColumn, number: int, above: int, below: int, taken: int, after: str, glyphs: Glyphs
@@ -216,8 +246,8 @@ class Board(Covered, Horizontal):
             "".join(form.format(sign, cards) for sign, cards in beyond) for form in ("  {} {} more", "  {} {}", " {}{}")
         )
         signs = " " * bool(beyond) + "".join(sign for sign, _ in beyond)
-        room = column.size.width - MARGINS - taken
-        if not column.size.width:
+        room = column.outer_size.width - MARGINS - taken
+        if not column.outer_size.width:
             # Not laid out yet: there is no room that could be too little.
             return f"{name}  {count}{after}"
         for gap, more in (("  ", long), ("  ", middle), (" ", short), (" ", signs)):
@@ -228,12 +258,16 @@ class Board(Covered, Horizontal):
         return clip(name, max(1, room - cell_width(rest))) + rest
 
     def on_mount(self) -> None:
-        """Follow what scrolls: how many cards stand below is said over them."""
-        for cards in self.lists:
-            self.watch(cards, "scroll_y", self._say_later, init=False)
+        """Follow what scrolls: how many cards stand below is said over them, in the same picture."""
+
+        def follow(number: int) -> Callable[[], None]:
+            return lambda: self._say_column(number)
+
+        for number, cards in enumerate(self.lists):
+            self.watch(cards, "scroll_y", follow(number), init=False)
 
     def _say_later(self) -> None:
-        # A list that was not laid out yet, or has new rows, does not know what is in view.
+        # A list that was not laid out yet does not know what is in view.
         self.call_after_refresh(self._say)
 
     def on_resize(self) -> None:

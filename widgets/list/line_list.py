@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import ClassVar
 
 from textual import events
@@ -31,6 +32,9 @@ MARGIN = 1
 
 FLASH_SECONDS = 1.2
 """How long a changed row stays highlighted."""
+
+NEAR = 2
+"""So many lines between two that changed are drawn with them."""
 
 MOST_KEPT = 2048
 """How many pictures of rows are kept; then they are all drawn again, as they come into view."""
@@ -224,7 +228,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
             place = find(rows, old[top], top)
             self.scroll_to(y=place if place >= 0 else top, animate=False, force=True, immediate=True)
         # Where there are no rows something else may be drawn.
-        anew = redraw or to_top or bool(rows) != bool(old)
+        anew = redraw or bool(rows) != bool(old)
         if anew or self._range_from is not None or round(self.scroll_y) != top:
             self.refresh()
         else:
@@ -233,13 +237,25 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
 
     def _refresh_others(self, old: Sequence[Hashable], position: int, hover: int) -> None:
         """Draw again what stands elsewhere in the view than it did, and where the cursor or the mouse was and is."""
-        top = max(0, round(self.scroll_y))
-        rows = self._rows
-        places = {hover} if position == self._position else {hover, position, self._position}
-        for place in range(top, top + self.size.height):
-            before, now = old[place] if place < len(old) else None, rows[place] if place < len(rows) else None
-            if before != now or place in places:
-                self.refresh_line(place)
+        region = self.scrollable_content_region
+        top, height, rows = max(0, round(self.scroll_y)), region.height, self._rows
+        places = {hover}
+        if position != self._position:
+            for listed, place in ((old, position), (rows, self._position)):
+                if 0 <= place < len(listed):
+                    places |= {*range(place, place + extent(listed, place))}
+        seen = zip_longest(old[top : top + height], rows[top : top + height])
+        others = [y for y, (before, now) in enumerate(seen) if before != now or y + top in places]
+        # Lines near each other are one region: a line that looks as before costs less than a further region.
+        regions: list[Region] = []
+        for y in others:
+            last = regions[-1] if regions else None
+            if last is not None and y - last.bottom <= NEAR:
+                regions[-1] = Region(0, last.y, region.width, y + 1 - last.y)
+            else:
+                regions.append(Region(0, y, region.width, 1))
+        if regions:
+            self.refresh(*regions)
 
     def _fits_from_top(self) -> bool:
         """Whether the cursor's row is in view where that begins at the top."""
@@ -460,6 +476,22 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
     def draw_below(self, y: int, width: int) -> Strip:  # noqa: ARG002
         """A line of the view below the last row."""
         return Strip.blank(width, self.rich_style)
+
+    def draw_lines(self, places: range, width: int) -> list[Strip]:
+        """Some lines of the view; of rows that look as usual nothing is asked, only their pictures are looked up."""
+        top = round(self.scroll_y)
+        rows, strips = self._rows, self._strips
+        if top + places.start < 0 or self._shown_selection or self._flashing:
+            return [self.draw_line(y, width) for y in places]
+        cursor = range(0)
+        if 0 <= self._position < len(rows):
+            cursor = range(self._position, self._position + extent(rows, self._position))
+        drawn = []
+        for y, key in enumerate(rows[top + places.start : top + places.stop], places.start):
+            usual = y + top not in cursor and y + top != self._hover
+            drawn.append((strips.get((key, width, ())) if usual else None) or self.draw_line(y, width))
+        drawn.extend(self.draw_below(y, width) for y in range(places.start + len(drawn), places.stop))
+        return drawn
 
     def draw_line(self, y: int, width: int) -> Strip:
         """One line of the view."""

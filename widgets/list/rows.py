@@ -116,6 +116,8 @@ class CardRows(Sequence[Hashable]):
     def __getitem__(self, place: int | slice) -> Hashable | Sequence[Hashable]:
         """Return the row at a place, or some of them."""
         if isinstance(place, slice):
+            if self._lines == 1:
+                return self._items[place]
             return [self[one] for one in range(*place.indices(len(self)))]
         item, number = divmod(place + len(self) if place < 0 else place, self._lines)
         return self._items[item] if not number else Continuation(self._items[item], number)

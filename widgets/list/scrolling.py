@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from rich.segment import Segment
 from rich.style import Style
@@ -28,8 +28,6 @@ class Scrolling(Repaint, ScrollView):
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), repaint=False)
 
-    _bar: ScrollBar | None = None
-
     line_indent = 0
     """Cells of padding that `draw_line` has to put at the left now."""
 
@@ -44,13 +42,17 @@ class Scrolling(Repaint, ScrollView):
     @property
     def vertical_scrollbar(self) -> ScrollBar:
         """The scrollbar, made when it is asked for; it moves with each page and draws itself in one go."""
-        bar = super().vertical_scrollbar
-        if bar is not self._bar:
-            self._bar = bar
-            bar.render_lines = partial(_bar_lines, bar)  # type: ignore[method-assign]
-            # Another height of the bar is another virtual size, and nothing is in it that would be laid out for that.
-            bar._size_updated = partial(ScrollBar._size_updated, bar, layout=False)  # type: ignore[method-assign]
-        return bar
+        if self._vertical_scrollbar is None:
+            self._vertical_scrollbar = bar = QuickBar(
+                vertical=True, name="vertical", thickness=self.scrollbar_size_vertical
+            )
+            bar.display = False
+            self.app._start_widget(self, bar)
+        return self._vertical_scrollbar
+
+    def draw_lines(self, places: range, width: int) -> list[Strip]:
+        """Return some lines of the view, each as `draw_line` gives it."""
+        return [self.draw_line(y, width) for y in places]
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw lines as `draw_line` gives them.
@@ -60,7 +62,7 @@ class Scrolling(Repaint, ScrollView):
         """
         width, self.line_indent = self.scrollable_content_region.width, self.styles.gutter.left
         try:
-            strips = self.lines_of(crop, lambda y: self.draw_line(y, width))
+            strips = self.lines_of(crop, lambda places: self.draw_lines(places, width))
         finally:
             self.line_indent = 0
         return super().render_lines(crop) if strips is None else strips
@@ -99,30 +101,54 @@ class Scrolling(Repaint, ScrollView):
         return any(isinstance(node, Widget) and node.styles.auto_dimensions for node in self.ancestors_with_self)
 
 
-def _bar_lines(bar: ScrollBar, crop: Region) -> list[Strip]:
-    """The lines of a scrollbar, as Textual draws them, without a Rich console and a style for each of them."""
-    drawn = bar.render()
-    if not isinstance(drawn, ScrollBarRender) or not isinstance(drawn.style, Style):
-        return ScrollBar.render_lines(bar, crop)
-    back, front = drawn.style.bgcolor, drawn.style.color
-    if back is None or front is None:
-        return ScrollBar.render_lines(bar, crop)
-    size, ground, filters = bar.size, bar.background_colors[1], tuple(bar.get_line_filters())
-    looks = (size, drawn.virtual_size, drawn.window_size, drawn.position, drawn.style, ground, filters)
-    lines: tuple[object, list[Strip]] = getattr(bar, "_lines_drawn", ((), []))
-    if lines[0] != looks:
-        cells = drawn.render_bar(
-            size.height, drawn.virtual_size, drawn.window_size, drawn.position, size.width, True, back, front
+class QuickBar(Repaint, ScrollBar):
+    """A scrollbar that looks as Textual's does, drawn without a Rich console and a style for each of its lines.
+
+    Another height of it is another virtual size, and nothing is in it that would be laid out for that.
+    """
+
+    _looks: tuple[object, ...] = ()
+    _drawn: tuple[Strip, ...] = ()
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:  # noqa: ARG002
+        return super()._size_updated(size, virtual_size, container_size, layout=False)
+
+    def notify_style_update(self) -> None:
+        """Another theme, or other styles of what it belongs to."""
+        self._looks = ()
+        super().notify_style_update()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return its lines; they are made anew where anything that they show is another."""
+        assert self.parent is not None
+        size, filters = self.outer_size, tuple(self.get_line_filters())
+        colours = (self.parent.styles._cache_key, self.app.theme, self.grabbed, self.mouse_over)
+        looks = (size, self.window_virtual_size, self.window_size, self.position, colours, filters)
+        if looks != self._looks:
+            drawn = self._lines(size, filters)
+            if drawn is None:
+                return super().render_lines(crop)
+            self._looks, self._drawn = looks, drawn
+        # One that was just made shorter is asked for as many lines as it had.
+        blank = self.blank(size.width)
+        return [self._drawn[y] if y < len(self._drawn) else blank for y in crop.line_range]
+
+    def _lines(self, size: Size, filters: tuple[LineFilter, ...]) -> tuple[Strip, ...] | None:
+        bar = self.render()
+        if not isinstance(bar, ScrollBarRender) or not isinstance(bar.style, Style):
+            return None
+        back, front = bar.style.bgcolor, bar.style.color
+        if back is None or front is None:
+            return None
+        cells = bar.render_bar(
+            size.height, bar.virtual_size, bar.window_size, bar.position, size.width, True, back, front
         ).segments
         # Few different cells, each many times: what is worked out for one holds for all that are the same.
         made = {
-            key: _bar_cell(cell, size.width, ground, filters)
+            key: _bar_cell(cell, size.width, self.ground, filters)
             for key, cell in {id(cell): cell for cell in cells}.items()
         }
-        lines = bar._lines_drawn = (looks, [made[id(cell)] for cell in cells])  # type: ignore[attr-defined]
-    # A bar that was just made shorter is asked for as many lines as it had.
-    blank = Strip.blank(size.width, Style(bgcolor=ground.rich_color))
-    return [lines[1][y] if y < len(lines[1]) else blank for y in crop.line_range]
+        return tuple(made[id(cell)] for cell in cells)
 
 
 @lru_cache(maxsize=256)

@@ -72,19 +72,25 @@ class Repaint(Widget):
         """Return cells of padding."""
         return Strip.blank(cells, Style(bgcolor=self.ground.rich_color))
 
-    def lines_of(self, crop: Region, draw: Callable[[int], Strip]) -> list[Strip] | None:
+    _plainly: tuple[int, bool] = (-1, False)
+    """Which state of its styles was looked at, and whether there is no more to it than a padding at the left."""
+
+    def lines_of(self, crop: Region, draw: Callable[[range], list[Strip]]) -> list[Strip] | None:
         """Return lines that `draw` gives in full width, with the padding at their left; None where there is more to it.
 
         Textual asks for border, padding and effects with each line, which takes longer than drawing it.
         """
         styles = self.styles
-        gutter = styles.gutter
-        if gutter != Spacing(0, 0, 0, gutter.left) or any(map(styles.has_rule, EFFECTS)):
+        if self._plainly[0] != styles._cache_key:
+            gutter = styles.gutter
+            plain = gutter == Spacing(0, 0, 0, gutter.left) and not any(map(styles.has_rule, EFFECTS))
+            self._plainly = (styles._cache_key, plain)
+        if not self._plainly[1]:
             return None
-        strips = [draw(y) for y in crop.line_range]
+        strips = draw(crop.line_range)
         for line_filter in self.get_line_filters():
             strips = [strip.apply_filter(line_filter, self.ground) for strip in strips]
         start, end = crop.column_span
-        if start or any(strip.cell_length != end for strip in strips):
+        if start or not all(strip.cell_length == end for strip in strips):
             strips = [strip.crop(start, end) for strip in strips]
         return strips

@@ -78,6 +78,14 @@ class CardList(PaneList):
         self._height = self.scrollable_content_region.height
         return super().render_lines(crop)
 
+    def draw_lines(self, places: range, width: int) -> list[Strip]:
+        """Some lines of the view; only the first and the last one may be those of a card that is cut."""
+        drawn = super().draw_lines(places, width)
+        for y in {0, self._height - 1}:
+            if y in places:
+                drawn[y - places.start] = self.draw_line(y, width)
+        return drawn
+
     def draw_line(self, y: int, width: int) -> Strip:
         """One line of the view; of a card that is cut at the edge, a muted one with a sign of where it goes on."""
         sign = self._cut(y)
