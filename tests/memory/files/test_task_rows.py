@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from memory.document import Entry, parse
 from memory.files.refs.refs import identity_hex
 from memory.files.tasks.model import read_tasks
-from memory.files.tasks.rows import read_row
-from memory.files.tasks.values import Head, quick_identities, quick_identity, text_or_none
+from memory.files.tasks.values import Head, quick_identities, quick_identity, read_row, text_or_none
 
 TITLES = st.sampled_from(
     [

@@ -108,7 +108,7 @@ def _table(session: Session, found: list[Task]) -> Iterator[str]:
     if not found:
         yield "no tasks"
         return
-    from memory.files.tasks.rows import read_row
+    from memory.files.tasks.values import read_row
 
     # A date from this day on is not over anywhere, whatever its time and its offset are.
     ahead = (session.now + timedelta(days=3)).strftime("%Y-%m-%d")
