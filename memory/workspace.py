@@ -330,7 +330,7 @@ class Workspace:
                 regions = compare(before, document)
                 edited.append((name, document, regions))
                 if stored.exists:
-                    from .files.write_checks import refuse_unwritable
+                    from .files.edit import refuse_unwritable
 
                     if not regions:
                         transaction.hold(_INSIDE + name, base=stored.data)
@@ -367,7 +367,7 @@ class Workspace:
                 if stored is not None and stored.data is document.dump():
                     self._documents[name] = (stored, document)
             if not edit.moves:
-                from .files.write_checks import secrets_in
+                from .files.edit import secrets_in
 
                 secrets = secrets_in(edited)
         except Exception as error:
@@ -397,9 +397,8 @@ class Workspace:
         ConflictError `document.conflict` where both changed the same, with `fields` and `conflicts` in its details
         (a `MergeConflict`, to choose from); then nothing is written. Other errors as `change`.
         """
-        from .files.edit import Edit
+        from .files.edit import Edit, refuse_unwritable
         from .files.merging import merge_file
-        from .files.write_checks import refuse_unwritable
 
         said = summary or f"saved {name}"
 

@@ -16,8 +16,8 @@ from memory.document.fields import split_lines
 from . import MEMORY_FILES
 from .config import meant_key, unknown_key_words
 from .config import value_problem as config_problem
-from .links.check import link_problems
-from .links.index import same_documents
+from .edit import secret_problems
+from .links.index import link_problems, same_documents
 from .monitors import SECTION as MONITORS
 from .monitors import value_problem as monitor_problem
 from .neighbours import neighbour_problems
@@ -25,7 +25,6 @@ from .plans.model import SECTIONS as PLAN_SECTIONS
 from .plans.model import STATUSES, Plans
 from .tasks.check import journal_problems, task_problems
 from .unread import unread_contacts, unread_settings
-from .write_checks import secret_problems
 
 if TYPE_CHECKING:
     from memory.document.tables import Table

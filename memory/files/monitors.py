@@ -25,8 +25,7 @@ from .edit import (
     refuse_conflict,
     started_document,
 )
-from .refs.item_refs import NamedItem, name_all
-from .refs.refs import look_up
+from .refs.refs import NamedItem, look_up, name_all
 
 if TYPE_CHECKING:
     from .reader import Files

@@ -1,14 +1,18 @@
-"""What the tasks of a file are called, and what functions say of each, kept while its entry is the same one."""
+"""What the tasks of a file are called, what functions say of each, kept while its entry is the same one, and twins.
+
+Twins are open tasks of one title: allowed, but their actions do not run, and the title names neither of them.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from memory.base.names import alike
 from memory.document.lines_and_headings import encode
 from memory.document.nodes import bare
 
@@ -17,6 +21,8 @@ from .tasks.values import Head, created_of, identity_of, is_run, quick_identitie
 
 if TYPE_CHECKING:
     from memory.document import Document, Entry
+
+    from .tasks.model import Task
 
 T = TypeVar("T")
 
@@ -283,3 +289,36 @@ def _places(identities: Sequence[str], identity: str) -> list[int]:
         while True:
             found.append(identities.index(identity, found[-1] + 1 if found else 0))
     return found
+
+
+def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:
+    """Return the open tasks by what titles share that a person would take for one."""
+    found: dict[str, list[Task]] = {}
+    for task in tasks:
+        if task.section in ("pending", "in-progress"):
+            found.setdefault(alike(task.title), []).append(task)
+    return found
+
+
+def twins_of(tasks: Iterable[Task], title: str) -> list[Task]:
+    """Return the open tasks whose title a person would take for this one, without working out that of every other."""
+    wanted = alike(title)
+    word = wanted.partition(" ")[0].encode("utf-8", "surrogateescape")
+    found = []
+    for task in tasks:
+        raw = task.entry.raw
+        heading = raw[: raw.find(b"\n") + 1] or raw
+        # Only letters outside of ASCII are taken for others.
+        may = not heading.isascii() or word in heading.lower()
+        if may and task.section in ("pending", "in-progress") and alike(task.title) == wanted:
+            found.append(task)
+    return found
+
+
+def twin_words(twins: Iterable[Task], title: str) -> str:
+    """Return a sentence on the open tasks that have a title already; empty where there is none."""
+    found = tuple(twins)
+    if not found or not title.strip():
+        return ""
+    words = "an open task has this title already" if len(found) == 1 else f"{len(found)} open tasks have this title"
+    return f"{words}; the action of neither runs" if any(task.action is not None for task in found) else words

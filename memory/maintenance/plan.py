@@ -13,8 +13,7 @@ from memory.named_tuple import NamedTuple
 from . import archive
 from .archive import LeavingDay, archive_name
 from .report import Move, NamedEntry, RuleReport, Skip
-from .restored import RestoredIn, staying, without
-from .returned import LeftBy, Returned
+from .returned import LeftBy, RestoredIn, Returned, staying, without
 from .rules import (
     ALL_RULES,
     ARCHIVE_TASKS,

@@ -1,25 +1,31 @@
-"""Entries that came back: another program saved an old copy of a file, and they stand in their archive already.
+"""Entries that came back from the archive: in an old copy that another program saved, or by a person's restore.
 
-Such an entry is not archived a second time. As many of an entry's copies count as come back as stand in the archive,
-byte for byte; of two equal tasks that were never archived both are.
+One of an old copy stands in its archive already and is not archived a second time. As many of an entry's copies count
+as come back as stand in the archive, byte for byte; of two equal tasks that were never archived both are. For one that
+was brought back the day of that counts as its own, so that it stays a while.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import date, timedelta
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from memory.base.clock import Moment
 from memory.document import parse
 from memory.document.lines_and_headings import without_blank_end
+from memory.document.nodes import bare
+from memory.errors import MemdeckError
+from memory.named_tuple import NamedTuple
 
 from .archive import JOURNAL, archive_name
-from .rules import LeavingEntries
+from .rules import LeavingEntries, RuleResult, Today
 
 if TYPE_CHECKING:
     from memory.document import Document
     from memory.document.nodes import Entry, Section
+    from memory.workspace import Workspace
 
 Key = tuple[bytes, bytes]
 """The heading of a journal entry's section, empty for other entries, and the entry without blank lines at its end."""
@@ -131,3 +137,86 @@ class Returned:
         if name not in self._days:
             self._days[name] = {other.heading.rstrip(b"\r\n") for _, other in archive.all_sections()}
         return section.heading.rstrip(b"\r\n") in self._days[name]
+
+
+OPERATION = "restore"
+"""The operation that brings an archived entry back."""
+
+
+class Restored(NamedTuple):
+    """One entry that was brought back: when, its source without the blank lines at its end, and its ref."""
+
+    time: datetime
+    source: bytes
+    ref: str | None
+
+
+RestoredIn = Callable[[str], Sequence[Restored]]
+"""Returns what was brought back into a memory file, by its name in the memory folder; newest first."""
+
+
+def restored_in(workspace: Workspace) -> RestoredIn:
+    """Return what tells which entries were brought back, by the change log; nothing where there is none."""
+
+    def found(name: str) -> Sequence[Restored]:
+        from memory.document.units import units_of
+        from memory.files.refs.entry_refs import ref_of
+
+        path = workspace.store.shown(f"memory/{name}")
+        history = workspace.store.history
+        restored: list[Restored] = []
+        try:
+            for record in history.done_to(OPERATION, path):
+                file = next(one for one in record.files if one.path == path)
+                for unit in units_of(history.regions(record, file)):
+                    if unit.after is not None and unit.before is None:
+                        ref = ref_of(name, unit.new_section, unit.after)
+                        restored.append(Restored(record.time, bare(unit.after), ref))
+        except MemdeckError:
+            return ()  # `doctor` says what is wrong with the log; without it entries go by their own dates.
+        return restored
+
+    return found
+
+
+def staying(
+    name: str, document: Document, restored: Sequence[Restored], today: Today, age: timedelta
+) -> frozenset[tuple[int, int]]:
+    """Return the places (section, entry) of what was brought back at most `age` ago, whatever became of its fields.
+
+    An entry that is not there as it was brought back is known by its ref.
+    """
+    fresh = [
+        one for one in restored if not today.older(Moment("", one.time.astimezone(today.zone).date(), one.time), age)
+    ]
+    if not fresh:
+        return frozenset()
+    from memory.files.refs.entry_refs import ref_of
+
+    by_source: dict[bytes, set[tuple[int, int]]] = {}
+    by_ref: dict[str, set[tuple[int, int]]] = {}
+    sources, refs = {one.source for one in fresh}, {one.ref for one in fresh if one.ref}
+    for index, section in document.all_sections():
+        for number, entry in enumerate(section.entries):
+            if (source := bare(entry)) in sources:
+                by_source.setdefault(source, set()).add((index, number))
+            elif refs and (ref := ref_of(name, section.title or None, entry)) in refs and ref is not None:
+                by_ref.setdefault(ref, set()).add((index, number))
+    found: set[tuple[int, int]] = set()
+    for one in fresh:
+        found |= by_source.get(one.source) or by_ref.get(one.ref or "", set())
+    return frozenset(found)
+
+
+def without(choice: RuleResult, places: Container[tuple[int, int]]) -> RuleResult:
+    """Return a choice without the entries of some places: they stay like any that is young enough."""
+    if places == frozenset():
+        return choice
+    picks = []
+    for pick in choice.picks:
+        numbers = [number for number in pick.entries if (pick.section, number) not in places]
+        if len(numbers) == len(pick.entries):
+            picks.append(pick)
+        elif numbers:
+            picks.append(LeavingEntries(pick.section, numbers, pick.date))
+    return choice._replace(picks=tuple(picks))

@@ -15,7 +15,7 @@ from memory.workspace import stamped
 from . import conserve
 from .plan import MaintenancePlan, plan_maintenance
 from .report import Report, summary
-from .restored import restored_in
+from .returned import restored_in
 from .rules import ALL_RULES
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from memory.storage.transaction.transaction import AcceptedProposal
 
 from .model import ProposalStanding
 from .person import refuse_agents
-from .rooms import rooms_of, settle
 from .standing import Take, standing_of
+from .taking_back import rooms_of, settle
 
 if TYPE_CHECKING:
     from memory.files.diff import ChangeView

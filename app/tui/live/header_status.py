@@ -35,7 +35,7 @@ def upkeep(workspace: Workspace, snapshot: Snapshot, now: datetime) -> tuple[tup
     """What the next maintenance would move: a file and a sentence each; nothing where a setting is wrong."""
     from memory.errors import MemdeckError
     from memory.maintenance.plan import plan_maintenance
-    from memory.maintenance.restored import restored_in
+    from memory.maintenance.returned import restored_in
 
     try:
         rules = plan_maintenance(snapshot, now, restored=restored_in(workspace)).rules

@@ -14,8 +14,8 @@ from memory.document import Document, parse
 from memory.document.compare import Region, compare
 from memory.document.lines_and_headings import ESCAPES, decode
 from memory.files.check import check_files
+from memory.files.edit import secrets_in
 from memory.files.tasks.edits import add_task, done_task
-from memory.files.write_checks import secrets_in
 from memory.workspace import Workspace
 from tests.examples import examples
 

@@ -127,7 +127,7 @@ def _twin_hint(snapshot: Snapshot, task: Task | None = None) -> Callable[[str], 
 
     def hint(text: str) -> str:
         from memory.base.names import alike
-        from memory.files.tasks.twins import open_twins, twin_words
+        from memory.files.task_names import open_twins, twin_words
 
         if not known:
             # With the first key, and only then: there may be many.

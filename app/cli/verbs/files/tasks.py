@@ -287,7 +287,7 @@ def _recurs_in_words(cron: str | None) -> str:
 
 def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
     """Say on stderr that another open task has the title that was given."""
-    from memory.files.tasks.twins import twin_words, twins_of
+    from memory.files.task_names import twin_words, twins_of
 
     twins = twins_of(snapshot.tasks.tasks, task.title)
     if words := twin_words([other for other in twins if other.at != task.at], task.title):
