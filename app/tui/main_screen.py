@@ -17,8 +17,7 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from widgets.chrome.compositor import SparseCompositor
-from widgets.chrome.covered import Covered
+from widgets.chrome.compositor import Covered, SparseCompositor
 from widgets.chrome.footer import UNBOUND, KeyHints, active_binding
 from widgets.chrome.frame import Frame
 from widgets.chrome.header import HeaderLine
@@ -119,7 +118,7 @@ class MainScreen(Screen[None]):
     """What has the focus. Nothing on the screen itself shows it; Textual would draw all of it anew for each step."""
 
     takes_repaints = True
-    """Whether widgets may say right now that they are to be drawn anew; see `widgets.text.repaint`."""
+    """Whether widgets may say right now that they are to be drawn anew; see `widgets.text.drawing`."""
 
     header = query_one(HeaderLine)
     sidebar = query_one(Sidebar)

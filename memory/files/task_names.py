@@ -12,7 +12,6 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from memory.base.names import alike
 from memory.document.lines_and_headings import encode
 from memory.document.nodes import bare
 
@@ -293,6 +292,8 @@ def _places(identities: Sequence[str], identity: str) -> list[int]:
 
 def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:
     """Return the open tasks by what titles share that a person would take for one."""
+    from memory.base.names import alike
+
     found: dict[str, list[Task]] = {}
     for task in tasks:
         if task.section in ("pending", "in-progress"):
@@ -302,6 +303,8 @@ def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:
 
 def twins_of(tasks: Iterable[Task], title: str) -> list[Task]:
     """Return the open tasks whose title a person would take for this one, without working out that of every other."""
+    from memory.base.names import alike
+
     wanted = alike(title)
     word = wanted.partition(" ")[0].encode("utf-8", "surrogateescape")
     found = []

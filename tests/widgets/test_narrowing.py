@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from tests.widgets.harness import Harness
 from tests.widgets.panes.looking import NOW, Files, settled, showing
 from widgets.list.rows import Heading, Note
-from widgets.pane import filter_slices as pane_narrowing
+from widgets.pane import filter_cache as pane_narrowing
 from widgets.pane.base import Pane
 from widgets.pane.filter_cache import STRIDE
 from widgets.pane.rows import RowKey

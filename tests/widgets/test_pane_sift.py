@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from widgets.list.rows import Continuation, Heading, Note
 from widgets.pane.filter_cache import STRIDE, Sieve, groups_of, narrows
 from widgets.pane.rows import RowKey, keep
-from widgets.pane.sort import sort_rows
+from widgets.pane.visible_rows import sort_rows
 
 FIELDS = ("tag", "priority")
 

@@ -1,10 +1,10 @@
-"""SparseCompositor: draws for a picture only what has changed since the last one."""
+"""SparseCompositor: draws for a picture only what has changed since the last one, and Covered, which draws nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.control import Control
@@ -143,3 +143,19 @@ def _without(whole: Region, part: Region) -> Iterator[Region]:
         yield Region(whole.x, part.y, part.x - whole.x, part.height)
     if part.right < whole.right:
         yield Region(part.right, part.y, whole.right - part.right, part.height)
+
+
+# Textual takes the styles of the first base that is a widget.
+Mixin = Widget if TYPE_CHECKING else object
+
+
+class Covered(Mixin):
+    """Mixin for containers without border, of the colour of what they lie on: what their children leave free is drawn
+    by what is behind. Put it before the Textual base class.
+
+    Textual draws each container as if it were seen, line by line, and then leaves nearly all of it out.
+    """
+
+    def render_lines(self, crop: Region) -> list[Strip]:  # noqa: ARG002
+        """Nothing."""
+        return []

@@ -12,7 +12,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from memory.base.safe_text import cell_width, clip, visible
-from widgets.text.repaint import Repaint
+from widgets.text.drawing import Repaint
 
 CORNERS = 6
 """Cells of the top line that the corners and the blanks around the title take."""

@@ -1,11 +1,12 @@
-"""Dialogs: a question, a plan to look at before it is applied, a single line to type."""
+"""Dialogs: what all modal screens share; a question, a plan to look at before it is applied, a single line to type."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
@@ -20,7 +21,22 @@ from widgets.text.glyphs import UNICODE
 from widgets.text.line_view import LineView
 from widgets.text.styled_text import Line
 
-from .modal import Modal
+if TYPE_CHECKING:
+    Mixin = ModalScreen[Any]
+else:
+    Mixin = object
+
+
+class Modal(Mixin):
+    """Mixin of modal screens: whoever leaves one twice, with two keys in one burst, leaves nothing below it."""
+
+    letters_leave: ClassVar[bool] = False
+    """Whether a letter may leave the screen; what is typed behind it then waits until that is clear."""
+
+    def dismiss(self, result: object = None) -> AwaitComplete:
+        """Leave with a result, unless that is done. Textual would take the screen below away, and end."""
+        return super().dismiss(result) if self.is_active else AwaitComplete.nothing()  # type: ignore[no-untyped-call]
+
 
 DIALOG_CSS = """
     align: center middle;

@@ -26,8 +26,7 @@ from textual.widgets import Input, Static
 
 from memory.base.safe_text import cell_width, clip, visible
 from widgets.chrome.footer import active_binding, shown_key
-from widgets.text.drawing import Drawing
-from widgets.text.repaint import Repaint
+from widgets.text.drawing import Drawing, Repaint
 from widgets.text.styled_text import Piece
 
 _PRIVATE = 0x100000

@@ -16,12 +16,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from memory.base.safe_text import cell_width, clip
-from widgets.chrome.covered import Covered
+from widgets.chrome.compositor import Covered
 from widgets.pane.rows import RowKey
 from widgets.text.drawing import Drawing
 from widgets.text.glyphs import UNICODE, Glyphs
 from widgets.text.styled_text import Piece, clip_line
-from widgets.text.task_words import CARD_LINES
+from widgets.text.words import CARD_LINES
 
 from .line_list import LineList
 from .rows import CardRows, Continuation

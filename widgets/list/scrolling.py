@@ -15,7 +15,7 @@ from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
 from textual.widget import Widget
 
-from widgets.text.repaint import Repaint
+from widgets.text.drawing import Repaint
 
 
 class Scrolling(Repaint, ScrollView):

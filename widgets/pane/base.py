@@ -31,7 +31,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
 
-from widgets.chrome.covered import Covered
+from widgets.chrome.compositor import Covered
 from widgets.chrome.footer import with_keys
 from widgets.chrome.frame import Frame
 from widgets.detail import Link
@@ -44,7 +44,7 @@ from widgets.timers import LateTimers
 from .contents import Contents
 from .entry import PaneWithEntry
 from .filter import Fits, parts_of, strange_words
-from .filter_slices import Narrowing
+from .filter_cache import Narrowing
 from .offers import Badge, Build, FormPlan, Removal
 from .overrides import PaneSays
 from .parts import PaneFilter, PaneList

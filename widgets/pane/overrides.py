@@ -146,7 +146,7 @@ class PaneSays(Widget):
     def links(self, item: Any) -> Sequence[Link]:
         """Links below the detail; each target is `(file, ref)`. Runs in a thread, when the cursor rests."""
         from memory.files.links.links import links_of
-        from widgets.panes.time_words import short_date
+        from widgets.text.words import short_date
 
         def when(text: str) -> str:
             day, _, time = text.partition(" ")

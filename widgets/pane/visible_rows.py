@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from widgets.list.rows import Continuation
 
 from .filter import Fits, Needles
 from .rows import EMPTY, RowKey, Rows, Shown
@@ -58,8 +60,6 @@ class Arrangement:
         """Sort rows that are not put yet; None for the order they have. Runs in any thread."""
         if sort == self._pane.sorts[0]:
             return None
-        from .sort import sort_rows
-
         # The rows get their new items only when they are put.
         items = {row: item for row, item, _ in rows.items}
         name = sort.removesuffix(REVERSED)
@@ -180,3 +180,42 @@ class Arrangement:
                 return
             if row.haystack is None and self.rows is rows:
                 row.haystack = self._pane.haystack(item)
+
+
+def sort_rows(
+    keys: Sequence[Hashable],
+    sort_key: Callable[[RowKey], Any],
+    *,
+    reverse: bool = False,
+    lacks: Callable[[Any], bool] = lambda value: False,  # noqa: ARG005
+) -> list[Hashable]:
+    """The rows with the items of each heading sorted (stable); continuations stay below their items.
+
+    Items whose key `lacks` a value come last also in an order that is turned round.
+    """
+    sorted_keys: list[Hashable] = []
+    groups: list[list[Hashable]] = []
+
+    def flush() -> None:
+        if reverse:
+            known = [(sort_key(group[0]), group) for group in reversed(groups)]  # type: ignore[arg-type]
+            there = [pair for pair in known if not lacks(pair[0])]
+            there.sort(key=lambda pair: pair[0], reverse=True)
+            missing = [group for group in groups if lacks(sort_key(group[0]))]  # type: ignore[arg-type]
+            groups[:] = [group for _, group in there] + missing
+        else:
+            groups.sort(key=lambda group: sort_key(group[0]))  # type: ignore[arg-type]
+        for group in groups:
+            sorted_keys.extend(group)
+        groups.clear()
+
+    for key in keys:
+        if isinstance(key, RowKey):
+            groups.append([key])
+        elif isinstance(key, Continuation) and groups:
+            groups[-1].append(key)
+        else:
+            flush()
+            sorted_keys.append(key)
+    flush()
+    return sorted_keys

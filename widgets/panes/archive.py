@@ -16,8 +16,7 @@ from widgets.list.outline import Branch, OutlinePane
 from widgets.list.rows import Note
 from widgets.pane.base import Contents
 from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
-
-from .time_words import short_date
+from widgets.text.words import short_date
 
 if TYPE_CHECKING:
     from memory.document import Document

@@ -13,9 +13,7 @@ from widgets.input.fields import FieldSpec
 from widgets.list.columns import Column, Columns
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
 from widgets.text.styled_text import Line, Piece, line
-from widgets.text.task_words import short_moment
-
-from .time_words import dated
+from widgets.text.words import dated, short_moment
 
 if TYPE_CHECKING:
     from memory.facts import Fact, FactsLook

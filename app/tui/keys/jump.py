@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 
 from widgets.chrome.footer import KeyHints
 from widgets.chrome.jump import JumpPlace, labels
-from widgets.dialogs.modal import Modal
+from widgets.dialogs.dialogs import Modal
 from widgets.input.editors import SafeText
 
 

@@ -186,7 +186,7 @@ class Edits(Part):
         from memory.history.changes import file_name
         from memory.review.model import place_words
         from widgets.panes import pane_of
-        from widgets.panes.time_words import until
+        from widgets.text.words import until
 
         change = turned.change
         number, workspace, current = change.undoes or change.redoes, self.app.workspace, self.app.pane

@@ -11,7 +11,7 @@ from memory.base.safe_text import visible
 from widgets.chrome.header import Alert
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Piece, Tone, line
-from widgets.text.task_words import short_moment
+from widgets.text.words import short_moment
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot

@@ -15,7 +15,7 @@ from textual.widgets import Input
 from widgets.chrome.deferred_keys import after_typing
 from widgets.chrome.footer import KeyHints
 from widgets.chrome.frame import Frame
-from widgets.dialogs.modal import Modal
+from widgets.dialogs.dialogs import Modal
 from widgets.input.editors import SafeInput, SafeText
 from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation, Heading

@@ -20,7 +20,7 @@ from widgets.panes.tasks.detail import joined
 from widgets.text.glyphs import UNICODE
 from widgets.text.markdown import render_markdown
 from widgets.text.styled_text import line_text
-from widgets.text.task_words import card_line
+from widgets.text.words import card_line
 
 
 @pytest.mark.parametrize("size", [(160, 36), (120, 36), (80, 24)], ids=str)

@@ -19,7 +19,7 @@ from widgets.panes.tasks.detail import rest_of_body, task_detail
 from widgets.panes.tasks.pane import TasksPane
 from widgets.text.glyphs import ASCII, UNICODE
 from widgets.text.styled_text import line_text
-from widgets.text.task_words import card_line, task_row
+from widgets.text.words import card_line, task_row
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 

@@ -16,8 +16,8 @@ from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Contents, Pane
 from widgets.pane.rows import RowKey
-from widgets.panes.time_words import until
 from widgets.text.styled_text import Line
+from widgets.text.words import until
 
 from .more import DOORS, KEPT, MORE, cut, more_words, shown_of
 from .row import BriefRow

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from memory.base.safe_text import cell_width, visible
 from memory.files.tasks.values import moment_or_none
 from widgets.list.columns import Column, Columns
-from widgets.panes.time_words import since, until
 from widgets.text.styled_text import Line, Piece, line
-from widgets.text.task_words import PRIORITY_TONES, due_words, progress_line, short_moment
+from widgets.text.words import PRIORITY_TONES, due_words, progress_line, short_moment, since, until
 
 from .more import MORE
 

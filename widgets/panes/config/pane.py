@@ -17,8 +17,8 @@ from widgets.list.columns import Column, Columns
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
 from widgets.pane.unread import unread_rows
-from widgets.panes.time_words import next_run, until
 from widgets.text.styled_text import Line, Piece, line
+from widgets.text.words import next_run, until
 
 if TYPE_CHECKING:
     from memory.files.config import Config, Setting

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
-from widgets.panes.time_words import dated
 from widgets.text.styled_text import Line, Piece, line
+from widgets.text.words import dated
 
 from .lines import OPS, LineContext
 from .rows import DecisionRow, DreamRow, GateRow, HealthRow, InboxRow, InvalidRow, Json, MemoryRow, ShadowRow

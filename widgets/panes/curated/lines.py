@@ -6,9 +6,9 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Any, NamedTuple
 
 from widgets.list.columns import Column, Columns
-from widgets.panes.time_words import since
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
+from widgets.text.words import since
 
 from .rows import DecisionRow, DreamRow, GateRow, HealthRow, InboxRow, InvalidRow, MemoryRow, ShadowRow
 

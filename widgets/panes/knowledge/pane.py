@@ -14,8 +14,8 @@ from widgets.input.fields import FieldSpec, Kind
 from widgets.list.outline import Branch, OutlinePane
 from widgets.list.rows import Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
-from widgets.panes.time_words import dated
 from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
+from widgets.text.words import dated
 
 from .hints import WORDS, hint_lines, row_mark, states_of
 

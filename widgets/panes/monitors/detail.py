@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import Moment, format_local
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Spacer, Title
-from widgets.panes.time_words import beside, dated, next_run, until
 from widgets.text.glyphs import Glyphs, sparkline
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
+from widgets.text.words import beside, dated, next_run, until
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor

@@ -11,8 +11,8 @@ from widgets.detail import DetailLine
 from widgets.list.columns import Column, Columns
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
 from widgets.pane.unread import unread_rows
-from widgets.panes.time_words import from_when, next_run, since, until
 from widgets.text.styled_text import Line, Piece, line
+from widgets.text.words import from_when, next_run, since, until
 
 from .detail import alerts, is_blocked, is_unknown, state_pieces
 

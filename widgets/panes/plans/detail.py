@@ -6,10 +6,9 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
-from widgets.panes.time_words import dated
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, Tone, line
-from widgets.text.task_words import progress_line
+from widgets.text.words import dated, progress_line
 
 if TYPE_CHECKING:
     from memory.files.plans.model import Plan

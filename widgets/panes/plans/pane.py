@@ -17,7 +17,7 @@ from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge
 from widgets.pane.rows import RowKey
 from widgets.text.styled_text import Line, Piece, line, line_width
-from widgets.text.task_words import progress_line
+from widgets.text.words import progress_line
 
 from .detail import STATE_TONES, is_done, phase_name, phase_words, plan_detail, state_sign
 

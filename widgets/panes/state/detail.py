@@ -7,8 +7,8 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
-from widgets.panes.time_words import dated
 from widgets.text.styled_text import Line, Piece, Tone, line
+from widgets.text.words import dated
 
 from .diff import SIGNAL_WORDS, counted, diff_lines, signal_words
 from .rows import LISTS, TITLES, EntryRow, EventRow, EvidenceRow, SectionRow, SourceRow, StatusRow

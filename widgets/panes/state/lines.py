@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from widgets.list.columns import Column, Columns
-from widgets.panes.time_words import since
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
+from widgets.text.words import since
 
 from .detail import RUN_TONES, DetailContext
 from .diff import counted

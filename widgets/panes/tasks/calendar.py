@@ -15,7 +15,7 @@ from textual.message import Message
 
 from memory.files.tasks.agenda import Agenda, Occasion, month_of
 from widgets.calendar.month import Month
-from widgets.chrome.covered import Covered
+from widgets.chrome.compositor import Covered
 from widgets.pane.base import Pane
 from widgets.pane.filter import Fits
 from widgets.pane.parts import PaneList

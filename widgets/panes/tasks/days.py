@@ -16,7 +16,7 @@ from widgets.pane.rows import RowKey
 from widgets.panes.journal.pane import day_title
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece
-from widgets.text.task_words import PRIORITY_TONES
+from widgets.text.words import PRIORITY_TONES
 
 LONGEST_DAY = 100
 """Rows of one day; more are counted in a note."""

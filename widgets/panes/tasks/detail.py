@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, late_words, read_moment
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
-from widgets.panes.time_words import beside
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, line
-from widgets.text.task_words import PRIORITY_TONES, progress_line
+from widgets.text.words import PRIORITY_TONES, beside, progress_line
 
 if TYPE_CHECKING:
     from memory.files.tasks.model import Task

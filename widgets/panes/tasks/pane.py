@@ -11,7 +11,7 @@ from memory.files.tasks.due_filter import STATES, days_asked, due_when
 from widgets.detail import DetailLine
 from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.text.styled_text import Line, Piece, line
-from widgets.text.task_words import card_line, task_row
+from widgets.text.words import card_line, task_row
 
 from .views import TaskViews
 

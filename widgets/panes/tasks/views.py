@@ -18,7 +18,7 @@ from widgets.pane.rows import RowKey
 from widgets.pane.runs import Run
 from widgets.pane.visible_rows import REVERSED
 from widgets.text.styled_text import Line, Piece, clip_line, line
-from widgets.text.task_words import CARD_LINES
+from widgets.text.words import CARD_LINES
 
 if TYPE_CHECKING:
     from textual.geometry import Region
