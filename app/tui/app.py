@@ -30,13 +30,12 @@ from .forms.consent import ConsentPart
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID, PARTS, Action, command_of
 from .keys.type_ahead import TypeAhead
-from .live.away_summary import AwaySummary
 from .live.edits import Edits
 from .live.fleet import PANE as FLEET
 from .live.fleet import AllWorkspaces
 from .live.jobs import Jobs
 from .live.outside_changes import LogSource, OutsideChanges
-from .live.overview import OverviewPart
+from .live.overview import AwaySummary, OverviewPart
 from .live.prompts import PANE as PROMPT
 from .live.prompts import PromptSource
 from .live.proposals import PANE as INBOX

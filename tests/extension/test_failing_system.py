@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.tui.live.header_status import upkeep_of
+from app.tui.live.overview import upkeep_of
 from memory import systems
 from memory.errors import MemdeckError
 from memory.registry import REGISTRY

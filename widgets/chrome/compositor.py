@@ -145,8 +145,11 @@ def _without(whole: Region, part: Region) -> Iterator[Region]:
         yield Region(part.right, part.y, whole.right - part.right, part.height)
 
 
-# Textual takes the styles of the first base that is a widget.
-Mixin = Widget if TYPE_CHECKING else object
+if TYPE_CHECKING:
+    Mixin = Widget
+else:
+    # Textual takes the styles of the first base that is a widget.
+    Mixin = object
 
 
 class Covered(Mixin):

@@ -21,7 +21,6 @@ from .glyphs import UNICODE, Glyphs
 from .styled_text import Line, Tone, clip_line, plain_width
 
 if TYPE_CHECKING:
-    from textual.color import Color
     from textual.screen import Screen
     from textual.widget import Widget
 else:
