@@ -19,6 +19,7 @@ _HIDDEN = (
     "\x7f-\x9f"  # DEL and C1
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction marks, embeddings, overrides, isolates
     "\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb"  # zero width and other characters without a picture
+    "\u115f\u1160\u3164\uffa0\u17b4\u17b5\u180e"  # blank letters: not two terminals give them one width
     "\u2028\u2029"  # line ends to a terminal program, not to a memory file
     "\ud800-\udfff"  # bytes that are not UTF-8, and halves of pairs
     "\U000e0000-\U000e007f"  # tag characters

@@ -20,6 +20,7 @@ STEERING = {
     *map(chr, range(0x20)),
     *map(chr, range(0x7F, 0xA0)),
     *"\u061c\u200b\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2060\ufeff",
+    *"\u115f\u1160\u3164\uffa0\u17b4\u17b5\u180e",
     *map(chr, range(0xD800, 0xE000)),
     *map(chr, range(0xE0000, 0xE0080)),
 }
@@ -38,6 +39,7 @@ STEERING = {
         ("abc\u202exyz\u2069", r"abc\u202exyz\u2069"),
         ("a\u200bb\ufeffc\u2028d", r"a\u200bb\ufeffc\u2028d"),
         ("a\U000e0041b", r"a\U000e0041b"),
+        ("a\u3164b\uffa0", r"a\u3164b\uffa0"),
         ("caf\udce9", r"caf\xe9"),
         ("\ud800", r"\ud800"),
         ("👨‍👩‍👧 ❤️ é 中", "👨‍👩‍👧 ❤️ é 中"),
