@@ -12,7 +12,7 @@ from widgets.chrome.compositor import SparseCompositor
 from widgets.input.filter_bar import FilterBar
 from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation
-from widgets.text.styled_text import EMPTY, Line, Piece, line, wrap_line
+from widgets.text.styled_text import EMPTY, Line, Piece, clip_line, line, line_text, wrap_line
 
 from .rows import RowKey
 
@@ -30,14 +30,14 @@ class PaneList(LineList):
         super().__init__(classes="pane--list")
         self._pane = pane
         self._words = ""
-        self._wrapped: tuple[int, Sequence[Line]] = (-1, ())
+        self._wrapped: tuple[int, int, int, Sequence[Line]] = (-1, -1, 0, ())
 
     def say(self, words: str) -> None:
         """Say something where there are no rows. Drawn by the list itself: another widget in its place would be a
         layout of the whole screen for a letter in the filter.
         """
         if words != self._words:
-            self._words, self._wrapped = words, (-1, ())
+            self._words, self._wrapped = words, (-1, -1, 0, ())
             if not self.rows:
                 self.refresh()
 
@@ -53,13 +53,29 @@ class PaneList(LineList):
         """A line of the words, where there are no rows."""
         if self.rows or not self._words:
             return super().draw_below(y, width)
-        if self._wrapped[0] != width:
-            room = max(1, width - 2 * INDENT)
-            texts = (line(Piece(text, "muted")) for text in self._words.split("\n"))
-            self._wrapped = (width, [row for text in texts for row in wrap_line(text, room)])
-        lines = self._wrapped[1]
-        row = y - (len(lines) < self.size.height)
-        return self.draw(line(" " * INDENT, lines[row]) if 0 <= row < len(lines) else EMPTY, width)
+        height = self.size.height
+        if self._wrapped[:2] != (width, height):
+            self._wrapped = (width, height, *self._laid_out(width, height))
+        indent, lines = self._wrapped[2:]
+        row = y - (len(lines) < height)
+        return self.draw(line(" " * indent, lines[row]) if 0 <= row < len(lines) else EMPTY, width)
+
+    def _laid_out(self, width: int, height: int) -> tuple[int, Sequence[Line]]:
+        """Return how far the words are indented, and their lines: closer together where there is little room.
+
+        What has no room even then ends with an ellipsis.
+        """
+        texts = [line(Piece(text, "muted")) for text in self._words.split("\n")]
+        for indent in (INDENT, INDENT - 1):
+            lines = [row for text in texts for row in wrap_line(text, max(1, width - 2 * indent))]
+            if len(lines) <= height:
+                break
+            lines = [row for row in lines if line_text(row).strip()]
+            if len(lines) <= height:
+                break
+        if len(lines) > height > 0:
+            lines[height - 1 :] = [clip_line(line(lines[height - 1], Piece(" …", "muted")), width - 2 * indent)]
+        return indent, lines
 
     def move_to(self, position: int, *, direction: int = 1) -> None:
         """Put the cursor elsewhere; the entry comes with it, and nobody has to be told."""
