@@ -333,7 +333,7 @@ DRAFT = Condition(
 )
 WAY = Condition(
     lambda now: now.context.way,
-    "This workspace was not opened from another one: {pane.fleet|palette} shows them all.",
+    "This workspace was not opened from another one; {pane.fleet|palette} shows them all.",
     everywhere=True,
     about_entries=False,
 )
@@ -402,7 +402,7 @@ TYPED = Condition(
 )
 STATE = Condition(
     lambda now: now.pane_id == "state" and now.item is not None,
-    "This is of the state of a project: {pane.state|palette} shows it.",
+    "This is of the state of a project; {pane.state|palette} shows it.",
     special=True,
 )
 STATE_ANY = Condition(lambda now: now.pane_id == "state", "Only the state of a project is renewed.", special=True)
@@ -413,7 +413,7 @@ STATE_POINT = Condition(
 )
 CURATED = Condition(
     lambda now: now.pane_id == "curated",
-    "This is of curated memory: {pane.curated|palette} shows it.",
+    "This is of curated memory; {pane.curated|palette} shows it.",
     special=True,
 )
 CURATED_DECISION = Condition(
@@ -423,16 +423,16 @@ CURATED_DECISION = Condition(
 )
 REVIEW = Condition(
     lambda now: now.pane_id == "inbox" and now.item is not None,
-    "Only proposals of agents are accepted: {pane.inbox|palette} shows them.",
+    "Only proposals of agents are accepted; {pane.inbox|palette} shows them.",
     special=True,
 )
 PROMPT = Condition(
     lambda now: now.pane_id == "prompt",
-    "This is of what agents are told: {pane.prompt|palette} shows it.",
+    "This is of what agents are told; {pane.prompt|palette} shows it.",
     special=True,
 )
 PROMPT_ENTRY = Condition(
     lambda now: now.pane_id == "prompt" and bool(getattr(now.item, "ref", None)),
-    "Only entries that agents are told of are pinned and muted: {pane.prompt|palette} shows them.",
+    "Only entries that agents are told of are pinned and muted; {pane.prompt|palette} shows them.",
     special=True,
 )
