@@ -149,7 +149,8 @@ class MemdeckApp(Shell):
             AwaySummary(self, self.pane_state),
             self.agent_proposals.source,
         )
-        self.overlays = Overlays(self, self._allows, self.action_do)
+        self.overlays = Overlays(self, self._allows, self.action_do, self.pane_state)
+        self.overlays.wear()
         self.edits = Edits(self, self.refresher, self.outside_changes, overview, self.schedule, self.overlays)
         self.consent = ConsentPart(self, self.refresher, self.schedule, self.overlays, self.edits)
         self.navigation = Navigation(
@@ -333,6 +334,7 @@ class MemdeckApp(Shell):
         workspace = make(self, choice)
         if workspace is not None:
             self.workspace = workspace
+            self.overlays.wear()
             self.main_screen.header.path = short_path(str(workspace.root), self.environ)
             self.navigation.open_pane(self.navigation.first(), remember=False)
 

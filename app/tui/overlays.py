@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from widgets.chrome.jump import JumpPlace
 
     from .keys.registry import Action
+    from .pane_state import PaneState
     from .shell import Shell
 
 KEYS_SECONDS = 20.0
@@ -30,10 +31,12 @@ def theme_words(name: str) -> str:
 class Overlays(Part):
     """What lies over the panes for a moment."""
 
-    def __init__(self, app: Shell, allows: Callable[[Action], bool], act: Callable[[str], None]) -> None:
+    def __init__(
+        self, app: Shell, allows: Callable[[Action], bool], act: Callable[[str], None], pane_state: PaneState
+    ) -> None:
         """`allows` tells whether an action means something now, `act` does it."""
         super().__init__(app)
-        self._allows, self._act = allows, act
+        self._allows, self._act, self._pane_state = allows, act, pane_state
         self._recent: tuple[str, ...] = ()
 
     def palette(self) -> None:
@@ -124,9 +127,22 @@ class Overlays(Part):
         def answered(answer: tuple[str, str] | None) -> None:
             self.app.theme = before if answer is None else answer[1]
             if answer is not None:
+                self._pane_state.keep_theme(answer[1])
                 self.app.say(f"Colours: {theme_words(answer[1])}.")
 
         self.app.push_screen(Pick("Colours", options, looked=shown), answered)
+
+    def wear(self) -> None:
+        """Take the theme that the person chose last, where this terminal shows it as it is meant."""
+        name, depth = self._pane_state.theme, self.app.setup.depth
+        if name is None or name == self.app.theme:
+            return
+        from widgets.text.depth import offered
+
+        for theme in offered(depth):
+            if theme.name == name:
+                self.app.register_theme(theme)
+                self.app.theme = name
 
     def quit(self) -> None:
         """Leave."""

@@ -1,4 +1,4 @@
-"""The state of panes: the last pane, and of each pane position, filter and sort, per workspace and outside of it."""
+"""The state of panes, per workspace and outside of it: the last pane, position, filter and sort; and the colours."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
 
 from .part import Part
 
+if TYPE_CHECKING:
+    from memory.storage.places import StateFolder
+
 NAME = "view.json"
 """The file in the workspace's private state folder."""
+
+COLOURS = "colours.json"
+"""The file in the person's own folder beside those of workspaces: colours are chosen for all of them."""
 
 LONGEST = 500
 """Characters of one value that are kept."""
@@ -27,18 +33,36 @@ class PaneState(Part):
     def _read(self) -> Mapping[str, Any]:
         """What was written last; whatever is damaged counts as nothing."""
         if self._values is None:
-            self._values = {}
             workspace = self.app.workspace
-            if self.app.setup.remembers and workspace is not None and workspace.state is not None:
-                with suppress(MemdeckError, OSError, ValueError, RecursionError):
-                    data = workspace.state.folder.read(NAME)
-                    if data is not None:
-                        import json
-
-                        values = json.loads(data)
-                        if isinstance(values, dict):
-                            self._values = values
+            self._values = self._read_file(
+                None if workspace is None or workspace.state is None else workspace.state.folder, NAME
+            )
         return self._values
+
+    def _read_file(self, folder: StateFolder | None, name: str) -> Mapping[str, Any]:
+        if self.app.setup.remembers and folder is not None:
+            with suppress(MemdeckError, OSError, ValueError, RecursionError):
+                data = folder.read(name)
+                if data is not None:
+                    import json
+
+                    values = json.loads(data)
+                    if isinstance(values, dict):
+                        return values
+        return {}
+
+    def _write_file(self, folder: StateFolder, name: str, values: Mapping[str, Any]) -> None:
+        """Write a file; a folder that cannot be written to is no reason to complain."""
+        import json
+
+        from memory.storage import fsio
+
+        with suppress(MemdeckError, OSError):
+            opened = folder.open()
+            try:
+                fsio.put_private(name, opened, json.dumps(dict(values), ensure_ascii=True).encode(), durable=False)
+            finally:
+                os.close(opened)
 
     @property
     def last_pane(self) -> str | None:
@@ -142,16 +166,29 @@ class PaneState(Part):
         """Put everything that is remembered into its file."""
         workspace = self.app.workspace
         self._values = values
+        if workspace is not None and workspace.state is not None:
+            self._write_file(workspace.state.folder, NAME, values)
+
+    # The colours, which are the same in all workspaces
+
+    @property
+    def _person(self) -> StateFolder | None:
+        from memory.storage.places import StateFolder
+
+        workspace = self.app.workspace
         if workspace is None or workspace.state is None:
-            return
-        import json
+            return None
+        here = workspace.state.folder
+        return StateFolder(here.home, here.workspace, here.person, name="person")
 
-        from memory.storage import fsio
+    @property
+    def theme(self) -> str | None:
+        """The name of the theme that the person chose last, None: none was chosen."""
+        name = self._read_file(self._person, COLOURS).get("theme")
+        return name if isinstance(name, str) else None
 
-        text = json.dumps(dict(values), ensure_ascii=True)
-        with suppress(MemdeckError, OSError):
-            folder = workspace.state.folder.open()
-            try:
-                fsio.put_private(NAME, folder, text.encode(), durable=False)
-            finally:
-                os.close(folder)
+    def keep_theme(self, name: str) -> None:
+        """Remember at once which theme was chosen."""
+        folder = self._person
+        if self.app.setup.remembers and folder is not None:
+            self._write_file(folder, COLOURS, {"theme": name})

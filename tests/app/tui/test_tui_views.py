@@ -444,3 +444,50 @@ async def test_a_task_is_split_linked_and_noted(workspace: Workspace) -> None:
         await press(pilot, "enter")
         entry = next(one for one in workspace.snapshot().journal.entries() if one.title == "Task Note")
         assert (entry.title, entry.lines) == ("Task Note", ('"Ask Bob": he knows',))
+
+
+async def test_the_chosen_colours_are_there_again_in_every_workspace(tmp_path: Path, workspace: Workspace) -> None:
+    """What is tried and left with Esc is not kept; a terminal that has no such theme shows its usual one."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        usual = app.theme
+        app.overlays.themes()
+        await press(pilot, "down", "down", "escape")
+    app = make_app(workspace, pane="tasks")
+    assert app.theme == usual
+    async with running(app) as pilot:
+        app.overlays.themes()
+        await press(pilot, "down", "enter")
+        chosen = app.theme
+    assert chosen != usual
+    state = workspace.state
+    assert state is not None
+    other = make_workspace(tmp_path / "other", {})
+    beside = Workspace.open(other.root, state_home=state.folder.home, machine_zone=other.machine_zone)
+    assert [make_app(one).theme for one in (workspace, beside, other)] == [chosen, chosen, usual]
+    assert make_app(workspace, depth="16").theme == chosen
+    assert make_app(workspace, remembers=False).theme == usual
+    app = make_app(workspace)
+    app.pane_state.keep_theme("nord")
+    assert (make_app(workspace).theme, make_app(workspace, depth="256").theme) == ("nord", usual)
+    app.pane_state.keep_theme("no such theme")
+    assert make_app(workspace).theme == usual
+
+
+@pytest.mark.parametrize(
+    ("pane", "last"),
+    [
+        ("tasks", "Press a to add the first task."),
+        ("plans", "here."),
+        ("archive", "it would move."),
+        ("monitors", "or."),
+    ],
+)
+async def test_a_small_window_shows_what_an_empty_pane_is_for(tmp_path: Path, pane: str, last: str) -> None:
+    """At 40×10 all of it is there, blank lines left out where they have no room; in less it ends with an ellipsis."""
+    app = make_app(make_workspace(tmp_path, {"tasks.md": "## Pending\n"}), pane=pane)
+    async with running(app, (40, 10)) as pilot:
+        assert last in screen_text(app)
+        await pilot.resize_terminal(24, 7)
+        await settle(pilot)
+        assert "…" in screen_text(app)
