@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -23,15 +22,13 @@ from rich.console import RenderableType
 from textual._compositor import Compositor
 from textual._context import visible_screen_stack
 from textual.app import App
-from textual.cache import LRUCache
-from textual.css.model import RuleSet
-from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.worker import WorkerFailed, WorkerState
 
 from tests.examples import WHOLE
 from tests.patience import PATIENCE, within
+from tests.stylesheets import remember_rules
 
 
 async def drained(*_: float) -> None:
@@ -114,30 +111,7 @@ def without_frames() -> Iterator[None]:
         yield
 
 
-class _Parsed(LRUCache[Any, Any]):
-    """What was parsed with some variables, for all applications that have the same ones."""
-
-    def clear(self) -> None:
-        """Keep it: other variables have a cache of their own."""
-
-
-_parse_rules = Stylesheet._parse_rules
-
-
-@lru_cache(8)
-def _parsed(variables: frozenset[tuple[str, str]]) -> _Parsed:
-    return _Parsed(2048)
-
-
-def _parse_rules_once(self: Stylesheet, *arguments: Any, **options: Any) -> list[RuleSet]:
-    """Return the rules of a source, which a thousand applications of one test run have alike."""
-    if getattr(self, "_parsed_with", None) is not self._variables:
-        self._parsed_with = self._variables
-        self._parse_cache = _parsed(frozenset(self._variables.items()))
-    return _parse_rules(self, *arguments, **options)
-
-
-Stylesheet._parse_rules = _parse_rules_once
+remember_rules()
 textual.app.wait_for_idle = textual.pilot.wait_for_idle = drained
 Pilot._wait_for_screen = _screen_is_quiet
 
