@@ -90,7 +90,7 @@ def find_change(workspace: Workspace, change_id: str, actor: str) -> FoundChange
         FoundChange(record, room.together.history, room.place)
         for room in _rooms(workspace, actor)
         for record in room.together.history.beginning_with(change_id)
-        if room.folder is None or (change_id.strip() and room.together.history.was_accepted(record, room.folder))
+        if room.folder is None or room.together.history.was_accepted(record, room.folder)
     ]
     record = the_one([one.record for one in found], change_id)
     return next(one for one in found if one.record is record)

@@ -21,6 +21,7 @@ from memory.history.changes import list_changes, row, views_of
 from memory.history.versions import restore_version
 from memory.maintenance import maintain
 from memory.registry import REGISTRY
+from memory.review.taking_back import revert
 from memory.workspace import Workspace
 from tests.fixture_files import sample
 from tests.patience import PATIENCE
@@ -548,3 +549,15 @@ def test_operations_are_written_with_dots() -> None:
         for match in spaced.finditer(path.read_text("utf-8"))
     ]
     assert found == []
+
+
+@pytest.mark.parametrize("wanted", ["", " ", "\t"])
+def test_an_empty_id_names_no_change(tmp_path: Path, wanted: str) -> None:
+    """`changes revert "$ID"` without an id takes nothing back, also where there is one change only."""
+    made = Workspace.init(tmp_path / "new", NOW, actor="cli", state_home=tmp_path / "own", machine_zone=UTC)[0]
+    assert len(made.store.history.list(9)) == 1
+    for act in (made.store.history.get, lambda one: revert(made, one, actor="cli", now=NOW)):
+        with pytest.raises(NotFoundError) as caught:
+            act(wanted)
+        assert caught.value.code == "change.not_found"
+    assert len(made.store.history.list(9)) == 1

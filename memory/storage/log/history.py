@@ -285,7 +285,8 @@ class History:
     def beginning_with(self, change_id: str) -> tuple[ChangeRecord, ...]:
         """Return the changes whose ids begin so, the newest first, and not more than tell that they are several."""
         text = change_id.strip().upper()
-        return tuple(self.records("substr(id, 1, ?) = ?", (len(text), text), 21))
+        # Every id begins with nothing: an empty one names none, however few there are.
+        return tuple(self.records("substr(id, 1, ?) = ?", (len(text), text), 21)) if text else ()
 
     def regions(self, record: ChangeRecord, file: RecordedFile) -> tuple[Region, ...]:
         """Return what was different in one file of a change; none where the bytes were thinned out."""
@@ -432,7 +433,7 @@ def the_one(found: Sequence[ChangeRecord], change_id: str) -> ChangeRecord:
     exact = [record for record in found if record.id == text]
     if len(exact) == 1 or len(found) == 1:
         return (exact or found)[0]
-    if not found or not text:
+    if not found:
         raise NotFoundError("change.not_found", f"no change has the id {change_id[:40]!r}", "list them", id=change_id)
     raise AmbiguousError(
         "change.ambiguous",
