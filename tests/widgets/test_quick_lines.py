@@ -24,15 +24,16 @@ def cells(strip: Strip) -> list[tuple[str, object]]:
     return found
 
 
+@pytest.mark.parametrize("placeholder", ["", "a word"])
 @pytest.mark.parametrize("focused", [True, False])
 @pytest.mark.parametrize("kind", [SafeInput, FilterInput])
-async def test_an_editor_draws_its_text_as_textual_does(kind: type[SafeInput], focused: bool) -> None:
+async def test_an_editor_draws_its_text_as_textual_does(kind: type[SafeInput], focused: bool, placeholder: str) -> None:
     """Text, cursor and suggestion stand in the same cells in the same styles, wherever the cursor is."""
-    editor = kind()
+    editor = kind(placeholder=placeholder)
     app = Harness(lambda: [editor, SafeInput(id="other")])
     async with app.run_test(size=(24, 4)) as pilot:
         (editor if focused else app.query_one("#other", SafeInput)).focus()
-        for text in ("a", "priority:high", "部署 now", *(text[:60] for text in HOSTILE.values())):
+        for text in ("", "a", "priority:high", "部署 now", *(text[:60] for text in HOSTILE.values())):
             editor.text = text
             for at in dict.fromkeys((0, 1, len(editor.value) // 2, len(editor.value))):
                 editor.cursor_position = at

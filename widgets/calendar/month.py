@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from memory.files.tasks.agenda import weeks_of
-from widgets.text.drawing import Drawing
+from widgets.text.drawing import Drawing, near_each_other
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
 
@@ -159,10 +159,10 @@ class Month(Drawing, Widget):
         if len(before) != len(self._shown):
             self.refresh()
             return
-        width = self.size.width
-        for y, (old, new) in enumerate(zip(before, self._shown, strict=True)):
-            if old != new:
-                self.refresh(Region(0, y, width, 1))
+        others = [y for y, (old, new) in enumerate(zip(before, self._shown, strict=True)) if old != new]
+        if others:
+            width = self.size.width
+            self.refresh(*(Region(0, start, width, end - start) for start, end in near_each_other(others)))
 
     def on_resize(self) -> None:
         """Days may be wider or narrower."""

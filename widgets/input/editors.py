@@ -242,7 +242,9 @@ class SafeInput(Ordered, Repaint, Input):
         """The style of the text with that of parts upon it."""
         known = self._part_styles.get(parts)
         if known is None:
-            known = Style.chain(self.rich_style, *map(self.get_component_rich_style, parts))
+            known = (
+                self.rich_style if not parts else Style.chain(self._style(), *map(self.get_component_rich_style, parts))
+            )
             self._part_styles[parts] = known
         return known
 
@@ -256,9 +258,11 @@ class SafeInput(Ordered, Repaint, Input):
         return self.lines_of(crop, draw) or super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """The text with its cursor, and what it may go on with; a placeholder and a selection draws Textual."""
-        if y or not self.value or not self.selection.is_empty:
+        """The text with its cursor, and what it may go on with, or the placeholder; a selection draws Textual."""
+        if y or not self.selection.is_empty:
             return super().render_line(y)
+        if not self.value:
+            return self._hint_line() or super().render_line(y)
         text, at = picture(self.value), self.cursor_position
         rest = self._suggestion[len(text) :] if self.has_focus else ""
         cells = [(text, "")] if not rest else [(text, ""), (rest, "input--suggestion")]
@@ -270,6 +274,17 @@ class SafeInput(Ordered, Repaint, Input):
         strip = Strip([Segment(words, self._style(*names.split())) for words, names in cells])
         start = self.scroll_offset.x
         return strip.crop(start, start + width).extend_cell_length(width, self._style())
+
+    def _hint_line(self) -> Strip | None:
+        """The placeholder, the cursor upon its first character; None where it is not one line of plain characters."""
+        words, width = self.placeholder, self.scrollable_content_region.width + 1
+        if not words or not (words.isascii() and words.isprintable() and len(words) < width):
+            return None
+        cells = [(words, "input--placeholder")]
+        if self.has_focus and self._cursor_visible:
+            cells = [*_with_cursor(cells, 0)]
+        strip = Strip([Segment(text, self._style(*names.split())) for text, names in cells if text])
+        return strip.extend_cell_length(width, self._style())
 
 
 def _with_cursor(parts: Sequence[tuple[str, str]], at: int) -> Iterator[tuple[str, str]]:

@@ -73,6 +73,9 @@ class FilterInput(SafeInput):
     is_watched = False
     """Whether somebody sees each change at once, and no message has to tell of it."""
 
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """Its styles are the same with and without the focus; Textual would look for all of them again."""
+
     def _watch_value(self, value: str) -> None:
         completer = self.suggester
         known = completer.complete(value.casefold()) if value and isinstance(completer, LastWord) else None
@@ -230,7 +233,8 @@ class FilterBar(Widget):
             editor.text = text
             editor.cursor_position = len(editor.value)
         if focus:
-            self.screen.set_focus(editor)
+            # It is in view already: Textual would look for where it is to be scrolled to.
+            self.screen.set_focus(editor, scroll_visible=False)
 
     def prepare(self) -> None:
         """Have the editor ready before it is asked for: then opening it is a layout less.

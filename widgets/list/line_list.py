@@ -16,7 +16,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from widgets.chrome.go_prefix import GoPrefix, go_binding
-from widgets.text.drawing import Drawing
+from widgets.text.drawing import Drawing, near_each_other
 from widgets.text.styled_text import Line, Piece, line
 from widgets.timers import LateTimers
 
@@ -32,9 +32,6 @@ MARGIN = 1
 
 FLASH_SECONDS = 1.2
 """How long a changed row stays highlighted."""
-
-NEAR = 2
-"""So many lines between two that changed are drawn with them."""
 
 MOST_KEPT = 2048
 """How many pictures of rows are kept; then they are all drawn again, as they come into view."""
@@ -218,7 +215,8 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         if not self.is_attached:
             pass
         elif to_top or (top <= 0 and (self.holds_top or self._fits_from_top())):
-            self.scroll_to(y=0, animate=False, force=True, immediate=True)
+            if self.scroll_y or self.scroll_target_y:
+                self.scroll_to(y=0, animate=False, force=True, immediate=True)
         elif in_sight:
             first = item_from(rows, 0, 1) == self._position
             y = 0 if first else max(0, self._position - (position - top))
@@ -246,16 +244,8 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
                     places |= {*range(place, place + extent(listed, place))}
         seen = zip_longest(old[top : top + height], rows[top : top + height])
         others = [y for y, (before, now) in enumerate(seen) if before != now or y + top in places]
-        # Lines near each other are one region: a line that looks as before costs less than a further region.
-        regions: list[Region] = []
-        for y in others:
-            last = regions[-1] if regions else None
-            if last is not None and y - last.bottom <= NEAR:
-                regions[-1] = Region(0, last.y, region.width, y + 1 - last.y)
-            else:
-                regions.append(Region(0, y, region.width, 1))
-        if regions:
-            self.refresh(*regions)
+        if others:
+            self.refresh(*(Region(0, start, region.width, end - start) for start, end in near_each_other(others)))
 
     def _fits_from_top(self) -> bool:
         """Whether the cursor's row is in view where that begins at the top."""

@@ -102,6 +102,7 @@ class CardRows(Sequence[Hashable]):
     def __init__(self, items: Sequence[Hashable], lines: int) -> None:
         self._items = items
         self._lines = lines
+        self._made: dict[int, Continuation] = {}
 
     def __len__(self) -> int:
         """How many lines all of them take."""
@@ -119,8 +120,16 @@ class CardRows(Sequence[Hashable]):
             if self._lines == 1:
                 return self._items[place]
             return [self[one] for one in range(*place.indices(len(self)))]
-        item, number = divmod(place + len(self) if place < 0 else place, self._lines)
-        return self._items[item] if not number else Continuation(self._items[item], number)
+        if place < 0:
+            place += len(self)
+        made = self._made.get(place)
+        if made is not None:
+            return made
+        item, number = divmod(place, self._lines)
+        if not number:
+            return self._items[item]
+        made = self._made[place] = Continuation(self._items[item], number)
+        return made
 
     def __iter__(self) -> Iterator[Hashable]:
         """Go through the rows from the first to the last."""

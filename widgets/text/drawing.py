@@ -5,7 +5,7 @@ A widget that is to be drawn anew, as a whole or in part, tells its screen at on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Self
@@ -232,3 +232,18 @@ class Drawing(Repaint):
         elif missing < 0:
             return Segment.adjust_line_length(segments, max(0, width))
         return segments
+
+
+NEAR = 2
+"""So many lines between two that changed are drawn with them: that costs less than a further region."""
+
+
+def near_each_other(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Return the stretches that lines make, given in order: the first line of each and that behind its last one."""
+    start = end = lines[0]
+    for place in lines:
+        if place - end > NEAR:
+            yield start, end
+            start = place
+        end = place + 1
+    yield start, end

@@ -28,12 +28,14 @@ LONGEST = 24
 
 
 def words_of(pane: Pane) -> Callable[[], Sequence[str]]:
-    """What gives the completions of a filter: what the pane knows, then values of its rows as they are now, the usual
-    first.
+    """What gives the completions of a filter: what the pane knows, then values of the rows that are shown now, the
+    usual first.
     """
-    rows = [key.item for key in pane.line_list.rows[:ASKED] if isinstance(key, RowKey)]
+    listed = pane.line_list.rows
 
     def words() -> Sequence[str]:
+        # Asked for when a value is typed: the key that opens the filter is not kept waiting by it.
+        rows = [key.item for key in listed[:ASKED] if isinstance(key, RowKey)]
         counts: Counter[str] = Counter()
         for name in pane.filter_fields:
             for item in rows:

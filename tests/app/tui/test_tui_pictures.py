@@ -18,6 +18,7 @@ from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import burst, make_app, make_workspace, press, running
 from widgets.chrome.compositor import DrawnUpdate, SparseCompositor
 from widgets.list.line_list import LineList
+from widgets.pane.rows import RowKey
 from widgets.text.line_view import LineView
 
 KEYS = (
@@ -162,6 +163,27 @@ async def test_the_row_comes_before_the_entry(workspace: Workspace, monkeypatch:
         monkeypatch.setattr(SparseCompositor, "render_partial_update", noting)
         await press(pilot, "j")
         assert asked[:2] == [["list"], ["entry"]]
+
+
+async def test_the_key_that_opens_the_filter_reads_no_row(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What values may be completed to is looked for when a value is typed, and then it is known."""
+    asked: list[RowKey] = []
+    item = RowKey.item
+
+    def noting(row: RowKey) -> object:
+        asked.append(row)
+        return item.fget(row)  # type: ignore[attr-defined]
+
+    app = make_app(workspace)
+    async with running(app, frames=True) as pilot:
+        rows = len(app.navigation.pane.line_list.rows)
+        monkeypatch.setattr(RowKey, "item", property(noting))
+        await press(pilot, "slash")
+        assert len({*asked}) <= 1 < rows
+        await press(pilot, *"priority:l")
+        assert app.navigation.pane.filter_bar._editor._suggestion == "priority:low"
 
 
 async def test_an_entry_that_is_entered_at_once_is_that_of_the_cursor(workspace: Workspace) -> None:
