@@ -197,6 +197,9 @@ SLICE_SECONDS = 0.004
 FEW, FEW_SECONDS = 30_000, 0.005
 """A list of so many rows gets a longer first slice, which mostly looks at all: one picture is less work than two."""
 
+FEWEST = 4_000
+"""Of so many rows all are looked at before the first picture, also where it needs none of them but their count."""
+
 SAY_SECONDS = 0.1
 """How long a count stands before it is said how far it has come."""
 
@@ -226,7 +229,8 @@ class Narrowing:
         """Another text was typed."""
         self._shown = False
         self._said = perf_counter()
-        few = bool(self._wanted) and self._pane.row_count <= FEW
+        wanted = self._wanted
+        few = wanted is not None and self._pane.row_count <= (FEW if wanted else FEWEST)
         self._sift(FEW_SECONDS if few else SLICE_SECONDS, past_picture=few)
 
     def finish(self) -> None:

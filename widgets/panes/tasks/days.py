@@ -115,6 +115,7 @@ class MonthDays:
         self._made: dict[Hashable, DayRow] = {} if before is None else before._used
         self._used: dict[Hashable, DayRow] = {}
         self._row_of_place: dict[int, DayRow] = {}
+        self._titles: dict[date, str] = {}
         self.loads: Mapping[date, Load] = {}
         self._chosen: tuple[Fits | None, dict[date, list[Place]]] | None = None
         self._loaded: dict[date, list[Place]] | None = None
@@ -143,7 +144,7 @@ class MonthDays:
             places = days[day]
             if not places and day != chosen:
                 continue
-            keys += self._part(day_title(day.isoformat(), self._today), places, len(keys))
+            keys += self._part(self._title(day), places, len(keys))
             if not places:
                 words = "only what recurs often" if day in self._often_days else "nothing stands on this day"
                 keys.append(Note(words, len(keys)))
@@ -153,6 +154,13 @@ class MonthDays:
         if often := fitting(self._often, fits):
             keys += self._part(OFTEN, often, len(keys), often=True)
         return keys
+
+    def _title(self, day: date) -> str:
+        """What stands above a day; it is the same with each letter of a filter."""
+        title = self._titles.get(day)
+        if title is None:
+            title = self._titles[day] = day_title(day.isoformat(), self._today)
+        return title
 
     def _part(self, title: str, places: Sequence[Place], above: int, *, often: bool = False) -> list[Hashable]:
         """A heading and its rows, below so many rows."""
