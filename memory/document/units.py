@@ -43,11 +43,13 @@ def same_entry(one: Entry, other: Entry) -> bool:
     They are unless both say when they were created and differ in that and in half of their text. A priority in the
     title does not count.
     """
-    if _name(one) != _name(other):
+    if _heading(one) != _heading(other) and _name(one) != _name(other):
         return False
     dates = [entry.fields.get("created") for entry in (one, other)]
+    if None in dates or dates[0] == dates[1]:
+        return True
     shared, most = _shared(one, other)
-    return None in dates or dates[0] == dates[1] or shared * 2 > most
+    return shared * 2 > most
 
 
 def alike(one: Entry, other: Entry) -> bool:
@@ -85,22 +87,25 @@ def _lines(entry: Entry) -> set[str]:
     return {row for row in rows if row and not row.startswith("- created:")}
 
 
-def units_of(regions: Sequence[Region], *, by_place: bool = True) -> tuple[Unit, ...]:
+def units_of(
+    regions: Sequence[Region], *, by_place: bool = True, known: dict[bytes, Entry] | None = None
+) -> tuple[Unit, ...]:
     """Return what became of each entry in some regions, in file order; what only got blank lines is left out.
 
     An entry that has another place in the same regions is one unit. Bodies and front matter are none. `by_place` says
     that an entry which stands where another one went is that one with a new title, as after one operation; of what
     another program saved only entries that are `alike` are one, and only those of one title where it is older by its
-    own front matter, so that what it lacks was never seen by that program.
+    own front matter, so that what it lacks was never seen by that program. `known` keeps entries by their sources, so
+    that who asks for many regions of the same entries reads each entry once.
     """
     fits = None if by_place else same_entry if _went_back(regions) else alike
     single: list[Unit] = []
     for region in regions:
         if region.kind == "entries":
-            old, new = entries_in(region.before), entries_in(region.after)
+            old, new = _known(entries_in(region.before), known), _known(entries_in(region.after), known)
             single += paired(old, new, region.section, region.section, fits=fits)
         elif region.kind == "sections":
-            single += _in_sections(sections_in(region.before), sections_in(region.after), fits)
+            single += _in_sections(sections_in(region.before), sections_in(region.after), fits, known)
     return tuple(joined(single, fits=fits))
 
 
@@ -115,18 +120,25 @@ def _went_back(regions: Sequence[Region]) -> bool:
     return any(old is not None and new is not None and new < old for old, new in tops)
 
 
-def _in_sections(old: Sequence[Section], new: Sequence[Section], fits: Fits | None) -> Iterator[Unit]:
+def _known(entries: Sequence[Entry], known: dict[bytes, Entry] | None) -> Sequence[Entry]:
+    """Return entries as those objects that are known already, and note the others."""
+    return entries if known is None else [known.setdefault(entry.raw, entry) for entry in entries]
+
+
+def _in_sections(
+    old: Sequence[Section], new: Sequence[Section], fits: Fits | None, known: dict[bytes, Entry] | None
+) -> Iterator[Unit]:
     by_heading: dict[bytes, list[Section]] = {}
     for part in new:
         by_heading.setdefault(part.heading.rstrip(), []).append(part)
     for part in old:
         same = by_heading.get(part.heading.rstrip())
         other = same.pop(0) if same else None
-        entries = () if other is None else other.entries
-        yield from paired(part.entries, entries, part.title, part.title, fits=fits)
+        entries = () if other is None else _known(other.entries, known)
+        yield from paired(_known(part.entries, known), entries, part.title, part.title, fits=fits)
     for part in new:
         if part in by_heading[part.heading.rstrip()]:
-            yield from paired((), part.entries, part.title, part.title)
+            yield from paired((), _known(part.entries, known), part.title, part.title)
 
 
 def entries_in(raw: bytes) -> tuple[Entry, ...]:
@@ -211,6 +223,12 @@ def joined(units: Sequence[Unit], *, fits: Fits | None = None) -> Iterator[Unit]
 
 def _may_be(one: Entry, other: Entry | None, fits: Fits | None) -> bool:
     return other is not None and (fits is None or fits(one, other))
+
+
+def _heading(entry: Entry) -> bytes:
+    """Return the source of the heading, or more."""
+    end = entry.raw.find(b"\n")
+    return entry.raw if end < 0 else entry.raw[:end]
 
 
 def _name(entry: Entry) -> str:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from memory.document import parse
+from memory.document import nodes, parse
 from memory.document.compare import compare, compare_lines, lines_of
-from memory.document.units import units_of
+from memory.document.fields import FieldValues, read_fields
+from memory.document.units import Unit
 from memory.errors import ConflictError
 from memory.facts import FactStore
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import add_task, edit_task, remove_task
 from memory.history.changes import list_changes
 from memory.history.taken_back import bring_back_chosen, leave, revert_change, undone_changes
 from memory.history.versions import restore_version
 from memory.storage.log.records import ChangeRecord, Touched
-from memory.storage.log.taken_back import Regions, StaleSave, taken_back
+from memory.storage.log.taken_back import Regions, Save, StaleSave, taken_back
 from memory.workspace import Workspace
 from tests.growth import assert_in_proportion
 
@@ -311,10 +316,10 @@ def test_what_a_large_save_takes_back_is_named_in_proportion(kind: str) -> None:
         full, bare, regions = made
         other = compare_lines if kind == "lines" else lambda one, two: compare(parse(one), parse(two))
         record = ChangeRecord(1, "c1", NOW, "maintain", "maintain", "", ())
-        return taken_back(bare, full, other(bare, full), [(record, regions)], other, named)
+        return taken_back(bare, full, Save(other(bare, full)), [(record, regions)], other, named)
 
-    def named(regions: Regions) -> list[Touched]:
-        gone = [unit.before.title for unit in units_of(regions, by_place=False) if unit.before is not None]
+    def named(regions: Regions, units: Sequence[Unit]) -> list[Touched]:
+        gone = [unit.before.title for unit in units if unit.before is not None]
         gone += [line.decode().rstrip() for one in regions if one.kind == "lines" for line in lines_of(one.before)]
         return [Touched("tasks.md", None, title, "removed") for title in gone]
 
@@ -322,3 +327,35 @@ def test_what_a_large_save_takes_back_is_named_in_proportion(kind: str) -> None:
     assert isinstance(found, StaleSave)
     assert len(found.lost) >= 60
     assert_in_proportion(make, work, 300)
+
+
+def test_an_old_copy_over_changes_of_all_entries_reads_each_entry_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many versions of a file are compared, the fields of each entry that stood in one are read once."""
+    count, rounds = 120, 5
+    entries = "".join(f"### Task {number}\n- created: 2024-01-02\n- notes: none\n\n" for number in range(count))
+    workspace = workspace_in(tmp_path, f"{TASKS}\n{entries}")
+    stale = (workspace.memory / "tasks.md").read_text()
+
+    def build(snapshot: Snapshot, number: int) -> Edit:
+        document = snapshot.document("tasks.md")
+        section = document.section(0)
+        changed = [entry.set_field("notes", f"ours {number}") for entry in section.entries]
+        return Edit({"tasks.md": document.replaced(sections=(section.with_entries(changed),))}, "all of them")
+
+    for number in range(rounds):
+        at = NOW + timedelta(minutes=number)
+        workspace.change("edit", partial(build, number=number), actor="cli", now=at)
+    reads: Counter[bytes] = Counter()
+
+    def counted(source: bytes) -> FieldValues:
+        reads[source] += 1
+        return read_fields(source)
+
+    monkeypatch.setattr(nodes, "read_fields", counted)
+    save(workspace, stale.replace("### [LOW] Old", "### [LOW] Older"))
+    assert len(waiting(workspace)[0]) == count
+    twice = [source for source in reads if source.startswith(b"### Task") and reads[source] > 2]
+    # What is different between the save and the bytes before it is worked out for the log itself as well.
+    assert not twice

@@ -25,6 +25,7 @@ from .records import is_by_place
 if TYPE_CHECKING:
     import sqlite3
 
+    from memory.document.units import Unit
     from memory.storage.contracts import EntryReading
     from memory.storage.files.version import FileVersion
     from memory.storage.places import StateFolder
@@ -318,10 +319,13 @@ class ChangeLog:
         """
         from memory.document.units import units_of
 
+        return self._touched(path, regions, units_of(regions, by_place=by_place))
+
+    def _touched(self, path: str, regions: Sequence[Region], units: Sequence[Unit]) -> list[Touched]:
         from .records import Touched
 
         found = []
-        for unit in units_of(regions, by_place=by_place):
+        for unit in units:
             one = None if unit.before is None else self.reading.ref(path, unit.section, unit.before)
             other = None if unit.after is None else self.reading.ref(path, unit.new_section, unit.after)
             entry = unit.after or unit.before
@@ -418,18 +422,19 @@ class ChangeLog:
     ) -> None:
         """Note what a save of another program took back of changes that memdeck had made."""
         from . import taken_back_rows
-        from .taken_back import taken_back, titles_of
+        from .taken_back import Save, taken_back
 
-        most = taken_back_rows.reach(db, path, seq, titles_of(regions))
+        save = Save(regions)
+        most = taken_back_rows.reach(db, path, seq, save.titles)
         if not most:
             return
         stale = taken_back(
             before,
             data,
-            regions,
+            save,
             taken_back_rows.newest(db, path, seq),
             lambda old, new: self.regions(FileChange(path, old, new)),
-            lambda some: self.touched(path, some, by_place=False),
+            lambda some, units: self._touched(path, some, units),
             most,
         )
         if stale is not None:

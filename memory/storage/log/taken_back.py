@@ -61,20 +61,21 @@ class StaleSave:
 def taken_back(
     before: bytes,
     after: bytes,
-    regions: Regions,
+    save: Save,
     newest: Iterable[tuple[ChangeRecord, Regions]],
     compare: Callable[[bytes, bytes], Regions],
-    name: Callable[[Regions], Sequence[Touched]],
+    name: Callable[[Regions, Sequence[Unit]], Sequence[Touched]],
     most: int = MOST_BEHIND,
 ) -> StaleSave | None:
     """Return what a save that turned `before` into `after` took back of the changes made before it; None for nothing.
 
     `newest` are the changes of the file with what was different, newest first; `compare` says what is different
-    between bytes of the file, `name` which entries some regions touch. The newest `most` changes are looked at.
+    between bytes of the file, `name` which entries some regions touch, given what became of their entries. The newest
+    `most` changes are looked at.
     """
     if not after.strip():
         return None  # A file that is gone or empty is another matter.
-    older = _Older(before, after, regions, newest, compare)
+    older = _Older(before, after, save, newest, compare)
     # Each of these compares two files as a whole, so few of them are tried: 1, 2, 4, 8, then what lies between.
     if most < 1 or not older.fits(1):
         return None
@@ -89,19 +90,8 @@ def taken_back(
         judged, behind = older.judged(number), older.behind[:number]
         states = {state for state, *_ in judged}
         if "back" in states and "gone" not in states and behind[-1][0].actor != OUTSIDE:
-            return _stale(behind[-1][0].id, judged, behind, name)
+            return _stale(behind[-1][0].id, judged, behind, lambda made: name(made, save.units_of(made)))
     return None
-
-
-def titles_of(regions: Regions) -> frozenset[str] | None:
-    """Return the titles of the entries that a save touched; None where it touched other text, which has no title.
-
-    A save takes back a change of an entry only if it touched that entry itself.
-    """
-    if next(_texts(regions), None) is not None:
-        return None
-    units = units_of(regions, by_place=False)
-    return frozenset(one.title for unit in units for one in (unit.before, unit.after) if one is not None)
 
 
 class _Older:
@@ -111,7 +101,7 @@ class _Older:
         self,
         before: bytes,
         after: bytes,
-        regions: Regions,
+        save: Save,
         newest: Iterable[tuple[ChangeRecord, Regions]],
         compare: Callable[[bytes, bytes], Regions],
     ) -> None:
@@ -120,7 +110,7 @@ class _Older:
         self._kept = {0: before}  # A few of the older bytes, by the number of changes that they lack.
         self._oldest = before
         self._after = after
-        self._theirs = _Save(regions)
+        self._theirs = save
         self._newest = iter(newest)
         self._compare = compare
         self._known: dict[int, list[Judged]] = {}
@@ -234,13 +224,17 @@ class _Text:
     after: bytes
 
 
-class _Save:
+class Save:
     """What a save did to each entry and to each text, asked for by what they were."""
 
     def __init__(self, regions: Regions) -> None:
+        """Look at what is different in the file."""
+        self._read: dict[bytes, Entry] = {}
+        self._units: list[tuple[Regions, Sequence[Unit]]] = []
         self._by_source: dict[bytes, list[Unit]] = {}
         self._came: dict[bytes, list[Unit]] = {}
-        for unit in units_of(regions, by_place=False):
+        self._regions = regions
+        for unit in self.units_of(regions):
             if unit.before is not None:
                 self._by_source.setdefault(bare(unit.before), []).append(unit)
             elif unit.after is not None:
@@ -249,9 +243,28 @@ class _Save:
         for text in _texts(regions):
             self._texts.setdefault(text.title, []).append(text)
 
+    def units_of(self, regions: Regions) -> Sequence[Unit]:
+        """Return what became of the entries of some regions of the file, worked out once."""
+        known = next((units for some, units in self._units if some is regions), None)
+        if known is None:
+            known = units_of(regions, by_place=False, known=self._read)
+            self._units.append((regions, known))
+        return known
+
+    @property
+    def titles(self) -> frozenset[str] | None:
+        """The titles of the entries that it touched; None where it touched other text, which has no title.
+
+        A save takes back a change of an entry only if it touched that entry itself.
+        """
+        if self._texts:
+            return None
+        units = self.units_of(self._regions)
+        return frozenset(one.title for unit in units for one in (unit.before, unit.after) if one is not None)
+
     def judged(self, net: Regions) -> Iterator[Judged]:
         """Yield what the save made of each entry and text that some changes touched."""
-        for unit in units_of(net, by_place=False):
+        for unit in self.units_of(net):
             yield self._unit(unit)
         for text in _texts(net):
             yield self._text(text)
