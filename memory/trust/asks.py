@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memory.base.names import alike
@@ -217,10 +218,16 @@ def _checked(monitor: Monitor) -> tuple[str, str | None]:
 
 
 def _of_task(task: Task, twins: frozenset[str]) -> Ask:
-    action = task.action or ""
-    why = _same_name(task.title, twins) or _same_keys(task.entry) or _hidden(action, (task.title,))
-    line = _line(task.entry, "action", task.line)
-    return Ask("action", "command", action, task.title, task.file, line, ambiguous=why)
+    title, action, below, why = _action_of(task.entry)
+    why = _same_name(title, twins) or why
+    return Ask("action", "command", action, title, task.file, task.line + below, ambiguous=why)
+
+
+@lru_cache(maxsize=4096)
+def _action_of(entry: Entry) -> tuple[str, str, int, str]:
+    """Return the title of a task, its action, the line of that below the heading, and why it cannot be approved."""
+    title, action = entry.memo(Head).title, text_or_none(entry.fields.get("action")) or ""
+    return title, action, _line(entry, "action", 0), _same_keys(entry) or _hidden(action, (title,))
 
 
 def _settings(entry: Entry, *, whole: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -26,7 +27,7 @@ class DrawnUpdate(CompositorUpdate):
     """Strips for places of the screen, line by line, left to right."""
 
     def __init__(self, drawn: Iterable[Drawn]) -> None:
-        self.drawn = sorted(drawn, key=lambda one: one[:2])
+        self.drawn = sorted(drawn, key=itemgetter(0, 1))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Give them to Rich."""

@@ -318,16 +318,22 @@ class KeyHints(Drawing, Widget):
         room = width - 2 * self._indent + GAP
         kept = {_name(hint): hint for hint in self._hints if hint.id in self._pinned}
         last_first = [name for name in reversed(self._pinned) if name in kept]
+        room -= sum([hint.width + GAP for hint in kept.values()])
+
+        def shorten(name: str) -> int:
+            before = kept[name]
+            kept[name] = before._replace(description="")
+            return before.width - kept[name].width
+
         for name in last_first:
-            if sum(hint.width + GAP for hint in kept.values()) > room:
-                kept[name] = kept[name]._replace(description="")
+            if room < 0:
+                room += shorten(name)
         if others and last_first:
             # What can be done here is worth more than the words of a key that means the same everywhere.
-            over = sum(hint.width + GAP for hint in (*kept.values(), others[0])) - room
+            over = others[0].width + GAP - room
             last = kept[last_first[0]]
             if len(last.keys) == 1 and 0 < over <= last.width - 1:
-                kept[last_first[0]] = last._replace(description="")
-        room -= sum(hint.width + GAP for hint in kept.values())
+                room += shorten(last_first[0])
         lead = cell_width(self._lead) + GAP if self._lead else 0
         if others and room - lead < others[0].width + GAP:
             # What can be done counts more than what it is about, which the list says as well.
@@ -341,10 +347,11 @@ class KeyHints(Drawing, Widget):
             kept[_name(hint)] = hint
         self._places = []
         x = self._indent + lead
-        for hint in filter(None, (kept.get(_name(hint)) for hint in self._hints)):
-            if x + hint.width <= width:
-                self._places.append((x, x + hint.width, hint))
-                x += hint.width + GAP
+        for hint in filter(None, [kept.get(_name(hint)) for hint in self._hints]):
+            end = x + hint.width
+            if end <= width:
+                self._places.append((x, end, hint))
+                x = end + GAP
 
     def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002
         """As wide as there is room."""

@@ -277,7 +277,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         """Draw the lines of some items again, as far as they are in view."""
         top = max(0, round(self.scroll_y)) if items else 0
         for place, key in enumerate(self._rows[top : top + self.size.height] if items else (), top):
-            if _item_of(key) in items:
+            if (key.owner if isinstance(key, Continuation) else key) in items:
                 self.refresh_line(place)
 
     def render_row(self, key: Hashable, width: int) -> Line:
@@ -463,9 +463,9 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         self.settle_styles()
         return super().render_lines(crop)
 
-    def draw_below(self, y: int, width: int) -> Strip:  # noqa: ARG002
-        """A line of the view below the last row."""
-        return Strip.blank(width, self.rich_style)
+    def draw_below(self, places: range, width: int) -> list[Strip]:
+        """Lines of the view below the last row."""
+        return [Strip.blank(width, self.rich_style)] * len(places)
 
     def draw_lines(self, places: range, width: int) -> list[Strip]:
         """Some lines of the view; of rows that look as usual nothing is asked, only their pictures are looked up."""
@@ -480,14 +480,14 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         for y, key in enumerate(rows[top + places.start : top + places.stop], places.start):
             usual = y + top not in cursor and y + top != self._hover
             drawn.append((strips.get((key, width, ())) if usual else None) or self.draw_line(y, width))
-        drawn.extend(self.draw_below(y, width) for y in range(places.start + len(drawn), places.stop))
+        drawn += self.draw_below(range(places.start + len(drawn), places.stop), width)
         return drawn
 
     def draw_line(self, y: int, width: int) -> Strip:
         """One line of the view."""
         position = y + round(self.scroll_y)
         if not 0 <= position < len(self._rows):
-            return self.draw_below(y, width)
+            return self.draw_below(range(y, y + 1), width)[0]
         key = self._rows[position]
         states = self._states(position, key)
         cached = (key, width, states)
@@ -515,8 +515,3 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         gutter = (self.glyphs.cursor if here else " ") + (self.glyphs.mark if marked else " ")
         bar = self.segments(line(gutter), min(GUTTER, width), *states, "line-list--bar")
         return Strip([*bar, *self.segments(content, max(0, width - GUTTER), *states)], width)
-
-
-def _item_of(key: Hashable) -> Hashable:
-    """The item that a row belongs to."""
-    return key.owner if isinstance(key, Continuation) else key

@@ -148,7 +148,7 @@ class QuickBar(Repaint, ScrollBar):
             key: _bar_cell(cell, size.width, self.ground, filters)
             for key, cell in {id(cell): cell for cell in cells}.items()
         }
-        return tuple(made[id(cell)] for cell in cells)
+        return tuple([made[id(cell)] for cell in cells])
 
 
 @lru_cache(maxsize=256)

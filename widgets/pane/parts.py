@@ -49,16 +49,17 @@ class PaneList(LineList):
         assert isinstance(key, RowKey)
         return self._pane.draw_row(key.item, width)
 
-    def draw_below(self, y: int, width: int) -> Strip:
-        """A line of the words, where there are no rows."""
+    def draw_below(self, places: range, width: int) -> list[Strip]:
+        """Lines of the words, where there are no rows."""
         if self.rows or not self._words:
-            return super().draw_below(y, width)
+            return super().draw_below(places, width)
         height = self.size.height
         if self._wrapped[:2] != (width, height):
             self._wrapped = (width, height, *self._laid_out(width, height))
         indent, lines = self._wrapped[2:]
-        row = y - (len(lines) < height)
-        return self.draw(line(" " * indent, lines[row]) if 0 <= row < len(lines) else EMPTY, width)
+        top = int(len(lines) < height)
+        shown = [line(" " * indent, lines[y - top]) if 0 <= y - top < len(lines) else EMPTY for y in places]
+        return [self.draw(text, width) for text in shown]
 
     def _laid_out(self, width: int, height: int) -> tuple[int, Sequence[Line]]:
         """Return how far the words are indented, and their lines: closer together where there is little room.

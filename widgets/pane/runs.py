@@ -35,10 +35,11 @@ class Joined(Sequence[Any]):
     def __getitem__(self, place: Any) -> Any:
         """Return one item, or a list of those of a stretch."""
         if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(len(self)))]
-        if not -len(self) <= place < len(self):
+            return [self[one] for one in range(*place.indices(self._starts[-1]))]
+        number = self._starts[-1]
+        if not -number <= place < number:
             raise IndexError(place)
-        place %= len(self)
+        place %= number
         part = bisect_right(self._starts, place) - 1
         return self._parts[part][place - self._starts[part]]
 

@@ -98,10 +98,11 @@ class Repaint(Widget):
         if not self._plainly[1]:
             return None
         strips = draw(crop.line_range)
+        ground = self.ground
         for line_filter in self.get_line_filters():
-            strips = [strip.apply_filter(line_filter, self.ground) for strip in strips]
+            strips = [strip.apply_filter(line_filter, ground) for strip in strips]
         start, end = crop.column_span
-        if start or not all(strip.cell_length == end for strip in strips):
+        if start or {strip.cell_length for strip in strips} != {end}:
             strips = [strip.crop(start, end) for strip in strips]
         return strips
 

@@ -158,6 +158,12 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         self.settle_styles()
         return super().render_lines(crop)
 
+    def draw_lines(self, places: range, width: int) -> list[Strip]:
+        """Some lines of the view; those below the last one are all alike."""
+        end = min(places.stop, max(places.start, len(self._laid_out) - round(self.scroll_y)))
+        drawn = super().draw_lines(range(places.start, end), width)
+        return drawn + [self.draw_line(end, width)] * (places.stop - end) if end < places.stop else drawn
+
     def draw_line(self, y: int, width: int) -> Strip:
         """One line of the view."""
         row = y + round(self.scroll_y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -52,17 +52,26 @@ class Situation:
         return [] if self.pane is None else tasks_of(self.pane, self.items)
 
     @cached_property
+    def sections(self) -> frozenset[str]:
+        """The sections that hold those tasks."""
+        return frozenset([task.section for task in self.tasks])
+
+    @cached_property
     def monitors(self) -> list[Monitor]:
         """The monitors that a monitor's key applies to."""
         return [] if self.pane is None else monitors_of(self.pane, self.items)
 
+    def holding(self, conditions: Collection[Condition]) -> list[Condition]:
+        """Return those conditions that hold; each is asked once."""
+        held, reads = self._held, self.pane is not None
+        for condition in conditions:
+            if condition not in held:
+                held[condition] = (condition.everywhere or reads) and bool(condition.holds(self))
+        return [condition for condition in conditions if held[condition]]
+
     def allows(self, condition: Condition) -> bool:
         """Whether a condition holds; it is asked once."""
-        held = self._held.get(condition)
-        if held is None:
-            held = (condition.everywhere or self.pane is not None) and bool(condition.holds(self))
-            self._held[condition] = held
-        return held
+        return bool(self.holding((condition,)))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -209,7 +218,7 @@ def _offers(pane: Pane, name: str) -> bool:
 
 def _in_sections(*sections: str) -> Callable[[Situation], bool]:
     """Whether a task is in one of these sections."""
-    return lambda now: any(task.section in sections for task in now.tasks)
+    return lambda now: not now.sections.isdisjoint(sections)
 
 
 def _sorts(now: Situation) -> bool:

@@ -45,7 +45,7 @@ class KeyState(NamedTuple):
 
 def key_state(now: Situation) -> KeyState:
     """Return the state of the keys; each condition is asked once."""
-    held = frozenset([condition for condition in CONDITIONS if now.allows(condition)])
+    held = frozenset(now.holding(CONDITIONS))
     named = tuple([needs.named(now, bulk) for needs, bulk in NAMED if needs.named is not None and needs in held])
     enter = None
     if now.pane is not None and now.item is not None and not now.context.shows_one_pane:

@@ -120,10 +120,13 @@ def section_for(document: Document, date: str) -> tuple[Document, int]:
 
     Newest first unless the sections that are there rise.
     """
-    dated = [(index, found) for index, section in enumerate(document.sections) if (found := read_date(section.title))]
-    for index, found in dated:
+    dated: list[tuple[int, str]] = []
+    for index, section in enumerate(document.sections):
+        found = read_date(section.title)
         if found == date:
             return document, index
+        if found:
+            dated.append((index, found))
     dates = [found for _, found in dated]
     rises = sum((left < right) - (left > right) for left, right in pairwise(dates))
     if rises > 0:

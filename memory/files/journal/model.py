@@ -176,11 +176,10 @@ class Days:
         self.file = file
         self.document = document
         days = [Day(None, -1, len(document.head))] if len(document.head) else []
-        days += [
-            Day(read_date(section.title), index, len(section))
-            for index, section in enumerate(document.sections)
-            if len(section) or read_date(section.title)
-        ]
+        for index, section in enumerate(document.sections):
+            date, number = read_date(section.title), len(section)
+            if number or date:
+                days.append(Day(date, index, number))
         self.days: tuple[Day, ...] = tuple(days)
         self._twins: dict[str | None, dict[tuple[int, int], str]] = {}
 
