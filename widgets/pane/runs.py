@@ -35,7 +35,14 @@ class Joined(Sequence[Any]):
     def __getitem__(self, place: Any) -> Any:
         """Return one item, or a list of those of a stretch."""
         if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(self._starts[-1]))]
+            start, stop, step = place.indices(self._starts[-1])
+            if step != 1:
+                return [self[one] for one in range(start, stop, step)]
+            found: list[Any] = []
+            for first, items in zip(self._starts, self._parts, strict=False):
+                if first < stop and start < first + len(items):
+                    found.extend(items[max(0, start - first) : stop - first])
+            return found
         number = self._starts[-1]
         if not -number <= place < number:
             raise IndexError(place)

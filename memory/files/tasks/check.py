@@ -133,7 +133,7 @@ def _bad_cron(text: str) -> str | None:
 def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
     """Yield the findings of journal.md or of an archive of it."""
     data = document.dump()
-    bad_time = remembered(_bad_time, sum([len(section) for section in document.sections]))
+    bad_time = None
     for index, section in enumerate(document.sections):
         found = _DAY.fullmatch(section.title) if section.level == 2 else None
         if found is None:
@@ -144,6 +144,7 @@ def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Itera
             message = f"the date {found[1]} does not exist"
             yield Problem("error", name, document.line_of(index) + 1, "journal.date", message)
         for number in _untimed(section, data):
+            bad_time = bad_time or remembered(_bad_time, sum([len(one) for one in document.sections]))
             if (wrong := bad_time(section.entries[number])) is not None:
                 yield Problem(wrong[0], name, document.line_of(index, number) + 1, *wrong[1:])
 
