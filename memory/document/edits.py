@@ -145,13 +145,13 @@ def is_spaced(document: Document) -> bool:
     votes = seen = 0
     for index, part in document.all_sections():
         if len(part) > 1:
-            first = [blank_end(entry.raw) for entry in part.entries[: min(20, len(part) - 1)]]
+            first = [blank_end(part.source(at)) for at in range(min(20, len(part) - 1))]
             votes += 2 * sum(first) - len(first)
             seen += len(first)
         if part.heading and not part.lead.strip():
             votes += 1 if part.lead else -1
             seen += 1
-        end = part.entries[-1].raw if len(part) else part.lead
+        end = part.source(-1) if len(part) else part.lead
         if part.heading and end.strip() and index + 1 < len(document.sections):
             votes += 1 if blank_end(end) else -1
             seen += 1

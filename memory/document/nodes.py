@@ -315,6 +315,13 @@ class Section(Block):
         assert self._entries is not None
         return self._entries
 
+    def source(self, index: int) -> bytes:
+        """Return the source of one entry; the others are not cut out for it."""
+        if self._entries is not None:
+            return self._entries[index].raw
+        begin = index % len(self) + 1
+        return self._buffer[self._marks[begin] : self._marks[begin + 1]]
+
     @property
     def open_ended(self) -> bool:
         """Whether a fence or HTML block is still open at the end: what followed would not be a heading."""
