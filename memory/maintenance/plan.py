@@ -365,6 +365,25 @@ class _Moves(Sequence[Move]):
         return tuple(self)[index]
 
 
+class _TaskName:
+    """What a task is called: its title is in its heading, and for its ref alone all tasks of the file are looked at."""
+
+    def __init__(self, snapshot: Snapshot, at: tuple[int, int]) -> None:
+        self._snapshot = snapshot
+        self.at = at
+
+    @property
+    def title(self) -> str:
+        from memory.files.tasks.values import Head
+
+        section, number = self.at
+        return self._snapshot.document("tasks.md").section(section).entries[number].memo(Head).title
+
+    @property
+    def ref(self) -> str:
+        return self._snapshot.tasks.ref_at(*self.at)
+
+
 class _Views:
     """The typed views of a file's entries by their place; only the sections that somebody asks about are looked at."""
 
@@ -378,7 +397,7 @@ class _Views:
         """Return the view of the entry at (section, entry), None for one that is in no view."""
         section, number = place
         if self._file == "tasks.md":
-            return self._snapshot.tasks.at(section, number)
+            return _TaskName(self._snapshot, place)
         if section not in self._known:
             self._known[section] = {item.at[1]: item for item in self._items(section) if item.at[0] == section}
         return self._known[section].get(number)

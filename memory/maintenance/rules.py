@@ -157,6 +157,8 @@ def _choose_dated(
     age_of = _AgeByDay(today, age)
     picks: list[LeavingEntries] = []
     left: list[StayingEntry] = []
+    numbers: list[int] | None = None
+    begun, since = -1, today.date
     for section, number, entry, word in candidates:
         if word != "completed":
             left.append(StayingEntry(section, number, word))
@@ -173,7 +175,11 @@ def _choose_dated(
             reason = closed(day)
         if reason is None:
             assert isinstance(day, date)
-            picks.append(LeavingEntries(section, (number,), day))
+            if numbers is None or section != begun or day != since:
+                # Most of those of one day stand together: they leave as one.
+                numbers, begun, since = [], section, day
+                picks.append(LeavingEntries(section, numbers, day))
+            numbers.append(number)
         else:
             left.append(StayingEntry(section, number, reason))
     return RuleResult(count_entries(document), tuple(picks), tuple(left))

@@ -143,6 +143,17 @@ def test_tasks_without_a_usable_date_stay(completed: str | None, reason: str) ->
     assert [(left.section, left.entry, left.reason) for left in choice.left] == [(1, 0, reason)]
 
 
+def test_tasks_of_one_day_that_stand_together_leave_as_one() -> None:
+    """One pick holds all of them; another day between them, or another section, begins a new one."""
+    old, older = "2024-01-02", "2024-01-01"
+    text = document(
+        TASKS + "".join(task(name, at) for name, at in zip("abcde", (old, old, older, old, old), strict=True))
+    )
+    picks = choose_tasks(text, TODAY, days(7), never).picks
+    found = [(pick.section, list(pick.entries), pick.date.isoformat()) for pick in picks]
+    assert found == [(1, [0, 1], old), (1, [2], older), (1, [3, 4], old)]
+
+
 def test_only_completed_sections_are_looked_at() -> None:
     """Both Completed sections count, with or without a remark; other sections and the preamble do not."""
     old = task("old", "2023-01-01")
