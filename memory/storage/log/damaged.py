@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memory.storage import fsio
@@ -21,24 +22,24 @@ def damaged_files(folder: Path, name: str) -> tuple[Path, ...]:
 
 
 def move_aside(folder: int, database: str, name: str) -> str:
-    """Give a damaged database a name that none has, with the commits that are still beside it, and return the name.
+    """Give a damaged database a name that none has, with what belongs to it beside it, and return the name.
 
     The names are `name`, then that with a number that grows; the oldest goes where more than `KEPT` would stay.
     """
     taken = _numbered(os.listdir(folder), name)
     number = taken[-1][0] + 1 if taken else 1
     aside = _spelled(name, number)
-    for ending in ("-wal", "-shm"):
+    for ending in ("-wal", "-journal", "-shm"):
         # What a crash left beside an older one would be read as part of this one.
         fsio.remove(aside + ending, folder)
     fsio.rename(database, folder, aside, folder)
-    try:
-        fsio.rename(f"{database}-wal", folder, f"{aside}-wal", folder)
-    except FileNotFoundError:
-        pass
+    for ending in ("-wal", "-journal"):
+        # Commits that are not in their place yet, or what stood in the place of one that was not done.
+        with suppress(FileNotFoundError):
+            fsio.rename(database + ending, folder, aside + ending, folder)
     fsio.remove(f"{database}-shm", folder)
     for _, old in taken[: max(len(taken) + 1 - KEPT, 0)]:
-        for ending in ("", "-wal"):
+        for ending in ("", "-wal", "-journal"):
             fsio.remove(old + ending, folder)
     return aside
 

@@ -48,6 +48,8 @@ CHANGES = DatabaseKind(NAME, DAMAGED, "the change log", TABLES, VERSION, upgrade
 """The change log."""
 _MOMENT = 50
 """Milliseconds for which light work waits for other processes."""
+BULK = 8_000_000
+"""Bytes from which on what a transaction adds is written in bulk."""
 _DAMAGE = frozenset({11, 26})  # SQLITE_CORRUPT, SQLITE_NOTADB
 
 
@@ -72,20 +74,30 @@ class LogFile:
         self._timeout = timeout
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
+        self._level: int | None = None  # How the database is synced else, while it is written in bulk.
         self._mutex = RLock()
 
-    def run(self, work: Callable[[sqlite3.Connection], T], default: T, *, make: bool = True, light: bool = False) -> T:
+    def run(
+        self,
+        work: Callable[[sqlite3.Connection], T],
+        default: T,
+        *,
+        make: bool = True,
+        light: bool = False,
+        adds: int = 0,
+    ) -> T:
         """Return `work(connection)`, done in one transaction; `default`, with a warning, where it cannot be done.
 
         A damaged database is moved aside, and work begins with an empty one. Without `make` a database that is not
         there is not made, and `default` returned. RefusedError `state.*` for a folder
         that must not be relied on. `light` is for what may be tried again: it does not wait for the disk, for other
-        processes a moment only, and gives no warning where these are at work.
+        processes a moment only, and gives no warning where these are at work. `adds` is how many bytes the work is
+        about to add, where they may be many.
         """
         with self._mutex:
-            return self._run(work, default, make, light)
+            return self._run(work, default, make, light, adds)
 
-    def _run(self, work: Callable[[sqlite3.Connection], T], default: T, make: bool, light: bool) -> T:
+    def _run(self, work: Callable[[sqlite3.Connection], T], default: T, make: bool, light: bool, adds: int) -> T:
         import sqlite3
 
         for attempt in range(2):
@@ -93,6 +105,10 @@ class LogFile:
                 connection = self._open(make)
                 if connection is None:
                     return default
+                if adds > BULK:
+                    self._begin_bulk(connection)
+                elif make:
+                    self._end_bulk(connection)
                 with _lightly(connection, self._timeout) if light else nullcontext():
                     return _in_transaction(connection, work)
             except _Foreign as error:
@@ -138,7 +154,7 @@ class LogFile:
             self._close()
 
     def _close(self) -> None:
-        connection, self._connection = self._connection, None
+        connection, self._connection, self._level = self._connection, None, None
         if connection is not None:
             import sqlite3
 
@@ -146,6 +162,31 @@ class LogFile:
                 connection.close()
             except sqlite3.Error:
                 pass
+
+    def _begin_bulk(self, connection: sqlite3.Connection) -> None:
+        """Let transactions write what they add once, to its place, where no other process has the database open.
+
+        Usually it is written beside first and copied to its place from there. Now what stands in the places that change
+        is kept beside until the transaction is done, and whoever opens the database after a crash puts it back.
+        """
+        if self._level is not None or self.folder is None:
+            return
+        (self._level,) = connection.execute("PRAGMA synchronous").fetchone()
+        # With less a power cut could leave a transaction half done, which is so only when it is written beside.
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA busy_timeout = 0")
+        with _unless_shared():
+            connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute(f"PRAGMA busy_timeout = {round(self._timeout * 1000)}")
+
+    def _end_bulk(self, connection: sqlite3.Connection) -> None:
+        """Let transactions write as usual again; who opens the database next sees to that where it cannot be now."""
+        if self._level is None:
+            return
+        with _unless_shared():
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA synchronous = {self._level}")
+            self._level = None
 
     def _open(self, make: bool) -> sqlite3.Connection | None:
         """Return the connection, a new one where somebody removed the file meanwhile."""
@@ -249,6 +290,18 @@ def _in_transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Conn
             connection.execute("ROLLBACK")
         raise
     return result
+
+
+@contextmanager
+def _unless_shared() -> Iterator[None]:
+    """Leave undone what another process that has the database open does not let be done."""
+    import sqlite3
+
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if (error.sqlite_errorcode or 0) & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from memory.storage.changes import Change, FileChange, new_id
 from memory.storage.files.version import sha256
 
 from . import rows
-from .database import LogFile
+from .database import BULK, LogFile
 from .records import is_by_place
 
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ class ChangeLog:
             self._insert(db, change, planned, "pending")
             return True
 
-        return self.file.run(work, False)
+        added = sum(region.size for _, regions in planned for region in regions)
+        return self.file.run(work, False, adds=added)
 
     def done(self, change: Change, versions: dict[str, FileVersion]) -> None:
         """Note that the files of a change are in their places; `versions` as far as they are known for sure."""
@@ -189,7 +190,15 @@ class ChangeLog:
                 count += self._notice(db, one.path, one.data, one.version if one.settled else None, now)
             return count
 
-        return self.file.run(work, 0)
+        return self.file.run(work, 0, adds=self._first_sight(found))
+
+    def _first_sight(self, found: Sequence[FoundFile]) -> int:
+        """Return how many bytes are those of files that were never seen; 0 where they cannot be many."""
+        if sum(len(one.data or b"") for one in found) <= BULK:
+            return 0
+        nothing: list[str] = []
+        seen = self.file.run(rows.seen_paths, nothing, make=False)
+        return sum(len(one.data or b"") for one in found if one.path not in seen)
 
     def passing(self, one: FoundFile) -> bool:
         """Tell whether a file may be in the midst of another program's writing: missing, cut off or halved just now."""
