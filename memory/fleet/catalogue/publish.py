@@ -225,8 +225,8 @@ class Publisher:
         if any(counts):
             self._send()
         begun = self._some(first, pace.first, now, go_on, counts)
-        again += [path for path in first[:begun] if known[path].until is None]
-        self._some(again, pace.again, now, go_on, counts)
+        new = [path for path in (*changed, *first[:begun]) if known[path].until is None]
+        self._some([*new, *again], pace.again, now, go_on, counts)
         return Published(counts[0], counts[1], removed + counts[2], len(first) - begun)
 
     def _some(
@@ -297,8 +297,8 @@ class Publisher:
 
         counts = [0, 0]
         error: list[psycopg.Error] = []
-        # After the start of an agent: mostly all is as it was published, and edits shall not wait for a look at all.
-        first = bool(held.files) and not held.watched
+        # How it stands takes longer than to read what changed: edits shall not wait for that, here or elsewhere.
+        known = bool(held.files) and not held.broken
 
         def read(workspace: Workspace) -> dict[str, Any] | None:
             watched = (*watched_of(workspace), *self._local.beside(workspace))
@@ -312,9 +312,11 @@ class Publisher:
                 error.append(raised)
                 raise
             held.watched, held.stamp, held.until = watched, stamp, None
-            if first and not any(counts):
-                return None
-            standing = self._local.stand(workspace, now, held.problems if same else None)
+            if not same:
+                held.problems = None
+                if known:
+                    return None
+            standing = self._local.stand(workspace, now, held.problems)
             held.until, held.problems = standing.until, standing.overview.problems
             return standing.overview.json()
 
@@ -322,7 +324,7 @@ class Publisher:
         if error:
             raise error[0]
         if done is None:
-            return 0, 0
+            return counts[0], counts[1]
         overview = {"error": dict(done)} if isinstance(done, WorkspaceFailure) else done
         if held.mode == "names":
             overview = without_quotes(overview)

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
@@ -131,11 +132,14 @@ class HostAgent:
                     publisher = Publisher(database, self._local, self._host)
                     self._ready.set()
                     while not self._stopping.is_set():
+                        start = monotonic()
                         with told():
                             left = self._round(database, publisher)
                         pause = 1.0
                         if not left:
-                            self._stopping.wait(self._settings.each_seconds)
+                            # A round that took long is no reason to find what changed meanwhile any later.
+                            each = self._settings.each_seconds
+                            self._stopping.wait(max(each / 2, each - (monotonic() - start)))
             except UsageError as error:
                 if error.code != "fleet.not_initialised" or not self._ready.is_set():
                     raise
