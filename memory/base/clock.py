@@ -153,6 +153,12 @@ def say_span(seconds: float) -> str:
     return f"{hours} h" if hours < 24 else f"{round(hours / 24)} d"
 
 
+def say_ago(seconds: float) -> str:
+    """Say how long ago something was: `45 min ago`, `now` for less than half a minute."""
+    span = say_span(seconds)
+    return f"{span} ago" if span else "now"
+
+
 def humanize(moment: Moment, now: datetime, zone: tzinfo) -> str:
     """Say in a few words when a moment is, seen from now: `in 2 h`, `today 14:00`, `tomorrow`, `3 d ago`.
 
@@ -184,8 +190,7 @@ def late_words(moment: Moment, now: datetime, zone: tzinfo) -> str:
     days = (aware(now).astimezone(zone).date() - moment.date).days
     if moment.instant is None or days > 1:
         return f"{days} d ago"
-    span = say_span((now - moment.instant).total_seconds())
-    return f"{span} ago" if span else "now"
+    return say_ago((now - moment.instant).total_seconds())
 
 
 def _sided(span: str, past: bool) -> str:

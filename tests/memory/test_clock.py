@@ -23,6 +23,7 @@ from memory.base.clock import (
     late_words,
     machine_zone,
     read_moment,
+    say_ago,
     say_span,
 )
 from tests.patience import PATIENCE
@@ -195,6 +196,11 @@ def test_humanize(text: str, expected: str) -> None:
 def test_say_span(seconds: float, expected: str) -> None:
     """A span is rounded to its largest unit, the same in both directions."""
     assert expected == say_span(seconds) == say_span(-seconds)
+
+
+def test_say_ago() -> None:
+    """What was a moment ago is now, and never an empty span."""
+    assert [say_ago(seconds) for seconds in (0, 29, 45 * 60, 3 * 3600)] == ["now", "now", "45 min ago", "3 h ago"]
 
 
 @given(st.integers(1, 359))

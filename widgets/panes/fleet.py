@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from textual.message import Message
 
-from memory.base.clock import say_span
+from memory.base.clock import say_ago, say_span
 from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.list.columns import Column, Columns
 from widgets.list.line_list import LineList
@@ -195,7 +195,7 @@ class FleetPane(Pane):
     def _kept(self, item: WorkspaceOverview) -> str:
         if item.last_maintenance is None:
             return "never"
-        return say_span(max(0, int((self.now - item.last_maintenance).total_seconds())))
+        return say_span(max(0, int((self.now - item.last_maintenance).total_seconds()))) or "now"
 
     # The detail
 
@@ -210,7 +210,7 @@ class FleetPane(Pane):
             parts.append(Labelled("open", "it is this one", "accent"))
         if self._hosts:
             parts.append(Labelled("host", item.host))
-            heard = "never heard of" if item.age is None else f"heard {say_span(item.age)} ago"
+            heard = "never heard of" if item.age is None else f"heard {say_ago(item.age)}"
             if item.age is not None or item.stale:
                 parts.append(Labelled("heard", heard, "alert" if item.stale else "plain"))
         if item.error is not None:
@@ -241,7 +241,8 @@ class FleetPane(Pane):
     def _maintained(self, item: WorkspaceOverview) -> str:
         if item.last_maintenance is None:
             return "never"
-        return f"{item.last_maintenance.astimezone(self.zone):%Y-%m-%d %H:%M}, {self._kept(item)} ago"
+        age = (self.now - item.last_maintenance).total_seconds()
+        return f"{item.last_maintenance.astimezone(self.zone):%Y-%m-%d %H:%M}, {say_ago(max(0, age))}"
 
     # What happens in it
 

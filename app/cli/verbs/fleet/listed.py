@@ -216,11 +216,11 @@ def _counts(row: WorkspaceOverview) -> tuple[str, ...]:
 
 
 def _heard(row: WorkspaceOverview) -> str:
-    from memory.base.clock import say_span
+    from memory.base.clock import say_ago, say_span
 
     if row.age is None:
         return "never heard of"
-    return f"stale, {say_span(row.age)}" if row.stale else f"{say_span(row.age)} ago"
+    return f"stale, {say_span(row.age)}" if row.stale else say_ago(row.age)
 
 
 def _tell_failures(failed: Iterable[WorkResult]) -> int:
