@@ -26,7 +26,7 @@ from tests.crash import (
 )
 from tests.crash.calls import without_exchange, without_leases
 from tests.crash.kill import Tally
-from tests.crash.operations import Place, sample
+from tests.crash.operations import NOW, Operation, Place, sample
 from tests.examples import WHOLE
 
 STRIDE = 1 if WHOLE else 3
@@ -121,6 +121,33 @@ def test_memory_that_runs_out_behind_a_save_makes_no_failure_of_it(top: Path, mo
     monkeypatch.setattr(after, "OPERATIONS", saves)
     tally = after.after(top)
     assert tally.points > 20
+    assert tally.violations == []
+
+
+def test_memory_that_runs_out_behind_an_undo_of_several_parts_makes_no_failure_of_it(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was made in two transactions is taken back as one, and told as done, at whichever call memory ends."""
+
+    def in_parts(place: Place) -> None:
+        sample(place)
+        with place.workspace() as workspace:
+            for number, name in enumerate(("contacts", "knowledge")):
+                series = (b"together", number)
+                with workspace.store.transaction("prune", actor="cli", now=NOW, part=series) as transaction:
+                    data = transaction.read(f"memory/{name}.md").data
+                    transaction.write(f"memory/{name}.md", data + b"\n- one more\n", base=data)
+                    transaction.commit("one more")
+
+    def undo(place: Place) -> None:
+        with place.workspace() as workspace:
+            done = workspace.undo(actor="cli", now=NOW)
+        assert sorted(file.path for file in done.files) == ["memory/contacts.md", "memory/knowledge.md"]
+        assert done.summary == "undo: one more, in 2 parts"
+
+    monkeypatch.setattr(after, "OPERATIONS", [Operation("undo in parts", in_parts, undo)])
+    tally = after.after(top)
+    assert tally.points > 10
     assert tally.violations == []
 
 

@@ -151,11 +151,14 @@ class Undo:
         prefix = record.id[:SERIES]
         low, high = prefix + "0" * (26 - SERIES), prefix + "Z" * (26 - SERIES)
         parts = self._history.records(f"id BETWEEN ? AND ? AND id != ? AND {condition}", (low, high, record.id), 0)
-        changes = [self._turn(one, actor, now, name) for one in (record, *parts)]
         if not parts:
-            return changes[0]
-        files = tuple(file for change in changes for file in change.files)
-        return changes[-1]._replace(files=files, summary=f"{changes[0].summary}, in {len(changes)} parts")
+            return self._turn(record, actor, now, name)
+        changes = [self._turn(one, actor, now, name) for one in (record, *parts)]
+        # All is made: nothing that fails here may be taken for its failure.
+        try:
+            return _series(changes)
+        except MemoryError:
+            return _series(changes)
 
     def _turn(self, record: ChangeRecord, actor: str, now: datetime, name: str) -> Change:
         """Take a change back, or bring it back, in one transaction over all its files."""
@@ -278,6 +281,12 @@ class Undo:
                 file=file.path,
             )
         return regions
+
+
+def _series(changes: Sequence[Change]) -> Change:
+    """Return the changes that took a series back, or brought it back, as one."""
+    files = tuple(file for change in changes for file in change.files)
+    return changes[-1]._replace(files=files, summary=f"{changes[0].summary}, in {len(changes)} parts")
 
 
 def _refuse_thinned(record: ChangeRecord) -> None:
