@@ -12,7 +12,7 @@ from .errors import MemdeckError
 from .registry import registered, system_name
 
 if TYPE_CHECKING:
-    from .system_name import SystemName
+    from .registry import SystemName
 
 T = TypeVar("T")
 FAILED = "system.failed"

@@ -7,8 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.registry import REGISTRY, registered
-from memory.system_name import PaneEntry, SystemName
+from memory.registry import REGISTRY, PaneEntry, SystemName, registered
 
 if TYPE_CHECKING:
     from widgets.pane.base import Pane

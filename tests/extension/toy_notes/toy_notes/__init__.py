@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.system_name import PaneEntry, SystemName, VerbName
+from memory.registry import PaneEntry, SystemName, VerbName
 
 SYSTEM = SystemName(
     name="notes",
