@@ -64,6 +64,7 @@ def screen_cases(places: Places, size: str) -> Iterator[Case]:
         yield Case(name, _opened(command, titles, key), prepare, floor)
     key_floor = "work of a key in the minimal application"
     yield Case(key_floor, _floor_keys(places, tasks, wanted))
+    yield Case("work of the same key in the minimal application", _same_keys(places, tasks, wanted), None, key_floor)
     for view, key in (("list", b""), ("board", b"b"), ("calendar", b"c"), ("journal", JOURNAL)):
         yield Case(f"work of a key in the {view}", _keys(places, size, key, wanted), None, key_floor, 2)
 
@@ -96,6 +97,28 @@ def _floor_keys(places: Places, tasks: Path, wanted: list[str]) -> Callable[[], 
     return run
 
 
+def _same_keys(places: Places, tasks: Path, wanted: list[str]) -> Callable[[], dict[str, float]]:
+    """Return what takes the work of each of the keys in the minimal application, which pages and filters as well."""
+
+    def run() -> dict[str, float]:
+        command = [sys.executable, "-m", "bench.minimal_app", str(tasks)]
+        with Screen(command, places.environment()) as screen:
+            screen.wait_for(wanted)
+            screen.settle()
+            return _work(screen)
+
+    return run
+
+
+def _work(screen: Screen) -> dict[str, float]:
+    """Return the work of each of the keys, until its first picture and until nothing more comes."""
+    found = {}
+    for name, keys in KEYS:
+        picture, whole = screen.work(keys)
+        found |= {name: picture, f"{name}, all": whole}
+    return found
+
+
 def _keys(places: Places, size: str, view: bytes, wanted: list[str]) -> Callable[[], dict[str, float]]:
     """Return what takes the work of keys in a view: moving, paging, a filter that grows and shrinks.
 
@@ -115,10 +138,6 @@ def _keys(places: Places, size: str, view: bytes, wanted: list[str]) -> Callable
                 # A journal of 100,000 entries is made ready for the filter in the background.
                 screen.settle(quiet=1.0)
                 time.sleep(WARM_SECONDS if view == JOURNAL else 0)
-            found = {}
-            for name, keys in KEYS:
-                picture, whole = screen.work(keys)
-                found |= {name: picture, f"{name}, all": whole}
-            return found
+            return _work(screen)
 
     return run
