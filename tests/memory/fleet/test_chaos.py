@@ -183,6 +183,13 @@ def _check(paths: dict[str, list[Path]], tmp_path: Path) -> Counter[tuple[bytes,
     return held
 
 
+_TWICE = """
+SELECT w.path, e.title, array_agg(e.id), array_agg(e.ref), array_agg(f.name), array_agg(e.id = ANY (f.ids))
+FROM entry e JOIN file f ON f.id = e.file JOIN workspace w ON w.id = f.workspace GROUP BY 1, 2 HAVING count(*) > 1
+"""
+"""What the catalogue has several times, and whether the file knows of it."""
+
+
 def _check_catalogue(url: str) -> None:
     assert _ask(
         url, "SELECT status::text, count(*) FROM procrastinate_jobs WHERE task_name <> 'memdeck.clear' GROUP BY 1"
@@ -194,4 +201,6 @@ def _check_catalogue(url: str) -> None:
     assert [value for value, _ in balanced] in ([True], [])
     with CentralFleet(url) as central:
         hits = central.search("in:tasks go", START, 0)[0]
-        assert len({(hit.workspace, hit.entry.title) for hit in hits}) == len(hits)
+        found = Counter((hit.workspace, hit.entry.title) for hit in hits)
+        twice = [hit for hit in hits if found[hit.workspace, hit.entry.title] > 1]
+        assert not twice, [twice, _ask(url, _TWICE)]
