@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from memory.base.names import alike
@@ -30,6 +30,7 @@ SETTINGS = frozenset(
     ("method", "follow", "expect", "certificate", "unit", "host", "port", "path", "entry", "olderthan")
 )
 """The fields, in small letters, that say what a check looks at and when that is bad, beside those of every ask."""
+_SAME_NAME = "another entry has the same name"
 _OPEN = ("pending", "in-progress")
 _APART = frozenset({"autoremediate", "threshold", "interval", "timeout", "environment"})
 LONGEST = 8192
@@ -90,32 +91,33 @@ def monitor_asks(monitors: Iterable[Monitor]) -> tuple[Ask, ...]:
 
 
 def task_asks(tasks: TaskList) -> tuple[Ask, ...]:
-    """Return the actions of pending tasks and of those in progress; they run only by a person's own key.
+    """Return the actions of pending tasks and of those in progress; they run only by a person's own key."""
+    return tuple(replace(ask, line=_line(task.entry, "action", task.line)) for task, ask in _acting(tasks))
 
-    What an entry says is worked out once for it: after an edit of one task only that one is looked at.
-    """
-    acting = acting_tasks(tasks)
-    if not acting:
-        return ()
-    names = tasks.columns.of(_alike_title)
-    twins = frozenset(
-        task.title
-        for task in acting
-        if names.count(name := alike(task.title)) > 1
-        and sum(one.section in _OPEN for one, other in zip(tasks.tasks, names, strict=True) if other == name) > 1
-    )
-    return tuple(_of_task(task, twins) for task in acting)
+
+def task_asks_anywhere(tasks: TaskList) -> tuple[Ask, ...]:
+    """Return the same without their lines, each the same object as long as its entry is: cheap after an edit."""
+    return tuple(ask for _, ask in _acting(tasks))
 
 
 def acting_tasks(tasks: TaskList) -> list[Task]:
     """Return the open tasks that have an action."""
-    acts = tasks.columns.of(_acts)
-    return [task for task, it_acts in zip(tasks.tasks, acts, strict=True) if it_acts and task.section in _OPEN]
+    return [task for task, _ in _acting(tasks)]
 
 
-def _acts(entry: Entry) -> bool:
-    """Tell whether a task has an action."""
-    return b"action" in entry.raw and text_or_none(entry.fields.get("action")) is not None
+def _acting(tasks: TaskList) -> list[tuple[Task, Ask]]:
+    """Return the open tasks that have an action, with what they ask for; what an entry says is worked out once."""
+    asks = tasks.columns.of(_of_task)
+    found = [
+        (task, ask) for task, ask in zip(tasks.tasks, asks, strict=True) if ask is not None and task.section in _OPEN
+    ]
+    if not found:
+        return found
+    names = tasks.columns.of(_alike_title)
+    if len(set(names)) == len(names):
+        return found
+    count = Counter(name for task, name in zip(tasks.tasks, names, strict=True) if task.section in _OPEN)
+    return [(task, replace(ask, ambiguous=_SAME_NAME) if count[alike(ask.name)] > 1 else ask) for task, ask in found]
 
 
 def _alike_title(entry: Entry) -> str:
@@ -217,17 +219,14 @@ def _checked(monitor: Monitor) -> tuple[str, str | None]:
             return kind, None
 
 
-def _of_task(task: Task, twins: frozenset[str]) -> Ask:
-    title, action, below, why = _action_of(task.entry)
-    why = _same_name(title, twins) or why
-    return Ask("action", "command", action, title, task.file, task.line + below, ambiguous=why)
-
-
-@lru_cache(maxsize=4096)
-def _action_of(entry: Entry) -> tuple[str, str, int, str]:
-    """Return the title of a task, its action, the line of that below the heading, and why it cannot be approved."""
-    title, action = entry.memo(Head).title, text_or_none(entry.fields.get("action")) or ""
-    return title, action, _line(entry, "action", 0), _same_keys(entry) or _hidden(action, (title,))
+def _of_task(entry: Entry) -> Ask | None:
+    """Return what a task asks for, wherever it stands and whatever others are called; None where it has no action."""
+    action = text_or_none(entry.fields.get("action")) if b"action" in entry.raw else None
+    if action is None:
+        return None
+    title = entry.memo(Head).title
+    why = _same_keys(entry) or _hidden(action, (title,))
+    return Ask("action", "command", action, title, TASKS, 0, ambiguous=why)
 
 
 def _settings(entry: Entry, *, whole: bool) -> str:
@@ -258,7 +257,7 @@ def _twins(names: Sequence[str]) -> frozenset[str]:
 
 
 def _same_name(name: str, twins: frozenset[str]) -> str:
-    return "another entry has the same name" if name in twins else ""
+    return _SAME_NAME if name in twins else ""
 
 
 def _same_keys(entry: Entry) -> str:

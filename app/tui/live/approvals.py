@@ -52,7 +52,7 @@ class KnownApprovals:
         """
         from memory.systems.approvals import Approval
         from memory.systems.files import monitors_want
-        from memory.trust.consent import task_asks
+        from memory.trust.asks import task_asks_anywhere
 
         before = self._basis
         if before is None or before.decisions != decisions or not timedelta(0) <= now - before.since < LASTS:
@@ -62,8 +62,10 @@ class KnownApprovals:
             since = before.since
         if self._others is None or self._others[0] != other_changes:
             self._others = (other_changes, self._of_others(workspace))
-        monitors = self._own("monitors.md", snapshot, lambda: monitors_want(snapshot))
-        tasks = self._own("tasks.md", snapshot, lambda: task_asks(snapshot.tasks))
+        monitors = self._own(
+            "monitors.md", snapshot, lambda: tuple(replace(ask, line=0) for ask in monitors_want(snapshot))
+        )
+        tasks = self._own("tasks.md", snapshot, lambda: task_asks_anywhere(snapshot.tasks))
         basis = _Basis(since, decisions, monitors, tasks, self._others[1])
         if basis != before:
             asks = (*(("files", ask) for ask in (*monitors, *tasks)), *self._others[1])
@@ -77,7 +79,7 @@ class KnownApprovals:
         document, known = snapshot.document(file), self._asked.get(file)
         if known is None or known[0] is not document:
             # Where an entry stands changes with each line above it, and nothing is decided by that.
-            known = self._asked[file] = (document, tuple(replace(ask, line=0) for ask in asks()))
+            known = self._asked[file] = (document, asks())
         return known[1]
 
     def _of_others(self, workspace: Workspace) -> tuple[tuple[str, Ask], ...]:
