@@ -92,7 +92,8 @@ def monitor_asks(monitors: Iterable[Monitor]) -> tuple[Ask, ...]:
 
 def task_asks(tasks: TaskList) -> tuple[Ask, ...]:
     """Return the actions of pending tasks and of those in progress; they run only by a person's own key."""
-    return tuple(replace(ask, line=_line(task.entry, "action", task.line)) for task, ask in _acting(tasks))
+    found = ((tasks.tasks[number], ask) for number, ask in _acting(tasks))
+    return tuple(replace(ask, line=_line(task.entry, "action", task.line)) for task, ask in found)
 
 
 def task_asks_anywhere(tasks: TaskList) -> tuple[Ask, ...]:
@@ -102,22 +103,22 @@ def task_asks_anywhere(tasks: TaskList) -> tuple[Ask, ...]:
 
 def acting_tasks(tasks: TaskList) -> list[Task]:
     """Return the open tasks that have an action."""
-    return [task for task, _ in _acting(tasks)]
+    return [tasks.tasks[number] for number, _ in _acting(tasks)]
 
 
-def _acting(tasks: TaskList) -> list[tuple[Task, Ask]]:
-    """Return the open tasks that have an action, with what they ask for; what an entry says is worked out once."""
-    asks = tasks.columns.of(_of_task)
-    found = [
-        (task, ask) for task, ask in zip(tasks.tasks, asks, strict=True) if ask is not None and task.section in _OPEN
-    ]
+def _acting(tasks: TaskList) -> list[tuple[int, Ask]]:
+    """Return the places of the open tasks that have an action, with what they ask for; what an entry says is worked out
+    once, and no task is made.
+    """
+    asks, places = tasks.columns.of(_of_task), tasks.places(*_OPEN)
+    found = [(number, ask) for place in places for number in place if (ask := asks[number]) is not None]
     if not found:
         return found
     names = tasks.columns.of(_alike_title)
     if len(set(names)) == len(names):
         return found
-    count = Counter(name for task, name in zip(tasks.tasks, names, strict=True) if task.section in _OPEN)
-    return [(task, replace(ask, ambiguous=_SAME_NAME) if count[alike(ask.name)] > 1 else ask) for task, ask in found]
+    count = Counter(name for place in places for name in names[place.start : place.stop])
+    return [(number, replace(ask, ambiguous=_SAME_NAME) if count[names[number]] > 1 else ask) for number, ask in found]
 
 
 def _alike_title(entry: Entry) -> str:

@@ -17,8 +17,8 @@ from textual.style import Style
 THRESHOLDS = (2_000, 5, 20)
 """As `gc.set_threshold` takes them: a look at all new objects after some 200,000 of them, about 30 MiB of widgets."""
 
-ENOUGH = 15
-"""After so many looks at half-new objects, 150,000 of them, a moment without keys is used for a look at all."""
+ENOUGH = 6
+"""After so many looks at half-new objects, 60,000 of them, a moment without keys is used for a look at all."""
 
 
 @lru_cache(1024)

@@ -18,8 +18,11 @@ import memory
 from memory.document import parse
 from memory.errors import AmbiguousError, BlockedError, ConflictError, NotFoundError, RefusedError
 from memory.files.monitors import read_monitors
+from memory.files.tasks.model import TaskList, read_tasks
+from memory.trust.asks import task_asks
 from memory.trust.consent import Ask, Trust, blocked_error, monitor_asks
 from memory.trust.pins.named_files import Scripts
+from tests.growth import assert_in_proportion
 from tests.memory.trusting.conftest import MONITORS, NOW, Place
 from tests.patience import PATIENCE
 
@@ -620,3 +623,13 @@ def test_what_an_approval_does_not_cover_is_kept_with_it(place: Place, command: 
     kept = next(one for one in Trust(place.home, place.root).list() if one.ask == ask)
     assert kept.unknown == ("folders: scripts", "calls")
     assert place.trust.decide(ask).unknown == kept.unknown
+
+
+def test_asks_of_many_tasks_cost_in_proportion() -> None:
+    """Which of them have one title is counted once, not for each task."""
+
+    def make(size: int) -> TaskList:
+        text = "## Pending\n" + "".join(f"### Task {number}\n- action: echo {number}\n" for number in range(size))
+        return read_tasks("tasks.md", parse(text.encode()))
+
+    assert_in_proportion(make, task_asks, 400)
