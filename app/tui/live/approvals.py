@@ -70,8 +70,10 @@ class KnownApprovals:
         if basis != before:
             asks = (*(("files", ask) for ask in (*monitors, *tasks)), *self._others[1])
             self._decide(dict.fromkeys(ask for _, ask in asks))
-            self._found = tuple(Approval(name, ask, self._decided[ask]) for name, ask in asks if ask in self._decided)
+            found = tuple(Approval(name, ask, self._decided[ask]) for name, ask in asks if ask in self._decided)
             self._basis = basis
+            if found != self._found:
+                self._found = found
         return self._found
 
     def _own(self, file: str, snapshot: Snapshot, asks: Callable[[], tuple[Ask, ...]]) -> tuple[Ask, ...]:

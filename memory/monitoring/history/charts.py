@@ -127,10 +127,14 @@ def notice(
 
     `decided` is what all systems ask for: the system, what it asks for, and what was decided about it.
     """
+    from memory.trust.asks import acting_tasks
+
     monitors = snapshot.monitors.monitors
     waiting = []
     resting: set[str] = set()
     by_name = {monitor.name: monitor for monitor in monitors}
+    # There is no other open task of its title where one waits.
+    acting = {task.title: task for task in acting_tasks(snapshot.tasks)}
     for system, ask, decision in decided:
         if decision.allowed:
             continue
@@ -139,7 +143,8 @@ def notice(
             resting.add(ask.name)
         if decision.waits:
             place = ask.file if system == "files" else system
-            ref = monitor.ref if monitor is not None else _task_of(snapshot, ask) if ask.role == "action" else ""
+            about = monitor or (acting.get(ask.name) if ask.role == "action" else None)
+            ref = "" if about is None else about.ref
             waiting.append(WaitingAsk(ask, decision.why, place, ref, monitor))
     if not monitors:
         return Notice(tuple(waiting))
@@ -153,13 +158,6 @@ def notice(
     muted = [(monitor, mutes[key]) for monitor in monitors if (key := key_of(monitor.name)) in mutes]
     refs = frozenset(monitor.ref for monitor in monitors if monitor.name in resting)
     return Notice(tuple(waiting), tuple(muted), mutes.get("*"), refs)
-
-
-def _task_of(snapshot: Snapshot, ask: Ask) -> str:
-    """Return the ref of the task whose action is asked for; there is no other open one of its title."""
-    from memory.trust.consent import acting_tasks
-
-    return next((task.ref for task in acting_tasks(snapshot.tasks) if task.title == ask.name), "")
 
 
 def _asks(snapshot: Snapshot) -> tuple[Ask, ...]:
