@@ -25,7 +25,8 @@ from .edit import (
     refuse_conflict,
     started_document,
 )
-from .refs.refs import NamedItem, look_up, name_all
+from .refs.item_refs import NamedItem, name_all
+from .refs.refs import look_up
 
 if TYPE_CHECKING:
     from .reader import Files

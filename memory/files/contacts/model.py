@@ -15,7 +15,8 @@ from memory.document.lines_and_headings import encode
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import UsageError
 from memory.files.edit import Edit, one_line, started_document, with_end
-from memory.files.refs.refs import NamedItem, look_up, name_all
+from memory.files.refs.item_refs import NamedItem, name_all
+from memory.files.refs.refs import look_up
 
 if TYPE_CHECKING:
     from memory.files.reader import Files

@@ -13,7 +13,8 @@ from memory.document import Bullet, Document, Entry, Section
 from memory.document.fields import insert_line, read_bullets, split_lines
 from memory.errors import UsageError
 from memory.files.edit import Edit, one_line, started_document, with_end
-from memory.files.refs.refs import NamedItem, look_up, name_all
+from memory.files.refs.item_refs import NamedItem, name_all
+from memory.files.refs.refs import look_up
 
 if TYPE_CHECKING:
     from memory.files.reader import Files

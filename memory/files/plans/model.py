@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memory.base.remarks import is_absent
 from memory.document.nodes import bare
-from memory.files.refs.refs import Name, NamedItem, look_up, name_all
+from memory.files.refs.item_refs import Name, NamedItem, name_all
+from memory.files.refs.refs import look_up
 
 from .json_block import JsonPlan, JsonTask, read_plan_json
 from .parts import PlanPhase, PlanProblem, PlanTask
