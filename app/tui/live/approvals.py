@@ -41,6 +41,7 @@ class KnownApprovals:
         self._decided: dict[Ask, ConsentDecision] = {}
         self._basis: _Basis | None = None
         self._found: tuple[Approval, ...] = ()
+        self._kept: Trust | None = None
 
     def look(
         self, workspace: Workspace, snapshot: Snapshot, now: datetime, decisions: int, other_changes: int
@@ -89,7 +90,7 @@ class KnownApprovals:
         from memory.systems import systems_of
 
         found: list[tuple[str, Ask]] = []
-        trust = None if self._safe else self._trust()
+        trust = None if self._safe else self._decisions()
         for system in systems_of(workspace):
             if system.name == "files":
                 continue
@@ -102,6 +103,13 @@ class KnownApprovals:
     def _decide(self, asks: Iterable[Ask]) -> None:
         """Find out what was decided about those of which it is not known."""
         new = [ask for ask in asks if ask not in self._decided]
-        trust = self._trust() if new else None
+        trust = self._decisions() if new else None
         if trust is not None:
             self._decided.update(zip(new, trust.decide_all(new), strict=True))
+
+    def _decisions(self) -> Trust | None:
+        """Return the decisions: the same object while the person's settings are, for it knows the scripts it read."""
+        trust, kept = self._trust(), self._kept
+        if trust is None or kept is None or (kept.workspace, kept.settings) != (trust.workspace, trust.settings):
+            self._kept = trust
+        return self._kept
