@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.errors import MemdeckError
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
-from memory.fleet.watch import Stamp, stamp_of, watched_of
+from memory.fleet.watch import Stamp, files_at_rest, stamp_of, watched_of
 from memory.registry import registered
 from memory.search.match import day_number, tags_of
 
@@ -39,6 +39,10 @@ LONGEST = 100_000
 """Characters of an entry that are published; a search in depth reads the others."""
 REFRESH_SECONDS = 300
 """After how long a workspace that could not be opened is tried again."""
+TRIES = 3
+"""How often a workspace is read at one look until nobody wrote to it meanwhile."""
+UNSETTLED = 5
+"""The look at which one that is written to during every reading is published as it was read."""
 
 
 class Pace(NamedTuple):
@@ -121,6 +125,8 @@ class _Workspace:
     """Whether it could not be read the last time."""
     problems: int | None = None
     """What a check of its files found as they are now, where that is known: it is most of a look."""
+    unsettled: int = 0
+    """At how many looks, one after the other, somebody wrote to it while it was read."""
 
 
 class _Emptied(Exception):
@@ -138,6 +144,11 @@ class _Parcel:
     gone_files: list[int] = field(default_factory=list)
     gone_workspaces: list[int] = field(default_factory=list)
     standing: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def add(self, other: _Parcel) -> None:
+        """Add what is in another one."""
+        for one in fields(self):
+            getattr(self, one.name).extend(getattr(other, one.name))
 
 
 class Published(NamedTuple):
@@ -304,16 +315,21 @@ class Publisher:
         known = bool(held.files) and not held.broken
 
         def read(workspace: Workspace) -> dict[str, Any] | None:
-            watched = (*watched_of(workspace), *self._local.beside(workspace))
-            # Before the files are read: what changes meanwhile is seen in the next round.
-            stamp = stamp_of(watched)
-            same = stamp == held.stamp
-            try:
-                if not same:
-                    counts[:] = self._read(workspace, held)
-            except psycopg.Error as raised:
-                error.append(raised)
-                raise
+            for _ in range(TRIES):
+                watched = (*watched_of(workspace), *self._local.beside(workspace))
+                # Before the files are read: what changes meanwhile is seen in the next round.
+                stamp = stamp_of(watched)
+                same = stamp == held.stamp
+                try:
+                    if same or self._read_at_rest(workspace, held, counts):
+                        break
+                except psycopg.Error as raised:
+                    error.append(raised)
+                    raise
+            else:
+                held.unsettled += 1
+                return None
+            held.unsettled = 0
             held.watched, held.stamp, held.until = watched, stamp, None
             if not same:
                 held.problems = None
@@ -341,6 +357,30 @@ class Publisher:
             held.until = now + timedelta(seconds=REFRESH_SECONDS)
             held.watched, held.stamp = (str(path),), stamp_of((str(path),))
         return counts[0], counts[1]
+
+    def _read_at_rest(self, workspace: Workspace, held: _Workspace, counts: list[int]) -> bool:
+        """Put what is new in a workspace into the parcel, and tell whether all of it stood there at one moment.
+
+        What did not is left out: an entry that is moved meanwhile would be in two files, or in none.
+        """
+        files, parcel = dict(held.files), self._parcel
+        patient = held.unsettled < UNSETTLED - 1
+        before = files_at_rest(workspace)
+        if before is None and patient:
+            return False
+        self._parcel = _Parcel()
+        done = False
+        try:
+            found = self._read(workspace, held)
+            done = not patient or files_at_rest(workspace) == before
+            if done:
+                parcel.add(self._parcel)
+                counts[:] = found
+        finally:
+            self._parcel = parcel
+            if not done:
+                held.files = files
+        return done
 
     def _read(self, workspace: Workspace, held: _Workspace) -> tuple[int, int]:
         """Put what is new in a workspace into the parcel."""
