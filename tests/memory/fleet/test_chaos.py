@@ -138,6 +138,8 @@ def _trouble(own: Cluster, url: str, agents: list[Killed], chance: random.Random
     assert len(jobs) == total
 
     def done() -> int:
+        # The jobs move entries all the time; whoever looks finds each of them once.
+        assert _ask(url, _MOVING) in ([(total,)], []), _ask(url, _TWICE)
         return int((_ask(url, "SELECT count(*) FROM due") or [(0,)])[0][0])
 
     restarts = sorted(chance.sample(range(1, total // JOBS_A_KILL), RESTARTS))
@@ -154,27 +156,28 @@ def _trouble(own: Cluster, url: str, agents: list[Killed], chance: random.Random
     )
 
 
-def _published(url: str) -> Counter[tuple[bytes, str]]:
-    """Return the entries that the catalogue holds, by the path of their workspace and their title."""
+def _published(url: str) -> Counter[tuple[bytes, str, str]]:
+    """Return the entries that the catalogue holds, by the path of their workspace, their file and their title."""
     return Counter(
         _ask(
             url,
-            "SELECT w.path, e.title FROM entry e JOIN file f ON f.id = e.file JOIN workspace w ON w.id = f.workspace",
+            "SELECT w.path, f.name, e.title"
+            " FROM entry e JOIN file f ON f.id = e.file JOIN workspace w ON w.id = f.workspace",
         )
     )
 
 
-def _check(paths: dict[str, list[Path]], tmp_path: Path) -> Counter[tuple[bytes, str]]:
+def _check(paths: dict[str, list[Path]], tmp_path: Path) -> Counter[tuple[bytes, str, str]]:
     """Check the files, and return the entries that they hold as `_published` does."""
     dues = [START + timedelta(days=day) for day in range(DUES)]
-    held: Counter[tuple[bytes, str]] = Counter()
+    held: Counter[tuple[bytes, str, str]] = Counter()
     for host, some in paths.items():
         for number, path in enumerate(some):
             with Workspace.open(path, state_home=tmp_path / host / "state") as workspace:
                 changes = list_changes(workspace, actor="maintain")
                 assert sorted(change.time for change in changes) == dues
                 titles = Counter(record.title for record in records_of_all(workspace, ("tasks",)))
-                held.update({(os.fsencode(path), record.title): 1 for record in records_of_all(workspace)})
+                held.update({(os.fsencode(path), record.file, record.title): 1 for record in records_of_all(workspace)})
             name = f"{host}{number}"
             assert titles == Counter([f"Stay with {name}", *(f"Go {one} of {name}" for one in range(DUES))])
             kept = (path / ".aiter/memory/tasks.md").read_text()
@@ -183,6 +186,8 @@ def _check(paths: dict[str, list[Path]], tmp_path: Path) -> Counter[tuple[bytes,
     return held
 
 
+_MOVING = "SELECT count(*) FROM entry WHERE title LIKE 'Go %'"
+"""How many of the entries that the jobs move the catalogue holds."""
 _TWICE = """
 SELECT w.path, e.title, array_agg(e.id), array_agg(e.ref), array_agg(f.name), array_agg(e.id = ANY (f.ids))
 FROM entry e JOIN file f ON f.id = e.file JOIN workspace w ON w.id = f.workspace GROUP BY 1, 2 HAVING count(*) > 1
