@@ -10,6 +10,7 @@ import errno
 import fcntl
 import os
 import stat as st
+from _thread import allocate_lock  # `threading` is not needed for reading
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ __all__ = [
     "is_temporary",
     "keep_time",
     "link",
+    "make_database",
     "make_folder",
     "open_append",
     "open_folder",
@@ -78,6 +80,7 @@ _TEMPORARY = ".tmp"
 _NO_REPLACE, _EXCHANGE = 1, 2  # The flags of renameat2.
 _NO_FILE = frozenset({errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR})  # A socket or folder stands there.
 _NO_LINK = frozenset({errno.ELOOP, errno.EMLINK})  # A link that is not followed.
+_MAKING = allocate_lock()
 _libc: dict[str, Any] = {}
 
 
@@ -356,6 +359,26 @@ def open_lock(name: str, folder: int, path: str) -> int:
         os.close(fd)
         raise
     return fd
+
+
+def make_database(name: str, folder: int, path: str) -> None:
+    """Make an empty file (0600) for a database where there is none; RefusedError where something else stands there.
+
+    One that is there is never opened: closing it would let go of every lock that this process has on it. Connections
+    of the same process would go on without theirs, and another process would take away the commits under them.
+    """
+    with _MAKING:  # What one thread has just made and is about to close, another one must not find and lock.
+        try:
+            found = os.lstat(name, dir_fd=folder)
+        except OSError:
+            found = None
+        if found is None or not st.S_ISREG(found.st_mode):
+            os.close(open_lock(name, folder, path))
+            return
+    try:
+        allow(found, path)
+    except RefusedError as error:
+        raise faults.made_anew(error) from error
 
 
 def overwrite(fd: int, data: bytes) -> None:

@@ -202,8 +202,7 @@ class LogFile:
                 return None
             folder = self.folder.open()
             try:
-                # Makes it 0600; a link in its place is refused.
-                os.close(fsio.open_lock(self.kind.name, folder, str(self.folder.path / self.kind.name)))
+                fsio.make_database(self.kind.name, folder, str(self.folder.path / self.kind.name))
             finally:
                 os.close(folder)
             target = str(self.folder.path / self.kind.name)

@@ -87,7 +87,7 @@ class Derived:
         if make:
             folder = self._folder.open()
             try:
-                os.close(fsio.open_lock(self._name, folder, self._name))  # 0600; a link in its place is refused
+                fsio.make_database(self._name, folder, self._name)
             finally:
                 os.close(folder)
         connection = sqlite3.connect(

@@ -114,7 +114,7 @@ class WorkspaceList:
             finally:
                 os.close(top)
             try:
-                os.close(fsio.open_lock(_NAME, folder, str(self.path)))  # 0600; a link in its place is refused
+                fsio.make_database(_NAME, folder, str(self.path))
             finally:
                 os.close(folder)
             with closing(sqlite3.connect(self.path, timeout=_SECONDS)) as made, made:
