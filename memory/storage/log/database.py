@@ -174,16 +174,14 @@ class LogFile:
         (self._level,) = connection.execute("PRAGMA synchronous").fetchone()
         # With less a power cut could leave a transaction half done, which is so only when it is written beside.
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA busy_timeout = 0")
-        with _unless_shared():
+        with _unless_shared(connection, self._timeout):
             connection.execute("PRAGMA journal_mode = DELETE")
-        connection.execute(f"PRAGMA busy_timeout = {round(self._timeout * 1000)}")
 
     def _end_bulk(self, connection: sqlite3.Connection) -> None:
         """Let transactions write as usual again; who opens the database next sees to that where it cannot be now."""
         if self._level is None:
             return
-        with _unless_shared():
+        with _unless_shared(connection, self._timeout):
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {self._level}")
             self._level = None
@@ -292,15 +290,23 @@ def _in_transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Conn
 
 
 @contextmanager
-def _unless_shared() -> Iterator[None]:
-    """Leave undone what another process that has the database open does not let be done."""
+def _unless_shared(connection: sqlite3.Connection, timeout: float) -> Iterator[None]:
+    """Leave undone at once what another process, or a query that is not read to its end, does not let be done now."""
     import sqlite3
 
+    connection.execute("PRAGMA busy_timeout = 0")
     try:
         yield
     except sqlite3.OperationalError as error:
-        if (error.sqlite_errorcode or 0) & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        # Of a query that is under way SQLite says nothing but that it is an error.
+        if (error.sqlite_errorcode or 0) & 0xFF not in (
+            sqlite3.SQLITE_BUSY,
+            sqlite3.SQLITE_LOCKED,
+            sqlite3.SQLITE_ERROR,
+        ):
             raise
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {round(timeout * 1000)}")
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
@@ -95,6 +96,39 @@ def test_one_that_opens_it_meanwhile_writes_as_usual(folder: StateFolder) -> Non
     file.run(put("last", b"three"), None)
     assert kept(other) == {"long": LONG, "longer": LONG, "small": b"two", "last": b"three"}
     assert file.warnings == other.warnings == []
+
+
+def test_who_reads_meanwhile_is_not_waited_for(folder: StateFolder) -> None:
+    """While another one reads, the database stays as it is; it is written as usual once that one is done."""
+    file = LogFile(folder)
+    file.run(put("long", LONG), None, adds=len(LONG))
+    assert file._connection is not None
+    with closing(sqlite3.connect(folder.path / NAME, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM base_data").fetchone() == (1,)
+        file._end_bulk(file._connection)
+        assert file._connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        assert file._connection.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert file._connection.execute("PRAGMA busy_timeout").fetchone() == (2000,)
+    file.run(put("small", b"one"), None)
+    assert mode(file) == "wal"
+    assert kept(LogFile(folder)) == {"small": b"one", "long": LONG}
+    assert file.warnings == []
+
+
+def test_a_query_that_is_not_read_to_its_end_is_no_hindrance(folder: StateFolder) -> None:
+    """A long transaction behind one is written as usual, and the one after it."""
+    file = LogFile(folder)
+    for name in ("one", "two", "three"):
+        file.run(put(name, b"bytes"), None)
+    rows = file.run(lambda db: db.execute("SELECT path FROM base_data"), None)
+    assert rows is not None
+    assert rows.fetchone()
+    file.run(put("long", LONG), None, adds=len(LONG))
+    file.run(put("small", b"four"), None)
+    rows.close()
+    assert file.warnings == []
+    assert set(kept(LogFile(folder))) == {"one", "two", "three", "long", "small"}
 
 
 def test_a_long_transaction_that_fails_leaves_nothing(folder: StateFolder) -> None:
