@@ -43,6 +43,11 @@ class KnownApprovals:
         self._found: tuple[Approval, ...] = ()
         self._kept: Trust | None = None
 
+    @property
+    def since(self) -> datetime | None:
+        """When everything was last asked for anew."""
+        return None if self._basis is None else self._basis.since
+
     def look(
         self, workspace: Workspace, snapshot: Snapshot, now: datetime, decisions: int, other_changes: int
     ) -> tuple[Approval, ...]:

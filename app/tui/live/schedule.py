@@ -57,7 +57,7 @@ class Schedule(Part):
         self._leads = False
         self._keeping: Job | None = None
         self._told: set[str] = set()
-        self._noticed: tuple[tuple[object, ...], Notice] | None = None
+        self._noticed: tuple[tuple[object, object, object], Notice] | None = None
         self._approvals = KnownApprovals(self.trust, app.environ, safe=app.safe)
         self._decided = 0
         self._lock = threading.Lock()
@@ -313,9 +313,11 @@ class Schedule(Part):
         workspace = self.app.workspace
         if workspace is None:
             return Notice()
-        approvals = self._approvals.look(workspace, snapshot, now, self._decided, self._files.other_changes)
-        basis = (snapshot.document("monitors.md"), approvals)
+        decided = self._decided
+        approvals = self._approvals.look(workspace, snapshot, now, decided, self._files.other_changes)
+        # Who is muted is in no file: asked again whenever the approvals are, also where those are as they were.
+        basis = (snapshot.document("monitors.md"), approvals, (decided, self._approvals.since))
         known = self._noticed
-        if known is None or any(one is not other for one, other in zip(known[0], basis, strict=True)):
+        if known is None or known[0][2] != basis[2] or known[0][0] is not basis[0] or known[0][1] is not basis[1]:
             known = self._noticed = (basis, notice(workspace, snapshot, now, approvals))
         return known[1]
