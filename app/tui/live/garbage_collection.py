@@ -14,11 +14,14 @@ from textual._styles_cache import StylesCache
 from textual.color import Color
 from textual.style import Style
 
-THRESHOLDS = (2_000, 5, 20)
-"""As `gc.set_threshold` takes them: a look at all new objects after some 200,000 of them, about 30 MiB of widgets."""
+THRESHOLDS = (2_000, 5, 3)
+"""As `gc.set_threshold` takes them: a look at all new objects after some 50,000 of them, about 8 MiB of widgets.
 
-ENOUGH = 6
-"""After so many looks at half-new objects, 60,000 of them, a moment without keys is used for a look at all."""
+Memory that was taken once is not given back, so what waits for a look counts for as long as the application runs.
+"""
+
+ENOUGH = 2
+"""After so many looks at half-new objects, 25,000 of them, a moment without keys is used for a look at all."""
 
 
 @lru_cache(1024)
