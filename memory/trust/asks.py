@@ -117,8 +117,17 @@ def _acting(tasks: TaskList) -> list[tuple[int, Ask]]:
     names = tasks.columns.of(_alike_title)
     if len(set(names)) == len(names):
         return found
-    count = Counter(name for place in places for name in names[place.start : place.stop])
-    return [(number, replace(ask, ambiguous=_SAME_NAME) if count[names[number]] > 1 else ask) for number, ask in found]
+    count: Counter[str] = Counter()
+    for place in places:
+        count.update(names[place.start : place.stop])
+    twins = tasks.columns.of(_of_twin)
+    return [(number, (twins[number] or ask) if count[names[number]] > 1 else ask) for number, ask in found]
+
+
+def _of_twin(entry: Entry) -> Ask | None:
+    """Return what a task asks for that shares its name with another open one; None where it has no action."""
+    ask = _of_task(entry)
+    return None if ask is None else replace(ask, ambiguous=_SAME_NAME)
 
 
 def _alike_title(entry: Entry) -> str:
