@@ -1,4 +1,4 @@
-"""The memory of a server that stays: garbage is collected, and what is free goes back to the system."""
+"""The memory of a process that stays: garbage is collected, and what is free goes back to the system."""
 
 from __future__ import annotations
 

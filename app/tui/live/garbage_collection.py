@@ -14,6 +14,8 @@ from textual._styles_cache import StylesCache
 from textual.color import Color
 from textual.style import Style
 
+from app.servers.heap import give_back
+
 THRESHOLDS = (2_000, 5, 3)
 """As `gc.set_threshold` takes them: a look at all new objects after some 50,000 of them, about 8 MiB of widgets.
 
@@ -52,9 +54,9 @@ class GarbageCollection:
             gc.enable()
 
     def rest(self) -> None:
-        """Use a moment in which no keys come, if there may be much garbage."""
+        """Use a moment in which no keys come, if there may be much garbage; what is free goes back to the system."""
         if self._before is not None and gc.get_count()[2] >= ENOUGH:
-            gc.collect()
+            give_back()
 
     def end(self) -> None:
         """Leave everything to Python again."""
