@@ -141,7 +141,8 @@ class HostAgent:
                             each = self._settings.each_seconds
                             self._stopping.wait(max(each / 2, each - (monotonic() - start)))
             except UsageError as error:
-                if error.code != "fleet.not_initialised" or not self._ready.is_set():
+                # A catalogue that was dropped is made again: it is found missing, or without this host.
+                if error.code not in ("fleet.not_initialised", "fleet.unknown_host") or not self._ready.is_set():
                     raise
                 self._tell(f"{error}; trying again")
             except (BusyError, ConflictError) as error:

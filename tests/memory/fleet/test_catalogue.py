@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -241,6 +242,36 @@ def test_dropped_and_rebuilt_with_the_same_answers(database: str, tmp_path: Path
     finally:
         for agent in agents:
             agent.end()
+
+
+def test_dropped_and_made_again_between_two_looks(database: str, tmp_path: Path) -> None:
+    """An agent that saw nothing of it finds a catalogue without its host, and publishes all of its workspaces anew."""
+    initialise(database)
+    path = make_workspace(tmp_path / "one", tmp_path / "state")
+    looks, goes_on = threading.Event(), threading.Event()
+    goes_on.set()
+
+    def wanted() -> dict[Path, str]:
+        if not goes_on.is_set():
+            looks.set()
+            assert goes_on.wait(PATIENCE)
+        return {path: "full"}
+
+    agent = RunningAgent(database, "one", tmp_path / "state", wanted)
+    try:
+        agent.settle()
+        before = _answers(database)
+        goes_on.clear()
+        assert looks.wait(PATIENCE)
+        with connect(database) as connection:
+            connection.execute("DROP SCHEMA memdeck CASCADE")
+        initialise(database)
+        goes_on.set()
+        until(lambda: _answers(database) == before or agent.failed, lambda: (agent.told, agent.failed))
+        assert not agent.failed
+    finally:
+        goes_on.set()
+        agent.end()
 
 
 def test_the_database_goes_down(tmp_path: Path) -> None:
