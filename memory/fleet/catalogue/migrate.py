@@ -60,6 +60,9 @@ def initialise(
                 applied.append(name)
             if name.startswith(_ENGINE):
                 applied += _engine(connection, done)
+        if not done:
+            # Agents may have known another catalogue of this name: no two have the same number.
+            connection.execute("UPDATE catalogue SET generation = extract(epoch FROM clock_timestamp()) * 1000000")
         if rebuild:
             # An agent that sends at this moment comes before, or learns that it has to begin anew.
             connection.execute("LOCK TABLE file IN SHARE ROW EXCLUSIVE MODE")

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memory.errors import MemdeckError
+from memory.errors import MemdeckError, UsageError
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
 from memory.fleet.watch import Stamp, files_at_rest, stamp_of, watched_of
 from memory.registry import registered
@@ -207,6 +207,11 @@ class Publisher:
     def _round(self, wanted: Mapping[Path, str], now: datetime, go_on: Callable[[], bool], pace: Pace) -> Published:
         generation = self._one("SELECT generation FROM catalogue")
         if self._known is None or generation != self.generation:
+            if self._connection.execute("SELECT 1 FROM host WHERE id = %s", (self._host,)).fetchone() is None:
+                # The catalogue was made anew since the host was looked for.
+                raise UsageError(
+                    "fleet.unknown_host", "the catalogue does not know this host", "see memdeck fleet init"
+                )
             self._known = self._cursor()
             self.generation = generation
         known = self._known

@@ -244,8 +244,9 @@ def test_dropped_and_rebuilt_with_the_same_answers(database: str, tmp_path: Path
             agent.end()
 
 
-def test_dropped_and_made_again_between_two_looks(database: str, tmp_path: Path) -> None:
-    """An agent that saw nothing of it finds a catalogue without its host, and publishes all of its workspaces anew."""
+@pytest.mark.parametrize("named", [False, True])
+def test_dropped_and_made_again_between_two_looks(database: str, tmp_path: Path, named: bool) -> None:
+    """An agent that saw nothing of it publishes all anew, whether or not the catalogue knows its host already."""
     initialise(database)
     path = make_workspace(tmp_path / "one", tmp_path / "state")
     looks, goes_on = threading.Event(), threading.Event()
@@ -266,6 +267,9 @@ def test_dropped_and_made_again_between_two_looks(database: str, tmp_path: Path)
         with connect(database) as connection:
             connection.execute("DROP SCHEMA memdeck CASCADE")
         initialise(database)
+        if named:
+            with connect(database) as connection:
+                connection.execute("INSERT INTO host (name) VALUES ('one')")
         goes_on.set()
         until(lambda: _answers(database) == before or agent.failed, lambda: (agent.told, agent.failed))
         assert not agent.failed
