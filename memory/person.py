@@ -1,10 +1,13 @@
-"""The folders of the person who runs memdeck, as the environment names them."""
+"""What belongs to the person who runs memdeck and to no workspace, as the environment names it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
+
+DATABASE = "MEMDECK_DATABASE"
+"""The variable that names the catalogue of a fleet of many hosts."""
 
 
 def home(environ: Mapping[str, str]) -> Path:
@@ -43,3 +46,16 @@ def agh_home(environ: Mapping[str, str], person: Path) -> Path:
 def _named(environ: Mapping[str, str], name: str, beneath: str) -> Path:
     setting = environ.get(name, "")
     return Path(setting) if os.path.isabs(setting) else home(environ) / beneath
+
+
+def host_name(environ: Mapping[str, str]) -> str:
+    """The name of this machine, which `MEMDECK_HOST` may give."""
+    import socket
+
+    return environ.get("MEMDECK_HOST") or socket.gethostname()
+
+
+def short_path(path: str, environ: Mapping[str, str]) -> str:
+    """A folder as a person writes it, the home folder as `~`."""
+    home = environ.get("HOME", "").rstrip("/")
+    return "~" + path[len(home) :] if home and (path == home or path.startswith(home + "/")) else path

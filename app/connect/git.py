@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.places import config_home
 from memory.errors import MemdeckError, UsageError
+from memory.person import config_home
 from memory.storage.files.replace import make_parents, read_file, remove_file, replace_file
 from memory.systems.merge_driver import PATTERNS
 

@@ -174,7 +174,7 @@ def _rest(seconds: float) -> bool:
 
 def main(folder: str, seed: str, pace: str, shift: str) -> int:
     """Work in a workspace; `shift` is by how many seconds the demo's clock is ahead of the machine's."""
-    from app.places import home, state_home
+    from memory.person import home, state_home
     from memory.workspace import Workspace
 
     ahead = timedelta(seconds=float(shift))

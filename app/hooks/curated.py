@@ -69,7 +69,7 @@ class CuratedSession:
         self._id = _safe_id(session_id)
         self._on = "workspace" in self._curated.sides and self._curated.settings["enabled"]
         if self._on and self._curated.settings.names_commands:
-            from app.places import config_home
+            from memory.person import config_home
             from memory.trust.consent import trust_of
 
             system.entrust(trust_of(workspace, config_home(os.environ)), os.environ)

@@ -15,7 +15,7 @@ from textual.dom import NoScreen
 from textual.events import Event, InputEvent, Key, Paste
 from textual.widgets import Input
 
-from app.places import short_path
+from memory.person import short_path
 from widgets.chrome.footer import is_typing
 from widgets.chrome.go_prefix import GoWaits, Prefixed
 from widgets.chrome.header import HeaderLine

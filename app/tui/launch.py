@@ -37,7 +37,7 @@ def run(
     application offers to make one. An error that nobody expected ends it with a line on stderr. Raises UsageError
     `usage.now`, `usage.pane`, `workspace.no_folder`.
     """
-    from app.places import home, state_home
+    from memory.person import home, state_home
     from memory.workspace import Workspace
     from widgets.panes import all_panes
 
@@ -78,7 +78,7 @@ def run_fleet(environ: Mapping[str, str]) -> int:
 
     Return the exit code. Nothing is opened, and nothing is written.
     """
-    from app.places import state_home
+    from memory.person import state_home
     from memory.workspace import Workspace
 
     # The application shows a workspace: here one of which nothing is there.
@@ -97,7 +97,7 @@ def _show(
     only: str | None = None,
 ) -> tuple[MemdeckApp, int]:
     """Show one workspace until it is left, and return the application and the exit code."""
-    from app.places import short_path
+    from memory.person import short_path
     from widgets.panes import panes_for
 
     from .start_screen import StartText
@@ -159,7 +159,7 @@ def _make_app(
     # Keys must not wait long for a thread that reads large files.
     sys.setswitchinterval(0.001)
 
-    from app.places import config_home
+    from memory.person import config_home
     from widgets.text.depth import depth_of
     from widgets.text.glyphs import glyphs_for
 

@@ -87,7 +87,7 @@ class StartScreen(Dialog, ModalScreen[str | None]):
 
 def make(app: Shell, choice: str) -> Workspace | None:
     """Make the workspace that was chosen; None, and a message, where that fails."""
-    from app.places import home, state_home
+    from memory.person import home, state_home
     from memory.workspace import Workspace
 
     state, own = state_home(app.environ), home(app.environ)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.places import config_home, state_home
+from memory.person import config_home, state_home
 
 
 @pytest.mark.parametrize(

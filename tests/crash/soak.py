@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from app.places import state_home
 from bench.outside_part import edit
 from bench.places import NOW, Places, memdeck
 from bench.terminal import Screen
 from bench.workspaces import FIRST_TITLE
+from memory.person import state_home
 from memory.workspace import Workspace
 from tests.crash.kill import Tally
 

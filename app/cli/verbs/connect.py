@@ -82,7 +82,7 @@ def disconnect(session: Session, client: str, scope: Scope, dry_run: bool) -> No
 def _setting(session: Session, client: str, scope: Scope) -> ConnectionTarget:
     from app.connect.clients import ConnectionTarget
     from app.connect.command import this_command
-    from app.places import home
+    from memory.person import home
 
     project = session.root or Path(os.path.abspath(session.folder or "."))
     command = tuple(this_command(portable=scope == "project"))
@@ -90,7 +90,7 @@ def _setting(session: Session, client: str, scope: Scope) -> ConnectionTarget:
 
 
 def _state() -> Path:
-    from app.places import state_home
+    from memory.person import state_home
 
     return state_home(os.environ)
 

@@ -55,7 +55,7 @@ def convert(session: Session, source: str, target: str, dry_run: bool, into: str
 
 
 def _opened(session: Session, path: Path) -> Workspace:
-    from app.places import home, state_home
+    from memory.person import home, state_home
     from memory.workspace import Workspace
 
     return session.opened(Workspace.open(path, state_home=state_home(os.environ), home=home(os.environ)))

@@ -26,9 +26,9 @@ def keys(session: Session, check: bool) -> int:
 
     A changed key is marked; what has none is reached from the palette. See docs/keys.md for the file.
     """
-    from app.places import config_home
     from app.tui.keys.conflicts import all_problems
     from app.tui.keys.key_file import read_keymap
+    from memory.person import config_home
 
     keymap = read_keymap(config_home(os.environ), session.root)
     problems = all_problems(keymap, os.environ)

@@ -122,7 +122,7 @@ def keep_small(session: Session, folder: str | None, *, dry_run: bool, no_exec: 
 
 def _entrust(session: Session) -> None:
     """Let the systems run what the person approved."""
-    from app.places import config_home
+    from memory.person import config_home
     from memory.systems import entrust
     from memory.trust.consent import trust_of
 

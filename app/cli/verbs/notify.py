@@ -18,8 +18,8 @@ notify = group("notify", "Where messages about monitors go.")
 
 
 def _route(session: Session) -> AlertRoute:
-    from app.places import config_home
     from memory.monitoring.alerts.channels import Addresses, read_route
+    from memory.person import config_home
 
     return read_route(
         session.snapshot, Addresses(config_home(os.environ), os.environ, workspace=session.workspace.root)

@@ -25,7 +25,7 @@ def init(session: Session, folder: str | None) -> None:
 
     Seven files and the folder archive/ in .aiter/memory. Files that are there are never touched.
     """
-    from app.places import home, state_home
+    from memory.person import home, state_home
     from memory.workspace import Workspace
 
     session.folder = session.folder or folder
@@ -109,8 +109,8 @@ def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[s
     from app.demo.beside import add_beside
     from app.demo.curated import add_curated
     from app.demo.workspace import demo_files
-    from app.places import home, state_home
     from memory.base.clock import machine_zone
+    from memory.person import home, state_home
     from memory.storage.fsio import temporary_folder
     from memory.workspace import MEMORY_FOLDER, Workspace
 

@@ -54,7 +54,7 @@ def _approvals(session: Session) -> int:
     """Return how many commands, addresses and folders wait for an approval."""
     import os
 
-    from app.places import config_home
+    from memory.person import config_home
     from memory.systems.approvals import approvals_of, waiting_in
     from memory.trust.consent import trust_of
 
@@ -82,8 +82,8 @@ def _runs(session: Session, found: Brief) -> list[NextRun]:
     """Return what runs next; a monitor that nobody approved does not."""
     import os
 
-    from app.places import config_home
     from memory.monitoring.history.overview import standings
+    from memory.person import config_home
     from memory.trust.consent import trust_of
 
     runs = list(found.next_runs)

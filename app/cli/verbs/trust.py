@@ -27,7 +27,7 @@ _workspace = option("--workspace", "whole", is_flag=True, help="Outgoing checks 
 
 def decisions(session: Session) -> Trust:
     """Return the decisions about the workspace of this run; RefusedError `trust.no_state` where none can be kept."""
-    from app.places import config_home
+    from memory.person import config_home
     from memory.trust.consent import trust_of
 
     found = trust_of(session.workspace, config_home(os.environ))

@@ -74,8 +74,8 @@ class CuratedCalls(Calls):
         return self._done(operation, values, actor)
 
     def _done(self, operation: Operation, values: Json, actor: str) -> Json:
-        from app.places import home, state_home
         from memory.curated.operations.memories import OperationCall
+        from memory.person import home, state_home
         from memory.systems import system_of
         from memory.systems.curated import CuratedMemory
         from memory.workspace import Workspace

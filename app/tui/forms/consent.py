@@ -219,7 +219,7 @@ class ConsentPart(Part):
     # Work
 
     def _trust(self) -> Trust:
-        from app.places import config_home
+        from memory.person import config_home
         from memory.trust.consent import trust_of
 
         assert self.app.workspace is not None

@@ -103,6 +103,6 @@ def _unknown(binding_id: str, known: Iterable[str]) -> str:
 
 def config_path(environ: Mapping[str, str]) -> str:
     """Where the file stands, or would stand."""
-    from app.places import config_home
+    from memory.person import config_home
 
     return os.fspath(config_home(environ) / NAME)

@@ -50,7 +50,7 @@ class Destination(NamedTuple):
 
 
 def _state_home(workspace: Workspace, environ: Mapping[str, str]) -> Path:
-    from app.places import state_home
+    from memory.person import state_home
 
     return state_home(environ) if workspace.state is None else workspace.state.folder.home
 
@@ -69,7 +69,7 @@ class FleetSource:
     @property
     def fleet(self) -> Fleet:
         """The fleet of the database that the environment names, else that of this machine."""
-        from app.places import DATABASE, config_home, home, host_name
+        from memory.person import DATABASE, config_home, home, host_name
 
         environ, workspace = self._app.environ, self._app.workspace
         assert workspace is not None
@@ -92,7 +92,7 @@ class FleetSource:
 
     def is_wanted(self) -> bool:
         """Whether there is a workspace beside this one."""
-        from app.places import DATABASE
+        from memory.person import DATABASE
         from memory.storage.private.workspaces import WorkspaceList
 
         workspace = self._app.workspace
@@ -116,7 +116,7 @@ class FleetSource:
 
     def is_open(self, item: WorkspaceOverview) -> bool:
         """Whether it is the workspace that the application shows."""
-        from app.places import host_name
+        from memory.person import host_name
 
         workspace = self._app.workspace
         if workspace is None or self._app.shows_one_pane or item.host != host_name(self._app.environ):
@@ -201,7 +201,7 @@ class AllWorkspaces(Part):
         self, item: WorkspaceOverview, pane: str | None = None, entry: tuple[str, str] | None = None
     ) -> None:
         """Open a workspace in place of this one, once it is known that it can be opened."""
-        from app.places import host_name
+        from memory.person import host_name
 
         workspace = self.app.workspace
         if workspace is None:
@@ -231,9 +231,8 @@ class AllWorkspaces(Part):
             self._navigation.open_pane(pane or self._navigation.first())
 
     def _may_leave(self) -> bool:
-        from app.places import is_served
-
-        if is_served(self.app.environ):
+        # Another program than a terminal shows the application, such as a browser.
+        if self.app.environ.get("TEXTUAL_DRIVER"):
             self.app.say("The browser shows one workspace: serve the other one, too.", severity="warning")
             return False
         if self._jobs.running:

@@ -150,7 +150,7 @@ class Schedule(Part):
 
     def trust(self) -> Trust | None:
         """What the person decided; a new object, for one thread."""
-        from app.places import config_home
+        from memory.person import config_home
         from memory.trust.consent import trust_of
 
         assert self.app.workspace is not None
@@ -158,8 +158,8 @@ class Schedule(Part):
 
     def addresses(self) -> Addresses:
         """The addresses of the person's channels; nothing is read yet."""
-        from app.places import config_home
         from memory.monitoring.alerts.channels import Addresses
+        from memory.person import config_home
 
         environ, workspace = self.app.environ, self.app.workspace
         return Addresses(config_home(environ), environ, workspace=None if workspace is None else workspace.root)

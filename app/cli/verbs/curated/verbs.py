@@ -39,9 +39,8 @@ _LARGEST = 1_000_000
 
 def opened(session: Session) -> Curated:
     """Return the curated memory that the folder of a run sees; the folder itself where no workspace is around it."""
-    from app.places import home, state_home
     from memory.curated.places.identity import find_root
-    from memory.person import agh_home
+    from memory.person import agh_home, home, state_home
     from memory.systems import system_of
     from memory.systems.curated import CuratedMemory
     from memory.workspace import Workspace
@@ -59,7 +58,7 @@ def opened(session: Session) -> Curated:
     system = system_of(workspace, "curated", CuratedMemory)
     found = session.opened(system.curated)
     if not session.safe and found.settings.names_commands:
-        from app.places import config_home
+        from memory.person import config_home
         from memory.trust.consent import trust_of
 
         system.entrust(trust_of(workspace, config_home(os.environ)), os.environ)

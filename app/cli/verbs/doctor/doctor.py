@@ -60,7 +60,7 @@ def _lines(session: Session, found: list[DoctorFinding]) -> Iterator[str]:
 
 
 def _print_schedule(session: Session) -> None:
-    from app.places import state_home
+    from memory.person import state_home
 
     from .timetable import timetable, watch_expression
 

@@ -110,9 +110,9 @@ def _watcher() -> DoctorFinding:
 
 def of_keys(root: Path | None) -> Iterator[DoctorFinding]:
     """Look at the keys that the person chose, and at those that something around this terminal takes."""
-    from app.places import config_home
     from app.tui.keys.conflicts import all_problems, running
     from app.tui.keys.key_file import read_keymap
+    from memory.person import config_home
 
     keymap = read_keymap(config_home(os.environ), root)
     # Our own keys by themselves are tested; looking at them takes as long as all the rest.
@@ -335,7 +335,7 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
 
 def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Look at what was approved: a record that does not count needs a person."""
-    from app.places import config_home
+    from memory.person import config_home
     from memory.systems.approvals import approvals_of, waiting_in
     from memory.trust.consent import trust_of
 

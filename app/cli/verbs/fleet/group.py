@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from app.cli.declared import group, option
 from app.cli.session import Session
-from app.places import DATABASE
 from memory.errors import UsageError
+from memory.person import DATABASE
 
 if TYPE_CHECKING:
     from memory.fleet import EmbeddedFleet, Fleet
@@ -32,13 +32,6 @@ on_database = option(
 )
 
 
-def host_name() -> str:
-    """Return the name of this machine, which `MEMDECK_HOST` may give."""
-    from app import places
-
-    return places.host_name(os.environ)
-
-
 def database_of(given: str | None) -> str | None:
     """Return the URL of the catalogue; None: there is none."""
     return given or os.environ.get(DATABASE) or None
@@ -54,12 +47,12 @@ def needed_database(given: str | None) -> str:
 
 def embedded() -> EmbeddedFleet:
     """Return the workspaces of this person on this machine."""
-    from app.places import config_home, home, state_home
     from memory.fleet import EmbeddedFleet
+    from memory.person import config_home, home, host_name, state_home
 
     return EmbeddedFleet(
         state_home(os.environ),
-        host=host_name(),
+        host=host_name(os.environ),
         home=home(os.environ),
         config_home=config_home(os.environ),
         environ=os.environ,

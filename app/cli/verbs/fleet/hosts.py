@@ -12,10 +12,10 @@ from typing import Any
 from app.cli.declared import Whole, argument, option, under
 from app.cli.printing import tell
 from app.cli.session import Session
-from app.places import DATABASE
 from memory.errors import UsageError
+from memory.person import DATABASE
 
-from .group import central, embedded, host_name, needed_database, on_database
+from .group import central, embedded, needed_database, on_database
 from .listed import fleet
 
 __all__ = ["fleet"]
@@ -92,10 +92,10 @@ def agent(session: Session, database: str | None, maintain: str, jobs: int, keep
     """
     import logging
 
-    from app.places import config_home, home, state_home
     from memory.fleet.catalogue.connect import arguments_of
     from memory.fleet.jobs.agent import AgentSettings, HostAgent
     from memory.fleet.local import LocalWorkspaces
+    from memory.person import config_home, home, host_name, state_home
 
     url = needed_database(database)
     arguments_of(url)
@@ -105,7 +105,7 @@ def agent(session: Session, database: str | None, maintain: str, jobs: int, keep
         logging.getLogger(name).setLevel(logging.CRITICAL)
     local = LocalWorkspaces(
         state_home(os.environ),
-        host=host_name(),
+        host=host_name(os.environ),
         home=home(os.environ),
         config_home=config_home(os.environ),
         environ=os.environ,

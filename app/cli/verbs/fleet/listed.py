@@ -11,7 +11,7 @@ from app.cli.declared import OneOf, Whole, argument, option, under
 from app.cli.printing import tell
 from app.cli.session import Session
 
-from .group import FAILED, FOUND, embedded, fleet, fleet_of, host_name, on_database, progress_of
+from .group import FAILED, FOUND, embedded, fleet, fleet_of, on_database, progress_of
 
 if TYPE_CHECKING:
     from memory.fleet import FleetHit, FleetWorkspace, WorkResult, WorkspaceOverview
@@ -139,9 +139,10 @@ def _folder(session: Session, folder: str | None) -> Path:
 
 def _told(session: Session, paths: Iterable[Path], done: str, nothing: str) -> None:
     from memory.fleet import FleetWorkspace
+    from memory.person import host_name
 
     listed = list(paths)
-    host = host_name()
+    host = host_name(os.environ)
 
     def lines() -> Iterator[str]:
         yield from (session.paint.line(f"{done}: {path}") for path in listed)

@@ -18,9 +18,9 @@ WAIT = 10.0
 
 def ways(workspace: Workspace) -> WatchServices:
     """Return what a watch over a workspace reaches: the environment and the person's channels."""
-    from app.places import config_home
     from memory.monitoring.alerts.channels import Addresses
     from memory.monitoring.run.run import WatchServices
+    from memory.person import config_home
 
     return WatchServices(os.environ, Addresses(config_home(os.environ), os.environ, workspace=workspace.root))
 
@@ -29,8 +29,8 @@ def watch(
     session: Session, *, names: list[str] | None = None, everything: bool = False, heartbeat: bool = True
 ) -> Watch:
     """Keep watch once, in the name of this run or of the monitors themselves."""
-    from app.places import config_home
     from memory.monitoring.run.run import ACTOR, keep_watch
+    from memory.person import config_home
     from memory.trust.consent import trust_of
 
     named = session.actor_option or os.environ.get("MEMDECK_ACTOR")

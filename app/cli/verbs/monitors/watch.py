@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 def standings_of(session: Session) -> tuple[MonitorStanding, ...]:
     """Return how the monitors of the workspace stand, and which of them may not run."""
-    from app.places import config_home
     from memory.monitoring.history.overview import standings
+    from memory.person import config_home
     from memory.trust.consent import trust_of
 
     trust = trust_of(session.workspace, config_home(os.environ))

@@ -62,7 +62,7 @@ def init(session: Session, provider: str, force: bool) -> None:
 
 def _begin(session: Session) -> None:
     """Take the repository around the folder as the workspace where no memory is there yet."""
-    from app.places import home, state_home
+    from memory.person import home, state_home
     from memory.registry import workspace_of
     from memory.workspace import Workspace
 

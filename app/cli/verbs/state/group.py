@@ -34,8 +34,8 @@ yes = option("--yes", is_flag=True, help="Do it without asking.")
 
 def system_of(session: Session) -> ProjectState:
     """Return the project state of the workspace, with the person's decisions about what it may run."""
-    from app.places import config_home
     from memory import systems
+    from memory.person import config_home
     from memory.systems.state import ProjectState
     from memory.trust.consent import trust_of
 

@@ -158,7 +158,7 @@ def _answer_lines(session: Session, found: QueryAnswer) -> Iterator[str]:
 @option("--name", metavar="N", help="What the source is called (default: by its type and path).")
 def add(session: Session, kind: str, path: str, name: str | None) -> None:
     """Add a source of sessions; `memdeck state sync` imports them."""
-    from app.places import home
+    from memory.person import home
     from memory.state.sources import add_source
 
     source, change = add_source(
@@ -204,7 +204,7 @@ def sync(session: Session, source: str | None, every: bool) -> int:
 
     A session that grew is imported again. One that cannot be read stops no other; the exit code is then 1.
     """
-    from app.places import home
+    from memory.person import home
     from memory.state.sources import chosen
     from memory.state.sources import sync as run
 

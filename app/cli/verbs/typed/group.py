@@ -42,7 +42,7 @@ class AgentStores:
 
     @cached_property
     def home(self) -> Path:
-        from app.places import home
+        from memory.person import home
 
         return home(os.environ)
 
@@ -68,14 +68,14 @@ class AgentStores:
         return (os.path.realpath(folder) + "/").startswith(root.rstrip("/") + "/")
 
     def store(self, agent: Agent) -> Store:
-        from app.places import state_home
+        from memory.person import state_home
         from memory.typed.stores import store_of
 
         return store_of(agent.folder, state_home(os.environ), self.home)
 
     def may_prune(self) -> May:
         """Return what says whether the folders of an agent may be pruned."""
-        from app.places import state_home
+        from memory.person import state_home
         from memory.systems.typed_folders import may_prune
 
         return may_prune(state_home(os.environ))
