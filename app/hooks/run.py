@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from memory.base.json_objects import read_object
+
 if TYPE_CHECKING:
     from memory.workspace import Workspace
 
@@ -80,11 +82,7 @@ def _input() -> dict[str, Any]:
         if not chunk:
             break
         data += chunk
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return read_object(data)
 
 
 def _text(given: Mapping[str, Any], *keys: str) -> str:

@@ -1,4 +1,7 @@
-"""Finding programs: only absolute folders of PATH count, so that no workspace can put its own before them."""
+"""Programs of this machine: where they are, and which of them run.
+
+Only absolute folders of PATH count, so that no workspace can put its own before them.
+"""
 
 from __future__ import annotations
 
@@ -65,3 +68,14 @@ def find_program(name: str, path: str, *, outside: str | None = None) -> str | N
 
     folders = absolute_folders(path, outside=outside)
     return shutil.which(name, path=folders) if folders else None
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether there is a process of a number on this machine, whoever's it is."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True

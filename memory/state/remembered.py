@@ -5,26 +5,22 @@ The record lies outside of the workspace and is no part of the state: without it
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.errors import MemdeckError
-
 from .files.model import Json
 from .imports import ImportedItem
+from .machine_notes import MachineNotes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from memory.storage.places import StateFolder
-    from memory.storage.record import PrivateRecord
 
-_FOLDER, _NAME, _VERSION = "state", "imports.json", 1
+_VERSION = 1
 
 Key = tuple[str, str | None, str]
 """What tells one import from another: the source, the item and the hash of its text."""
@@ -68,14 +64,14 @@ class Remembered:
 
     def __init__(self, folder: StateFolder | None) -> None:
         """Nothing is read yet."""
-        self._folder = folder
+        self._notes = MachineNotes(folder, "imports.json")
 
     def of(self, source: Json, seen: Collection[Key]) -> dict[str, tuple[tuple[int, int], RememberedFile]]:
         """Return what is remembered of a source, by the path in it.
 
         A session counts only where its event is still there (`seen`): after an undo it is imported again.
         """
-        kept = self._read().get(source["id"])
+        kept = _sources(self._notes.read()).get(source["id"])
         items = kept.get("items") if isinstance(kept, dict) and kept.get("where") == _where(source) else None
         found = {}
         for name, values in items.items() if isinstance(items, dict) else ():
@@ -89,9 +85,6 @@ class Remembered:
 
     def keep(self, read: list[tuple[Json, dict[str, tuple[tuple[int, int], RememberedFile]]]], now: datetime) -> None:
         """Remember sources as they are now; where that cannot be kept, the next sync reads more."""
-        record = self._record
-        if record is None:
-            return
         new = {
             source["id"]: {
                 "where": _where(source),
@@ -102,26 +95,9 @@ class Remembered:
             }
             for source, items in read
         }
-
-        def change(data: bytes | None) -> bytes:
-            return json.dumps({"version": _VERSION, "sources": {**_sources(data), **new}}).encode()
-
-        with suppress(MemdeckError):
-            record.update(change, command="state.sync", now=now)
-
-    @property
-    def _record(self) -> PrivateRecord | None:
-        from memory.storage.record import PrivateRecord
-
-        return None if self._folder is None else PrivateRecord(self._folder, _FOLDER, _NAME)
-
-    def _read(self) -> dict[str, Any]:
-        record = self._record
-        if record is None:
-            return {}
-        with suppress(MemdeckError, OSError):
-            return _sources(record.read().base)
-        return {}
+        self._notes.update(
+            lambda notes: {"version": _VERSION, "sources": {**_sources(notes), **new}}, now, command="state.sync"
+        )
 
 
 def _where(source: Json) -> list[str]:
@@ -139,12 +115,6 @@ def _known(values: object) -> tuple[tuple[int, int], RememberedFile] | None:
     return (size, changed), RememberedFile(item, told, elsewhere, bad, first)
 
 
-def _sources(data: bytes | None) -> dict[str, Any]:
-    try:
-        values = json.loads(data or b"{}")
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(values, dict) or values.get("version") != _VERSION:
-        return {}
-    sources = values.get("sources")
-    return sources if isinstance(sources, dict) else {}
+def _sources(notes: Json) -> dict[str, Any]:
+    sources = notes.get("sources")
+    return sources if isinstance(sources, dict) and notes.get("version") == _VERSION else {}

@@ -6,23 +6,17 @@ read by itself; a folder elsewhere only after it was added or synced by hand on 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
-from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from memory.errors import MemdeckError
+from typing import TYPE_CHECKING
 
 from .files.model import Json, moment, stamp
+from .machine_notes import MachineNotes
 
 if TYPE_CHECKING:
     from memory.storage.places import StateFolder
-    from memory.storage.record import PrivateRecord
-
-_FOLDER, _NAME = "state", "automation.json"
 
 
 class Unattended:
@@ -31,33 +25,31 @@ class Unattended:
     def __init__(self, root: Path, folder: StateFolder | None) -> None:
         """Nothing is read yet."""
         self._root = root
-        self._folder = folder
+        self._notes = MachineNotes(folder, "automation.json")
 
     def is_due(self, now: datetime, minutes: int) -> bool:
         """Tell whether the last cycle was at least so many minutes ago; one that is to come counts as none."""
-        last = moment(self._read().get("lastCycleAt"))
+        last = moment(self._notes.read().get("lastCycleAt"))
         return last is None or last > now or last <= now - timedelta(minutes=minutes)
 
     def ran(self, now: datetime) -> None:
         """Note that a cycle ran; where that cannot be kept, the next one comes sooner."""
-        with suppress(MemdeckError):
-            self._update({"lastCycleAt": stamp(now)}, now)
+        self._notes.update(lambda notes: {**notes, "lastCycleAt": stamp(now)}, now, command="state")
 
     def take(self, sources: Iterable[Json], now: datetime) -> None:
         """Note that a person let these sources be read."""
-        known = self._read().get("sources")
+        known = self._notes.read().get("sources")
         kept = [one for one in known if isinstance(one, list)] if isinstance(known, list) else []
         for source in sources:
             kept += [entry] if (entry := _entry(source)) not in kept else []
-        with suppress(MemdeckError):
-            self._update({"sources": kept}, now)
+        self._notes.update(lambda notes: {**notes, "sources": kept}, now, command="state")
 
     def refusal(self, source: Json) -> str:
         """Return why a source is not read unattended, "" where it is."""
         real, root = os.path.realpath(source["path"]), os.path.realpath(self._root)
         if real.startswith(root.rstrip("/") + "/"):
             return ""
-        known = self._read().get("sources")
+        known = self._notes.read().get("sources")
         if isinstance(known, list) and _entry(source) in known:
             return ""
         return (
@@ -65,32 +57,6 @@ class Unattended:
             f"`memdeck state sync {source['id']}` does, and from then on it is read"
         )
 
-    @property
-    def _record(self) -> PrivateRecord | None:
-        from memory.storage.record import PrivateRecord
-
-        return None if self._folder is None else PrivateRecord(self._folder, _FOLDER, _NAME)
-
-    def _read(self) -> dict[str, Any]:
-        record = self._record
-        if record is None:
-            return {}
-        with suppress(MemdeckError, OSError):
-            return _values(record.read().base)
-        return {}
-
-    def _update(self, new: dict[str, Any], now: datetime) -> None:
-        if (record := self._record) is not None:
-            record.update(lambda data: json.dumps({**_values(data), **new}).encode(), command="state", now=now)
-
 
 def _entry(source: Json) -> list[str]:
     return [source["type"], os.path.realpath(source["path"])]
-
-
-def _values(data: bytes | None) -> dict[str, Any]:
-    try:
-        values = json.loads(data or b"{}")
-    except (ValueError, RecursionError):
-        return {}
-    return values if isinstance(values, dict) else {}

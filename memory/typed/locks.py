@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from memory.base.programs import is_alive
 from memory.base.safe_text import visible
 from memory.errors import BusyError
 
@@ -50,17 +51,6 @@ class Holder:
 def host_name() -> str:
     """Return the name of this machine, as it stands in sentinels."""
     return os.uname().nodename
-
-
-def is_alive(pid: int) -> bool:
-    """Tell whether there is a process of a number on this machine."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
 
 
 def sentinel_text(now: datetime, pid: int) -> bytes:

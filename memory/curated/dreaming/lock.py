@@ -7,6 +7,8 @@ import os
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.base.json_objects import read_object
+from memory.base.programs import is_alive
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 
@@ -54,15 +56,6 @@ def give(side: Side, run_id: str, now: datetime) -> None:
     record.update(change, command="dream", now=now)
 
 
-def read_object(data: bytes | None) -> Json:
-    """Return the JSON object of a private file, an empty one for what is none."""
-    try:
-        values = json.loads(data or b"{}")
-    except (ValueError, RecursionError):
-        return {}
-    return values if isinstance(values, dict) else {}
-
-
 def _live(data: bytes | None, now: datetime) -> Json | None:
     found = read_object(data)
     return found if counts(found, now) else None
@@ -73,14 +66,4 @@ def counts(note: Json, now: datetime) -> bool:
     pid, since = note.get("pid"), note.get("since")
     if not isinstance(pid, int) or not isinstance(since, int) or pid <= 0:
         return False
-    return abs(milliseconds(now) - since) < STALE_MS and _is_alive(pid)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True
+    return abs(milliseconds(now) - since) < STALE_MS and is_alive(pid)

@@ -9,7 +9,8 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.curated.dreaming.lock import counts, read_object
+from memory.base.json_objects import read_object
+from memory.curated.dreaming.lock import counts
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.errors import MemdeckError

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.base.json_objects import read_object
 from memory.curated.model import Json
 from memory.curated.places.session_ids import check_session
 from memory.errors import MemdeckError
@@ -42,13 +43,7 @@ def queued(curated: Curated) -> dict[str, list[Json]]:
 
 
 def _read(data: bytes | None) -> dict[str, list[Json]]:
-    try:
-        values = json.loads(data or b"{}")
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(values, dict):
-        return {}
-    return {str(key): value for key, value in values.items() if isinstance(value, list)}
+    return {key: value for key, value in read_object(data).items() if isinstance(value, list)}
 
 
 def _change(curated: Curated, now: datetime, work: Callable[[dict[str, list[Json]]], None]) -> None:

@@ -7,6 +7,7 @@ import threading
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from memory.base.json_objects import read_object
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.errors import MemdeckError
@@ -34,11 +35,7 @@ def read_state(side: Side | None) -> Json:
 
 
 def _read(data: bytes | None) -> Json:
-    try:
-        values = json.loads(data or b"{}")
-    except (ValueError, RecursionError):
-        values = {}
-    return {**_EMPTY, **values} if isinstance(values, dict) else dict(_EMPTY)
+    return {**_EMPTY, **read_object(data)}
 
 
 def change_state(side: Side | None, now: datetime, change: Any) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
+from memory.base.json_objects import read_object
 from memory.base.tries import again
 from memory.curated.model import Json
 from memory.errors import ConflictError, RefusedError, UsageError
@@ -59,11 +60,8 @@ def events_of(text: str) -> list[Json]:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError):
-            values = None
-        if not isinstance(values, dict) or not set(values) <= _KEYS or not isinstance(values.get("event_type"), str):
+        values = read_object(line)
+        if not set(values) <= _KEYS or not isinstance(values.get("event_type"), str):
             raise UsageError(
                 "memory.session.event", f"line {number} is no event: JSON with event_type",
                 f"keys: {', '.join(sorted(_KEYS))}", line=number,
@@ -117,11 +115,8 @@ def read(data: bytes) -> SessionLedger:
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError):
-            values = None
-        kind = values.get("type") if isinstance(values, dict) else None
+        values = read_object(line)
+        kind = values.get("type")
         if kind in ("ledger_meta", "session_meta") and number == 1:
             meta = values
         elif kind == "session_event" and isinstance(values.get("sequence"), int):
