@@ -285,14 +285,14 @@ class TypedMemory(PlainSystem):
     def move(self, agent: Agent, source: str, target: str, *, core: str | None, actor: str, now: datetime) -> Outcome:
         """Promote (`core="add"`) or demote (`core="remove"`) a file, with `core_files` of the Aidefile, in one change.
 
-        Paths are relative to the agent's folder. Errors as `memory.typed.writes.move_file`.
+        Paths are relative to the agent's folder. Errors as `AgentWriter.move`.
         """
-        from memory.typed.writes import move_file
+        from memory.typed.writes import AgentWriter
 
         store = self.store(agent)
         operation = "typed.promote" if core == "add" else "typed.demote"
         source, target = path_in(store, source), path_in(store, target)
-        return _outcome(move_file(store, source, target, operation, now=now, actor=actor, core=core))
+        return _outcome(AgentWriter(store, now, actor).move(source, target, operation, core=core))
 
     def lock(self, agent: Agent, path: str, *, now: datetime, actor: str) -> Outcome:
         """Lock a file, or unlock it where this process holds the lock; BusyError `typed.locked` for another's."""

@@ -14,7 +14,7 @@ from memory.storage import Store
 
 from .reading import TypedEntry, entries_of
 from .status import AgentLook
-from .writes import rewrite
+from .writes import AgentWriter
 
 FILE = "converted.md"
 """The file among an agent's procedural ones that takes what comes from other memories."""
@@ -73,7 +73,7 @@ def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, no
         if not converted:
             return Committed(())
         summary = f"converted {len(converted):,} entries"
-        change = rewrite(store, path, build, "typed.convert", summary, now=now, actor=actor)
+        change = AgentWriter(store, now, actor).rewrite(path, build, "typed.convert", summary)
         return Committed((change.id,) if change.files else ())
 
     return Taken(converted, skipped, (), commit)

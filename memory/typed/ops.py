@@ -44,10 +44,7 @@ def merge(
     where they are missing. UsageError `typed.dedupe`, BusyError `typed.locked`, and what a transaction raises.
     """
     store, inside = _place(path, store)
-    change = writes.merge_file(
-        store, inside, content, dedupe, now=_now(now), actor=_actor(actor, store), ignore_lock=ignore_lock
-    )
-    return bool(change.files)
+    return bool(_writer(store, now, actor, ignore_lock=ignore_lock).merge(inside, content, dedupe).files)
 
 
 def promote(
@@ -97,16 +94,7 @@ def _move(
 ) -> Path:
     store, source = _place(src, store, dst)
     target = path_in(store, os.path.abspath(dst))
-    writes.move_file(
-        store,
-        source,
-        target,
-        operation,
-        now=_now(now),
-        actor=_actor(actor, store),
-        force=force,
-        ignore_lock=ignore_lock,
-    )
+    _writer(store, now, actor, ignore_lock=ignore_lock).move(source, target, operation, force=force)
     return store.root / target
 
 
@@ -132,7 +120,7 @@ def expire(
     if not os.path.lexists(path):
         return False
     store, inside = _place(path, store)
-    return writes.expire_file(store, inside, age, now=_now(now), actor=_actor(actor, store), ignore_lock=ignore_lock)
+    return _writer(store, now, actor, ignore_lock=ignore_lock).expire(inside, age)
 
 
 def lock(path: AnyPath, *, now: datetime | None = None, store: Store | None = None, owner: int | None = None) -> Holder:
@@ -202,7 +190,7 @@ def write_failure(
     moment = _now(now)
     path = f"{aidefile_of(folder).procedural_real}/{failures.FILE}"
     note = failures.note_of(status, str(task), int(tokens), str(issue), moment)
-    writes.note_failure(store, path, note, now=moment, actor=_actor(actor, store))
+    _writer(store, moment, actor).note_failure(path, note)
     return path
 
 
@@ -256,6 +244,7 @@ def _now(now: datetime | None) -> datetime:
     return now
 
 
-def _actor(actor: str | None, store: Store) -> str:
-    """Return in whose name a change is made: as asked, as MEMDECK_ACTOR says, or the agent itself."""
-    return actor or os.environ.get("MEMDECK_ACTOR") or f"agent:{store.root.name}"
+def _writer(store: Store, now: datetime | None, actor: str | None, *, ignore_lock: bool = False) -> writes.AgentWriter:
+    """Return who writes, in whose name: as asked, as MEMDECK_ACTOR says, or the agent itself."""
+    name = actor or os.environ.get("MEMDECK_ACTOR") or f"agent:{store.root.name}"
+    return writes.AgentWriter(store, _now(now), name, ignore_lock=ignore_lock)

@@ -1,13 +1,13 @@
-"""The changes of an agent's files, each one transaction of its store: merge, move, expire, note a failure, lock.
+"""The changes of an agent's files, each one transaction of its store: merge, move, expire, note a failure; and locks.
 
-Paths are relative to the agent's folder. A lock that somebody else holds on a file is honoured: BusyError
-`typed.locked`, unless `ignore_lock`. `owner` is the process in whose name it happens (default: this one).
+Paths are relative to the agent's folder. `owner` is the process in whose name it happens (default: this one).
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memory.base.tries import again
@@ -22,92 +22,99 @@ from .merging import merged
 from .sizes import nanoseconds, span_ns
 
 
-def merge_file(
-    store: Store,
-    path: str,
-    content: str,
-    dedupe: str,
-    *,
-    now: datetime,
-    actor: str,
-    owner: int | None = None,
-    ignore_lock: bool = False,
-) -> Change:
-    """Merge content into a file, which is made with its folders where it is missing; see `merging.merged`."""
+@dataclass(frozen=True, slots=True)
+class AgentWriter:
+    """Changes the files of one agent, at an aware time and in somebody's name.
 
-    def build(data: bytes) -> bytes:
-        return merged(data, content, dedupe)
-
-    words = f"merged into {path} ({dedupe})"
-    return rewrite(store, path, build, "typed.merge", words, now=now, actor=actor, owner=owner, ignore_lock=ignore_lock)
-
-
-def rewrite(
-    store: Store,
-    path: str,
-    build: Callable[[bytes], bytes],
-    operation: str,
-    summary: str,
-    *,
-    now: datetime,
-    actor: str,
-    owner: int | None = None,
-    ignore_lock: bool = False,
-) -> Change:
-    """Give a file the bytes that `build` makes of those it has (none: no file); nothing is made of nothing."""
-
-    def attempt() -> Change:
-        with store.transaction(operation, actor=actor, now=now) as transaction:
-            if not ignore_lock:
-                refuse_locked(store.root, path, owner)
-            stored = transaction.read(path)
-            data = build(stored.data)
-            if data != stored.data:
-                transaction.write(path, data, base=stored.base)
-            return transaction.commit(summary)
-
-    return again(attempt)
-
-
-def move_file(
-    store: Store,
-    source: str,
-    target: str,
-    operation: str,
-    *,
-    now: datetime,
-    actor: str,
-    force: bool = False,
-    core: str | None = None,
-    owner: int | None = None,
-    ignore_lock: bool = False,
-) -> Change:
-    """Move a file to another name in one transaction, with its mode and its time; folders are made.
-
-    `core` is `add` to list the target in the Aidefile's `core_files` in the same change, `remove` to take the source
-    from that list. NotFoundError `typed.no_file` for a missing source, RefusedError `typed.exists` for a target that is
-    there, unless `force`; UsageError `typed.same` for the same path twice.
+    A lock that somebody else holds on a file is honoured: BusyError `typed.locked`, unless `ignore_lock`.
     """
-    if source == target:
-        raise UsageError("typed.same", f"{source} is moved to itself", "name another path")
-    if NAME in (source, target):
-        raise RefusedError("typed.aidefile", f"the {NAME} itself is not moved, nor moved over", "name another path")
 
-    def attempt() -> Change:
-        with store.transaction(operation, actor=actor, now=now) as transaction:
-            if not ignore_lock:
-                refuse_locked(store.root, source, owner)
-                refuse_locked(store.root, target, owner)
-            base = _present(transaction, source)
-            over = transaction.read(target).base
-            if over is not None and not force:
-                raise RefusedError("typed.exists", f"{target} is there already", "force it, or name another path")
-            transaction.move(source, target, base=base, over=over)
-            if core is not None:
-                _list(transaction, source, target, core)
-            return transaction.commit(f"moved {source} to {target}")
+    store: Store
+    now: datetime
+    actor: str
+    owner: int | None = None
+    ignore_lock: bool = False
 
-    return again(attempt)
+    def merge(self, path: str, content: str, dedupe: str) -> Change:
+        """Merge content into a file, which is made with its folders where it is missing; see `merging.merged`."""
+        return self.rewrite(
+            path, lambda data: merged(data, content, dedupe), "typed.merge", f"merged into {path} ({dedupe})"
+        )
+
+    def rewrite(self, path: str, build: Callable[[bytes], bytes], operation: str, summary: str) -> Change:
+        """Give a file the bytes that `build` makes of those it has (none: no file); nothing is made of nothing."""
+
+        def attempt() -> Change:
+            with self._transaction(operation) as transaction:
+                self._refuse_locked(path)
+                stored = transaction.read(path)
+                data = build(stored.data)
+                if data != stored.data:
+                    transaction.write(path, data, base=stored.base)
+                return transaction.commit(summary)
+
+        return again(attempt)
+
+    def move(self, source: str, target: str, operation: str, *, force: bool = False, core: str | None = None) -> Change:
+        """Move a file to another name in one transaction, with its mode and its time; folders are made.
+
+        `core` is `add` to list the target in the Aidefile's `core_files` in the same change, `remove` to take the
+        source from that list. NotFoundError `typed.no_file` for a missing source, RefusedError `typed.exists` for a
+        target that is there, unless `force`; UsageError `typed.same` for the same path twice.
+        """
+        if source == target:
+            raise UsageError("typed.same", f"{source} is moved to itself", "name another path")
+        if NAME in (source, target):
+            raise RefusedError("typed.aidefile", f"the {NAME} itself is not moved, nor moved over", "name another path")
+
+        def attempt() -> Change:
+            with self._transaction(operation) as transaction:
+                self._refuse_locked(source)
+                self._refuse_locked(target)
+                base = _present(transaction, source)
+                over = transaction.read(target).base
+                if over is not None and not force:
+                    raise RefusedError("typed.exists", f"{target} is there already", "force it, or name another path")
+                transaction.move(source, target, base=base, over=over)
+                if core is not None:
+                    _list(transaction, source, target, core)
+                return transaction.commit(f"moved {source} to {target}")
+
+        return again(attempt)
+
+    def expire(self, path: str, max_age: timedelta) -> bool:
+        """Delete a file that is strictly older than `max_age`, and return whether it was; its bytes stay restorable.
+
+        A missing file is no error and False; a folder is RefusedError `file.not_regular`.
+        """
+        limit = nanoseconds(self.now) - span_ns(max_age)
+
+        def attempt() -> bool:
+            if not os.path.lexists(self.store.root / path):
+                return False
+            with self._transaction("typed.expire") as transaction:
+                stored = transaction.read(path)
+                if stored.base is None or stored.version.mtime_ns >= limit:
+                    return False
+                self._refuse_locked(path)
+                transaction.remove(path, base=stored.base)
+                transaction.commit(f"expired {path}")
+                return True
+
+        return again(attempt)
+
+    def note_failure(self, path: str, note: str) -> Change:
+        """Append a note to a failure log, which is made where it is missing."""
+        from .failures import with_note
+
+        return self.rewrite(path, lambda data: with_note(data, note), "typed.fail", f"noted a failure in {path}")
+
+    def _transaction(self, operation: str) -> Transaction:
+        return self.store.transaction(operation, actor=self.actor, now=self.now)
+
+    def _refuse_locked(self, path: str) -> None:
+        if not self.ignore_lock:
+            refuse_locked(self.store.root, path, self.owner)
 
 
 def _present(transaction: Transaction, path: str) -> bytes:
@@ -126,38 +133,6 @@ def _list(transaction: Transaction, source: str, target: str, core: str) -> None
         changed = with_core_file(changed, target, add=True)
     if changed != data:
         transaction.write(NAME, changed, base=stored.base)
-
-
-def expire_file(
-    store: Store,
-    path: str,
-    max_age: timedelta,
-    *,
-    now: datetime,
-    actor: str,
-    owner: int | None = None,
-    ignore_lock: bool = False,
-) -> bool:
-    """Delete a file that is strictly older than `max_age`, and return whether it was; its bytes stay restorable.
-
-    A missing file is no error and False; a folder is RefusedError `file.not_regular`.
-    """
-    limit = nanoseconds(now) - span_ns(max_age)
-
-    def attempt() -> bool:
-        if not os.path.lexists(store.root / path):
-            return False
-        with store.transaction("typed.expire", actor=actor, now=now) as transaction:
-            stored = transaction.read(path)
-            if stored.base is None or stored.version.mtime_ns >= limit:
-                return False
-            if not ignore_lock:
-                refuse_locked(store.root, path, owner)
-            transaction.remove(path, base=stored.base)
-            transaction.commit(f"expired {path}")
-            return True
-
-    return again(attempt)
 
 
 def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = None) -> Holder:
@@ -206,21 +181,3 @@ def unlock_file(store: Store, path: str) -> bool:
     except OSError as error:
         raise faults.writing(error, store.shown(path) + LOCK) from error
     return True
-
-
-def note_failure(
-    store: Store,
-    path: str,
-    note: str,
-    *,
-    now: datetime,
-    actor: str,
-    owner: int | None = None,
-) -> Change:
-    """Append a note to a failure log, which is made where it is missing."""
-    from .failures import with_note
-
-    def build(data: bytes) -> bytes:
-        return with_note(data, note)
-
-    return rewrite(store, path, build, "typed.fail", f"noted a failure in {path}", now=now, actor=actor, owner=owner)

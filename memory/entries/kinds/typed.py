@@ -56,7 +56,7 @@ class TypedBlocks:
         """
         from memory.document.lines_and_headings import encode
         from memory.files.edit import one_line
-        from memory.typed.writes import rewrite
+        from memory.typed.writes import AgentWriter
 
         refuse_unknown(fields, ("agent", "path"), "a block")
         look = self._agent(call, fields.get("agent"))
@@ -80,9 +80,8 @@ class TypedBlocks:
                 )
             return new
 
-        change = rewrite(
-            store, path, build, "typed.add", f"added {heading[:60]} to {path}", now=call.now, actor=call.actor
-        )
+        writer = AgentWriter(store, call.now, call.actor)
+        change = writer.rewrite(path, build, "typed.add", f"added {heading[:60]} to {path}")
         shown = store.shown(path)
         found = [record for record in _system(call).records() if record.file == shown and record.title == heading]
         return Made(item_of(found[-1]) if found else None, change.id, change.summary)
@@ -125,7 +124,7 @@ class TypedBlocks:
         self, call: EntryCall, ref: str, check: Check, new: Callable[[bytes], bytes], word: str, title: str | None
     ) -> Made:
         """Replace the bytes of one block, which is looked for under the lock."""
-        from memory.typed.writes import rewrite
+        from memory.typed.writes import AgentWriter
 
         record = self.find(call, ref)
         item: EntryItem = item_of(record)
@@ -150,15 +149,8 @@ class TypedBlocks:
             return b"".join(new(block) if at == places[0] else block for at, (_, block) in enumerate(pieces))
 
         words = {"edit": "changed", "remove": "removed"}[word]
-        change = rewrite(
-            store,
-            path,
-            build,
-            f"typed.{word}",
-            call.because(f"{words} {record.title[:60]} in {path}"),
-            now=call.now,
-            actor=call.actor,
-        )
+        summary = call.because(f"{words} {record.title[:60]} in {path}")
+        change = AgentWriter(store, call.now, call.actor).rewrite(path, build, f"typed.{word}", summary)
         if word == "remove":
             return Made(None, change.id if change.files else None, change.summary)
         wanted = title or record.title

@@ -17,7 +17,7 @@ from memory.storage import Store
 from memory.systems import check_all, maintain_all, records_of_all, systems_of
 from memory.systems.typed import TypedMemory
 from memory.typed import ops, status_of
-from memory.typed.writes import merge_file
+from memory.typed.writes import AgentWriter
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put, tree
 from tests.patience import PATIENCE
@@ -107,7 +107,7 @@ def test_changes_of_agents_are_in_the_one_history(den: Den, shop: Path, workspac
     """A change by the free functions, or by another process, is listed and undone where the workspace is open."""
     path = shop / "agents/ada/memory/procedural/skills.md"
     store = den.store(den.agent("ada"))
-    merge_file(store, "memory/procedural/skills.md", "## Test\nrun it\n", "section_replace", now=NOW, actor="agent:ada")
+    AgentWriter(store, NOW, "agent:ada").merge("memory/procedural/skills.md", "## Test\nrun it\n", "section_replace")
     (record,) = workspace.store.history.list(limit=1)
     assert record.paths == ("agents/ada/memory/procedural/skills.md",)
     workspace.undo(actor="agent:ada", now=LATER)
@@ -214,7 +214,7 @@ def test_a_stolen_record_writes_nowhere_else(den: Den, shop: Path, workspace: Wo
     assert not store.reading.knows("memory/a.md.lock")
     assert not store.reading.knows(".memdeck/lock")
     with pytest.raises(RefusedError):
-        merge_file(store, ".memdeck/lock", "x", "none", now=NOW, actor="cli")
+        AgentWriter(store, NOW, "cli").merge(".memdeck/lock", "x", "none")
 
 
 def test_whole_files_that_a_rule_deleted_stay_thirty_days(den: Den) -> None:
@@ -244,7 +244,7 @@ def workspace_prune(den: Den, store: Store) -> None:
 def _touch(store: Store, history: object, now: object) -> None:
     """Make a change at a time, and have the log thinned."""
     history._log._since_thinned = 10_000  # type: ignore[attr-defined]
-    merge_file(store, "memory/x.md", f"{now}\n", "none", now=now, actor="cli")  # type: ignore[arg-type]
+    AgentWriter(store, now, "cli").merge("memory/x.md", f"{now}\n", "none")  # type: ignore[arg-type]
 
 
 def test_a_crash_between_moves_leaves_all_or_nothing(den: Den, tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_a_crash_between_moves_leaves_all_or_nothing(den: Den, tmp_path: Path) -
         "from memory.storage import fsio\nfrom memory.storage.transaction import placing\n"
         "from memory.typed import ops, registry\n"
         "from memory.typed.stores import store_of\n"
-        "from memory.typed.writes import move_file\n"
+        "from memory.typed.writes import AgentWriter\n"
         "from datetime import datetime, UTC\n"
         "from pathlib import Path\n"
         "real, left = placing.take_away, [int(sys.argv[3])]\n"
@@ -266,8 +266,8 @@ def test_a_crash_between_moves_leaves_all_or_nothing(den: Den, tmp_path: Path) -
         "    return real(*args)\n"
         "placing.take_away = take_away\n"
         "store = store_of(Path(sys.argv[1]), Path(sys.argv[2]))\n"
-        "move_file(store, 'memory/episodic/a.md', 'memory/a.md', 'typed.promote', now=datetime.now(UTC), actor='cli',"
-        " core='add')\n"
+        "writer = AgentWriter(store, datetime.now(UTC), 'cli')\n"
+        "writer.move('memory/episodic/a.md', 'memory/a.md', 'typed.promote', core='add')\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     command = [sys.executable, "-c", code, str(folder), str(den.state), "0"]

@@ -105,7 +105,7 @@ def distill(session: Session, agent: str, least: int, target: str | None, accept
     from memory.typed.reading import failures_of
     from memory.typed.status import look_at
     from memory.typed.stores import path_in
-    from memory.typed.writes import merge_file
+    from memory.typed.writes import AgentWriter
 
     place = AgentStores(session)
     (one,) = place.agents(agent)
@@ -114,7 +114,7 @@ def distill(session: Session, agent: str, least: int, target: str | None, accept
     path = path_in(store, target or f"{aidefile_of(one.folder).procedural_real}/{LESSONS}")
     change = None
     if accept and note:
-        change = merge_file(store, path, note, "section_replace", now=session.now, actor=session.actor)
+        change = AgentWriter(store, session.now, session.actor).merge(path, note, "section_replace")
         session.made = f"written to {path}"
     document = {"agent": one.name, "path": path, "note": note, "accepted": change is not None}
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memory.storage import Change, Store
     from memory.typed import Agent
     from memory.typed.prune import May
+    from memory.typed.writes import AgentWriter
 
 SHOWN = 20
 """How many of many things the text for people lists."""
@@ -72,6 +73,12 @@ class AgentStores:
         from memory.typed.stores import store_of
 
         return store_of(agent.folder, state_home(os.environ), self.home)
+
+    def writer(self, store: Store, *, ignore_lock: bool) -> AgentWriter:
+        """Return what changes an agent's files for the process that calls this verb."""
+        from memory.typed.writes import AgentWriter
+
+        return AgentWriter(store, self.session.now, self.session.actor, os.getppid(), ignore_lock)
 
     def may_prune(self) -> May:
         """Return what says whether the folders of an agent may be pruned."""

@@ -42,22 +42,11 @@ _force = option("--force", is_flag=True, help="Replace a file that stands at the
 @ignoring_lock
 def merge(session: Session, path: str, text: str | None, dedupe: str, agent: str | None, ignore_lock: bool) -> None:
     """Append TEXT (default: stdin) to a file of an agent, which is made where it is missing."""
-    from memory.typed.writes import merge_file
-
     place = AgentStores(session)
     store, inside = place.of_path(path, agent)
     content = _stdin(session) if text is None or (text == "-" and not session.served) else text
     _warn_of_secrets(content, inside)
-    change = merge_file(
-        store,
-        inside,
-        content,
-        dedupe,
-        now=session.now,
-        actor=session.actor,
-        owner=os.getppid(),
-        ignore_lock=ignore_lock,
-    )
+    change = place.writer(store, ignore_lock=ignore_lock).merge(inside, content, dedupe)
     words = change.summary if change.files else f"nothing to merge: all of it stands in {inside}"
     place.done(store, change, {"path": inside, "changed": bool(change.files)}, words)
 
@@ -122,7 +111,6 @@ def _move(
 ) -> None:
     from memory.typed.files import aidefile_of
     from memory.typed.stores import path_in
-    from memory.typed.writes import move_file
 
     place = AgentStores(session)
     store, inside = place.of_path(source, agent)
@@ -131,18 +119,7 @@ def _move(
     )
     if target.endswith("/") or (store.root / there).is_dir():
         there = f"{there}/{inside.rpartition('/')[2]}"
-    change = move_file(
-        store,
-        inside,
-        there,
-        operation,
-        now=session.now,
-        actor=session.actor,
-        force=force,
-        core=core,
-        owner=os.getppid(),
-        ignore_lock=ignore_lock,
-    )
+    change = place.writer(store, ignore_lock=ignore_lock).move(inside, there, operation, force=force, core=core)
     listed = aidefile_of(store.root).is_core(there)
     document = {"from": inside, "to": there, "core": listed}
     place.done(store, change, document, change.summary)
@@ -175,7 +152,6 @@ def _warn_of_age(session: Session, store: Store, path: str) -> None:
 def expire(session: Session, path: str, max_age: str, agent: str | None, ignore_lock: bool) -> None:
     """Delete a file if it was last changed longer ago than AGE; a missing file is no error."""
     from memory.typed.sizes import read_age
-    from memory.typed.writes import expire_file
 
     try:
         age = read_age(max_age)
@@ -183,10 +159,9 @@ def expire(session: Session, path: str, max_age: str, agent: str | None, ignore_
         raise UsageError(
             "usage.value", f"--max-age does not take {max_age!r}", "write an age such as 45s, 30m, 12h, 7d or 2w"
         ) from None
-    store, inside = AgentStores(session).of_path(path, agent)
-    gone = expire_file(
-        store, inside, age, now=session.now, actor=session.actor, owner=os.getppid(), ignore_lock=ignore_lock
-    )
+    place = AgentStores(session)
+    store, inside = place.of_path(path, agent)
+    gone = place.writer(store, ignore_lock=ignore_lock).expire(inside, age)
     session.made = f"deleted {inside}" if gone else None
     there = os.path.lexists(store.root / inside)
     words = (
