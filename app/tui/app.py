@@ -47,7 +47,7 @@ from .navigation import Navigation
 from .overlays import Overlays
 from .pane_state import PaneState
 from .search.queries import SearchQueries
-from .shell import Shell
+from .shell import Shell, leave_on_signals
 from .threads import Progress, ThreadReport
 from .toasts import place_toasts
 
@@ -297,8 +297,6 @@ class MemdeckApp(Shell):
 
     def on_mount(self) -> None:
         """Begin to listen to signals and to the clock."""
-        from .signals import leave_on_signals
-
         leave_on_signals(self)
         self.set_interval(TICK_SECONDS, self._tick)
         if self.setup.watches:

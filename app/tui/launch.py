@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -18,6 +19,22 @@ if TYPE_CHECKING:
 
     from .app import MemdeckApp
     from .live.fleet import Destination
+
+
+class Clock:
+    """Gives the time as an aware datetime in UTC when it is called."""
+
+    def __init__(self, start: datetime | None = None, *, timer: Callable[[], float] = time.monotonic) -> None:
+        """`start` (aware) is the time now; without it the machine's clock counts. `timer` returns seconds."""
+        self._start = start
+        self._timer = timer
+        self._begun = timer()
+
+    def __call__(self) -> datetime:
+        """Return the time."""
+        if self._start is None:
+            return datetime.now(UTC)
+        return self._start.astimezone(UTC) + timedelta(seconds=self._timer() - self._begun)
 
 
 def run(
@@ -164,7 +181,6 @@ def _make_app(
     from widgets.text.glyphs import glyphs_for
 
     from .app import MemdeckApp
-    from .clock import Clock
     from .keys.key_file import read_keymap
 
     return MemdeckApp(

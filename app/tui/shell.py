@@ -5,9 +5,11 @@ It knows no part; `MemdeckApp` adds them.
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime, tzinfo
 from functools import cache
 from pathlib import Path
@@ -37,6 +39,19 @@ if TYPE_CHECKING:
 
     from .commands.steps import Severity
     from .main_screen import MainScreen
+
+
+SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+"""What asks a program to end; Textual alone leaves the terminal in its own mode on some of them."""
+
+
+def leave_on_signals(app: Shell) -> None:
+    """End the application in order, with the exit code that shells use for the signal."""
+    loop = asyncio.get_running_loop()
+    for number in SIGNALS:
+        # Not the main thread, or a test: then somebody else owns the signals.
+        with suppress(ValueError, RuntimeError, NotImplementedError):
+            loop.add_signal_handler(number, app.exit, 128 + number)
 
 
 @cache

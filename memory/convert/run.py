@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from memory.base.items import Committed, Item, Loss, Skipped
 from memory.errors import UsageError
 from memory.registry import registered
-from memory.systems.guard import Guarded
+from memory.systems import Guarded
 
 from .readers import FORMATS, reader_of
 

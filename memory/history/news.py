@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.files.refs.titles import plain_title
+from memory.files.refs.entry_refs import plain_title
 
 from .changes import file_name
 

@@ -12,7 +12,7 @@ from memory.document import parse
 from memory.document.compare import is_lines, take_over
 from memory.document.merge import kind_of, merge
 from memory.errors import ConflictError, MemdeckError
-from memory.files.refs.titles import plain_title
+from memory.files.refs.entry_refs import plain_title
 from memory.storage.log.taken_back_rows import FILE, KEPT, TakenBack
 
 from .changes import INSIDE, file_name

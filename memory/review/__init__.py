@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .inbox import Inbox
+from .inbox import Inbox, refuse_agents
 from .model import ProposalStanding, row
-from .person import refuse_agents
 
 __all__ = ["Inbox", "ProposalStanding", "refuse_agents", "row"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memory.document import Entry
 from memory.document.units import units_of
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
-from memory.storage.changes import Change, FileChange
+from memory.storage.changes import Change, FileChange, may_need_review
 from memory.storage.review.gate import digest_for, touched_by
 from memory.storage.review.policy import Policy, change_policy, read_policy
 from memory.storage.review.proposals import STATES, Proposal, ambiguous
@@ -20,7 +20,6 @@ from memory.storage.store import Store
 from memory.storage.transaction.transaction import AcceptedProposal
 
 from .model import ProposalStanding
-from .person import refuse_agents
 from .standing import Take, standing_of
 from .taking_back import rooms_of, settle
 
@@ -29,6 +28,13 @@ if TYPE_CHECKING:
     from memory.storage.log.records import ChangeRecord
     from memory.storage.shared_log import SharedLog
     from memory.workspace import Workspace
+
+
+def refuse_agents(actor: str, what: str) -> None:
+    """Raise RefusedError `review.person_only` for anybody but a person; `what` is what they wanted to do."""
+    if may_need_review(actor):
+        raise RefusedError("review.person_only", f"only a person may {what}, not {actor[:80]}", "ask the person")
+
 
 _TRIES = 12
 _LONGEST_PAUSE = 0.1

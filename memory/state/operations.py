@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import ConfigError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.state.analysis.focus import without_first_run
 
 from .diff import Digest, changed_sections
 from .files import schema
@@ -18,7 +19,6 @@ from .files.json_text import load
 from .files.model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
 from .files.reading import StateFiles
 from .files.store import StateStore, StateWriting, refuse
-from .first_run import without_first_run
 from .recall.new_analysis import take_in
 
 if TYPE_CHECKING:

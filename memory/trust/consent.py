@@ -20,10 +20,9 @@ from memory.storage.places import StateFolder
 from memory.storage.record import PrivateRecord
 from memory.trust.pins.named_files import CannotPin, Pinned, Script, Scripts
 
-from . import reasons
 from .addresses import closed_reason, is_open_address
 from .asks import HTTP, Ask, acting_tasks, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
-from .consent_decision import ConsentDecision, undecided
+from .consent_decision import CHANGED, NOBODY, NOT_OPEN, OWN, ConsentDecision, undecided
 from .pins.unknown import sentence_of
 from .records import (
     Book,
@@ -158,12 +157,9 @@ class Trust:
         if old is None and ask.usual and not ask.ambiguous:
             return ConsentDecision(True, "approved", found, ask.text, ask.usual)
         if old is not None:
-            why = f"{reasons.CHANGED}{difference(old, ask, pinned, place)}"
+            why = f"{CHANGED}{difference(old, ask, pinned, place)}"
             return replace(undecided("withdrawn", found, why, pinned), before=old.ask, scripts_before=old.scripts)
-        if ask.role == "url" and not closed:
-            why = reasons.NOT_OPEN
-        else:
-            why = f"{reasons.OWN}{closed}" if closed else reasons.NOBODY
+        why = f"{OWN}{closed}" if closed else NOT_OPEN if ask.role == "url" else NOBODY
         return undecided("pending", found, why, pinned)
 
     def closed_reason(self, ask: Ask) -> str:

@@ -20,7 +20,7 @@ from memory.facts.settings import read_settings as fact_settings
 from memory.facts.transfer import read_rows
 from memory.files.plans.json_block import read_plan_json
 from memory.monitoring.alerts.windows import parse_windows
-from memory.monitoring.checks.json_path import read_json, value_at
+from memory.monitoring.checks.measures import read_json, value_at
 from memory.monitoring.thresholds.threshold import parse_threshold
 from memory.monitoring.thresholds.units import numbers_in, read_duration, read_quantity
 from memory.storage import state

@@ -15,7 +15,7 @@ from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.list.columns import Column, Columns
 from widgets.list.line_list import LineList
 from widgets.list.rows import Note
-from widgets.pane.base import Badge, Pane
+from widgets.pane.base import Pane
 from widgets.text.styled_text import Line, Piece, Tone
 
 if TYPE_CHECKING:
@@ -96,11 +96,6 @@ class FleetPane(Pane):
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How far the look at them is."""
         return self._said
-
-    @classmethod
-    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """None: it would mean to look at all workspaces."""
-        return Badge()
 
     def mark(self, item: WorkspaceOverview) -> Hashable:
         """How long a host is silent changes all the time, and flashes nothing."""

@@ -13,7 +13,7 @@ from memory.review.model import WORDS, Judged, WaitingProposal
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.list.columns import Column, Columns
 from widgets.list.rows import Heading, Note
-from widgets.pane.base import Badge, Pane
+from widgets.pane.base import Pane
 from widgets.panes.changes.detail import view_lines
 from widgets.panes.changes.words import plain_actor
 from widgets.text.styled_text import Line, Piece
@@ -95,11 +95,6 @@ class InboxPane(Pane):
     def copied_ref(self, item: WaitingProposal) -> str:
         """Its id, as `memdeck review` takes it."""
         return item.ref[:16]
-
-    @classmethod
-    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """The application counts them."""
-        return Badge()
 
     def draw_row(self, item: WaitingProposal, width: int) -> Line:
         """What it does to whose text, what, where, since when."""

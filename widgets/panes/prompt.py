@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.list.columns import Column, Columns
 from widgets.list.rows import Heading, Note
-from widgets.pane.base import Badge, Pane
+from widgets.pane.base import Pane
 from widgets.text.styled_text import Line, Piece, Tone
 
 if TYPE_CHECKING:
@@ -87,11 +87,6 @@ class PromptPane(Pane):
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How much of the budget is used."""
         return self._said
-
-    @classmethod
-    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """None: a number would say little."""
-        return Badge()
 
     def mark(self, item: PromptBlock) -> Hashable:
         """A block is all that it says."""

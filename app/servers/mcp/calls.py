@@ -14,11 +14,44 @@ from memory.entries.access import EntryAccess, error_json
 from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage.changes import is_agent
 
-from .arguments import checked
 from .definitions import BRIEF_URI, END_OF_SESSION, ENTRY_URI, FILE_URI, INSTRUCTIONS, NOTHING, TOOLS, Tool, tools
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "object": (dict,),
+    "array": (list,),
+}
+_WORDS = {"string": "a text", "integer": "a whole number", "object": "an object", "array": "a list of texts"}
+
+
+def checked(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the arguments without absent ones; UsageError `mcp.arguments` for what the schema does not allow."""
+    values = {key: value for key, value in (given or {}).items() if value is not None}
+    for key, value in values.items():
+        schema = tool.arguments.get(key)
+        if schema is None:
+            raise _wrong(tool, f"has no argument {key[:40]!r}")
+        name = schema["type"]
+        if not isinstance(value, _TYPES[name]) or isinstance(value, bool):
+            raise _wrong(tool, f"takes {_WORDS[name]} as {key}")
+        if isinstance(value, list) and not all(isinstance(one, str) for one in value):
+            raise _wrong(tool, f"takes a list of texts as {key}")
+        if name == "integer" and not schema["minimum"] <= value <= schema["maximum"]:
+            raise _wrong(tool, f"takes {schema['minimum']:,} to {schema['maximum']:,} as {key}")
+    for key in tool.required:
+        if key not in values:
+            raise _wrong(tool, f"needs {key}")
+    return values
+
+
+def _wrong(tool: Tool, what: str) -> UsageError:
+    return UsageError("mcp.arguments", f"{tool.name} {what}", f"it takes {', '.join(tool.arguments)}")
+
 
 Json = dict[str, Any]
 LONGEST_FILE = 1_000_000
@@ -43,7 +76,7 @@ class Calls:
         busy: Busy | None = None,
     ) -> None:
         """`actor` is in whose name changes are made; without one it is the client's name."""
-        self.desk = EntryAccess(workspace, clock)
+        self.entries = EntryAccess(workspace, clock)
         self.begun = busy or Busy()
         self._workspace = workspace
         self._actor = actor
@@ -87,7 +120,7 @@ class Calls:
         values = checked(tool, arguments)
         if not tool.hints[0] or name in ("brief", "review"):
             values["actor"] = actor
-        answer: Json = getattr(self.desk, name)(**values)
+        answer: Json = getattr(self.entries, name)(**values)
         return answer
 
     def warm(self) -> None:
@@ -96,12 +129,12 @@ class Calls:
         It holds up no end: nothing is changed but what is derived. What goes wrong is said to whoever calls a tool.
         """
         with suppress(Exception):
-            self.desk.search("memory", limit=1)
-            self.desk.brief()
+            self.entries.search("memory", limit=1)
+            self.entries.brief()
 
     def rest(self) -> None:
         """Hold no more than what cannot be read again, until the next call."""
-        self.desk.let_go()
+        self.entries.let_go()
         give_back()
 
     # -- resources ----------------------------------------------------------------------------------------------
@@ -118,7 +151,7 @@ class Calls:
         """Return the text of a resource and its type; MemdeckError where there is none."""
         if uri == BRIEF_URI:
             with self.begun:
-                return self.desk.brief(actor=self.actor(client))["text"], "text/plain"
+                return self.entries.brief(actor=self.actor(client))["text"], "text/plain"
         if uri.startswith(FILE_URI):
             return self._file(uri.removeprefix(FILE_URI)), "text/plain"
         if uri.startswith(ENTRY_URI):
@@ -126,7 +159,7 @@ class Calls:
 
             kind, _, rest = unquote(uri.removeprefix(ENTRY_URI)).rpartition("/")
             with self.begun:
-                entry = self.desk.read(ref=f"{kind}#{rest}")["entries"][0]
+                entry = self.entries.read(ref=f"{kind}#{rest}")["entries"][0]
             return json.dumps(entry, ensure_ascii=False), "application/json"
         raise NotFoundError("mcp.no_resource", f"there is no resource {uri[:80]!r}", "list them")
 
@@ -162,5 +195,5 @@ class Calls:
             )
         with self.begun:
             message = (arguments or {}).get("message", "")
-            found: str = self.desk.brief(message, actor=self.actor(client))["text"]
+            found: str = self.entries.brief(message, actor=self.actor(client))["text"]
         return found or NOTHING

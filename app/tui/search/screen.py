@@ -24,6 +24,25 @@ from widgets.text.styled_text import Line, Piece, Tone, clip_line, line, line_wi
 if TYPE_CHECKING:
     from memory.search import FoundEntry, Hit, SearchAnswer
 
+
+LEAST, MOST = 3, 8
+"""Lines of a look; with less room there is none."""
+LONGEST = 400
+"""Characters of a line that are looked at."""
+
+
+def lines_around(hit: Hit, room: int) -> list[str]:
+    """At most so many lines of an entry, those around the line that fits; none where nothing more stands in it."""
+    texts = [text.strip()[:LONGEST] for text in hit.entry.text.splitlines() if text.strip()]
+    most = min(room, MOST)
+    if most < LEAST or len(texts) < 2:
+        return []
+    found = hit.snippet.strip("… ").removeprefix("- ")[:40]
+    at = next((number for number, text in enumerate(texts) if found and found in text), 0)
+    start = max(0, min(at - most // 2, len(texts) - most))
+    return texts[start : start + most]
+
+
 SHOWN = 50
 """Hits that are listed."""
 
@@ -236,8 +255,6 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
 
     def _look(self) -> None:
         """Show some lines of the find under the cursor where the list leaves room for them."""
-        from .preview import lines_around
-
         hit = None if self.answer is None else self._hits.get(self._listed.cursor)
         # The frame without its borders, and without the line above the look.
         room = self.query_one(Frame).size.height - len(self._listed.rows) - 1

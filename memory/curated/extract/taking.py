@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memory.curated.providers.calls import call
 from memory.errors import MemdeckError
 
+from .markers import marked
 from .turns import feed, queued, ready
 
 if TYPE_CHECKING:
@@ -51,8 +52,6 @@ def _says_nothing(curated: Curated, session: str, text: str) -> bool:
     Neither is written then: a person waits for both.
     """
     from memory.curated.places.session_ids import check_session
-
-    from .markers import marked
 
     check_session(session)
     if not text.strip() or "extractor" in curated.models or curated.settings["extractor.throttle_turns"] > 1:

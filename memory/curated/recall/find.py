@@ -16,8 +16,7 @@ from memory.curated.places.settings import CuratedSettings
 from memory.curated.shadowing import winners
 from memory.named_tuple import NamedTuple
 
-from .candidates import CandidateRow, candidates
-from .rank import by_letters, by_words, places
+from .candidates import CandidateRow, by_letters, by_words, candidates, places
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated

@@ -10,7 +10,7 @@ from memory.base.clock import format_local
 from memory.document.nodes import bare
 from memory.document.units import units_of
 
-from .entry_refs import ref_of
+from .entry_refs import plain_title, ref_of
 from .refs import SHORT, RefTrace, tell_apart
 
 if TYPE_CHECKING:
@@ -192,7 +192,5 @@ def _said(
     when = format_local(record.time, trail.zone())
     said = f"{words} was {done} by {by} at {when}".strip()
     details = {"change": record.id, "time": record.time.isoformat().replace("+00:00", "Z"), "actor": record.actor}
-    from .titles import plain_title
-
     file = {"orchestration": "orchestration.md"}.get(kind, f"{kind}.md")
     return RefTrace(said, plain_title(file, entry.title), source, ref, gone, details)

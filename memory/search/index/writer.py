@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 from memory.errors import MemdeckError
 from memory.files.refs.refs import SHORT
 from memory.search.hits import FoundEntry
-from memory.search.query.names import name_parts
 from memory.search.query.typos import SHORTEST, is_guessable, is_spelled
-from memory.search.query.words import tokens
+from memory.search.query.words import name_parts, tokens
 from memory.search.scan import entry_of
 
-from .file_diff import MARK, IndexedFile, Live, by_objects
-from .row_diff import RowEdit, edits
+from .file_diff import MARK, IndexedFile, Live, RowEdit, by_objects, edits
 from .tables import CHUNK, LARGEST, DamagedIndex, EntryNumbers, IndexedEntry, Row, forget, insert, pack, row_of, unpack
 
 if TYPE_CHECKING:

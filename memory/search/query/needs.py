@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from .names import camel_parts
 from .query import Query, Term
 from .stems import IRREGULAR, STOP_WORDS, content_runs, serves, short_forms, stem
 from .typos import Vocabulary, is_guessable, near_words
-from .words import fold, is_unspaced, tokens, unspaced_runs
+from .words import camel_parts, fold, is_unspaced, tokens, unspaced_runs
 
 MOST_NEEDS = 24
 """Words of a query that are looked at; those behind them are left out."""

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .names import name_parts
 from .typos import SHORTEST, is_guessable, is_spelled
-from .words import tokens
+from .words import name_parts, tokens
 
 if TYPE_CHECKING:
     from memory.search.records import Record

@@ -2,14 +2,38 @@
 
 Case and diacritics do not count (`Zürich` is found by `zurich`), full-width forms are their usual ones. A word is a
 run of letters and digits. Chinese, Japanese and Korean are written without spaces (or with few), so each pair of
-their characters is a word: `東京都` is `東京`, `京都`, `都`.
+their characters is a word: `東京都` is `東京`, `京都`, `都`. A name in camel case such as `getUserToken` is one
+word, and is found by its parts as well.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
+
+# It begins with the capital: so the texts, which are mostly without, are gone through without a try at each letter.
+_INSIDE = re.compile("[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)[a-z])")
+_NAME = re.compile("(?<![A-Za-z0-9])[A-Za-z0-9]*?(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_LONGEST = 64
+
+
+def camel_parts(name: str) -> list[str]:
+    """Return the parts of a name in camel case, folded; none where it is no such name."""
+    found = _NAME.fullmatch(name)
+    parts = [part.lower() for part in _PART.findall(name)] if found else []
+    return parts if len(parts) > 1 else []
+
+
+def name_parts(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each part of each name in a text, of two letters or more, with the name as a word."""
+    if _INSIDE.search(text):
+        for name in _NAME.findall(text):
+            if len(name) <= _LONGEST:
+                yield from ((part, name.lower()) for part in camel_parts(name) if len(part) > 1)
+
 
 _NON_ASCII = re.compile("[^\x00-\x7f]+")
 _TOKEN = re.compile("[a-z0-9\x80-\U0010ffff]+")

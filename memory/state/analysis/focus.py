@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memory.state.first_run import first_run
+from memory.state.files.model import Json
 from memory.state.projections.markdown import one_line
 
 from .around import ci_files
@@ -13,6 +13,22 @@ from .languages import is_test
 from .texts.open_work import marks, unreleased
 from .texts.prose import ended
 from .tree import MOST_FILES, Tree
+
+_ENDING = "to get a first validation."
+
+
+def first_run(command: str) -> str:
+    """Return the advice as a suggested action."""
+    return f"Run `{command}` {_ENDING}"
+
+
+def without_first_run(focus: Json) -> Json:
+    """Return a section `currentFocus` without the advice, unless nothing was run."""
+    if focus["validationSnapshot"]["status"] == "not-run":
+        return focus
+    kept = [one for one in focus["suggestedNextActions"] if not (one.startswith("Run `") and one.endswith(_ENDING))]
+    return {**focus, "suggestedNextActions": kept}
+
 
 NOT_RUN = "The validation commands were not run yet."
 _MOST_PROBLEMS = 8

@@ -16,7 +16,7 @@ from memory.base.items import Item
 from memory.convert import ConversionReport, convert
 from memory.document.item_block import body_of, item_of_block
 from memory.errors import MemdeckError
-from memory.systems.guard import Guarded
+from memory.systems import Guarded
 from memory.workspace import Workspace
 from tests.fixture_files import SAMPLE
 

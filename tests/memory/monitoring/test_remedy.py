@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory.monitoring.run.remedy import may_remediate
+from memory.monitoring.run.repair import may_remediate
 
 NOW = datetime(2026, 1, 15, 11, 30, tzinfo=UTC)
 

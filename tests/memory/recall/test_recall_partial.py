@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from bench.recall_part import LIMIT, make_workspace, questions
 from memory.search import SearchAnswer, read_query, scan
 from memory.search.index.candidates import WEIGHED
-from memory.search.query.names import camel_parts, name_parts
 from memory.search.query.needs import needs_of
 from memory.search.query.rank_partial import MOST
 from memory.search.query.stems import content_runs, short_forms, stem
 from memory.search.query.typos import near_words
 from memory.search.query.vocabulary import HeldVocabulary
+from memory.search.query.words import camel_parts, name_parts
 from memory.search.searcher import Searcher
 from memory.systems import searcher_of
 from memory.workspace import Workspace

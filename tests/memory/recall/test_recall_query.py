@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memory.search import read_day, read_query
 from memory.search.hits import FoundEntry, hit_of, marks_in
-from memory.search.index.row_diff import edits
+from memory.search.index.file_diff import edits
 from memory.search.match import Matcher
 from memory.search.query.typos import meant
 from memory.search.query.vocabulary import HeldVocabulary

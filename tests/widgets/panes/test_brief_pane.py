@@ -12,7 +12,7 @@ from widgets.list.rows import Heading
 from widgets.pane.base import Pane
 from widgets.pane.rows import RowKey
 from widgets.panes.brief.pane import BriefPane
-from widgets.panes.brief.row import BriefRow
+from widgets.panes.brief.words import BriefRow
 
 FILES: dict[str, str | bytes] = {
     "tasks.md": """## Pending

@@ -14,14 +14,13 @@ from textual.message import Message
 from memory.base.safe_text import cell_width, visible
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
-from widgets.pane.base import Badge, Contents, Pane
+from widgets.pane.base import Contents, Pane
 from widgets.pane.rows import RowKey
 from widgets.text.styled_text import Line
 from widgets.text.words import until
 
 from .more import DOORS, KEPT, MORE, cut, more_words, shown_of
-from .row import BriefRow
-from .words import BEHIND, WIDEST_LEAD, days_since, note_of, row_line
+from .words import BEHIND, WIDEST_LEAD, BriefRow, days_since, note_of, row_line
 
 if TYPE_CHECKING:
     from memory.base.problems import Problem
@@ -213,11 +212,6 @@ class BriefPane(Pane):
         """What day it is in the workspace's zone."""
         local = now.astimezone(snapshot.zone)
         return f"{local:%A}, {local.day} {local:%B}"
-
-    @classmethod
-    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """Nothing to count; the header says what needs a person."""
-        return Badge()
 
     def say_more(
         self,

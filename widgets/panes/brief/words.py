@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memory.base.safe_text import cell_width, visible
 from memory.files.tasks.values import moment_or_none
@@ -16,7 +17,36 @@ from .more import MORE
 if TYPE_CHECKING:
     from widgets.text.glyphs import Glyphs
 
-    from .row import BriefRow
+
+@dataclass(frozen=True, slots=True)
+class BriefRow:
+    """One row: the group it stands in, where it leads, and the thing itself."""
+
+    group: str
+    file: str
+    target: str
+    thing: Any = field(compare=False)
+    words: str = ""
+
+    @property
+    def ref(self) -> str:
+        """Unique in the pane: one entry may stand in two groups."""
+        return f"{self.group}:{self.file}:{self.target}:{self.words}"
+
+    @property
+    def monitor(self) -> Any:
+        """The monitor that the row is about; None for what waits that is about no monitor."""
+        return self.thing.monitor if self.group == "waiting" else self.thing
+
+    @property
+    def title(self) -> str:
+        """What the row is about."""
+        if self.group == "waiting":
+            return str(self.thing.ask.name)
+        if self.group == "muted":
+            return str(self.thing.name)
+        return self.words or str(getattr(self.thing, "title", getattr(self.thing, "name", "")))
+
 
 ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Column("note", 20, importance=1), gap=2)
 """When or where, what, and a word more."""
@@ -64,7 +94,7 @@ def _lead_line(item: BriefRow, note: Piece, width: int, lead: int) -> Line:
     cells = cell_width(visible(item.title[:80]))
     gap = 2 + (max(0, lead - cells) if item.group in BEHIND[:2] else 0)
     if item.group == "waiting" and cells + gap + len(note.text) > width:
-        from memory.trust.reasons import short_reason
+        from memory.trust.consent_decision import short_reason
 
         note = Piece(short_reason(note.text), "muted")
     if cells + gap + len(note.text) > width:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memory.files.refs.titles import plain_title
+from memory.files.refs.entry_refs import plain_title
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
 from widgets.text.styled_text import Line, Piece, Tone, line
 

@@ -12,11 +12,11 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.worker import Worker, WorkerState
 
-from memory.files.refs.titles import plain_title
+from memory.files.refs.entry_refs import plain_title
 from widgets.chrome.frame import Frame
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
-from widgets.pane.base import Badge, Contents, Pane
+from widgets.pane.base import Contents, Pane
 from widgets.pane.filter import Needles, strange_words
 from widgets.pane.rows import RowKey
 from widgets.panes.journal.pane import day_title
@@ -160,11 +160,6 @@ class ChangesPane(Pane):
     def copied_ref(self, item: LoggedChange) -> str:
         """Its id, as `memdeck changes` takes it."""
         return item.ref[:16]
-
-    @classmethod
-    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """The application counts them, for it knows since when."""
-        return Badge()
 
     def draw_row(self, item: LoggedChange, width: int) -> Line:
         """When, who, what."""

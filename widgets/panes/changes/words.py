@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memory.base.safe_text import cell_width, visible
-from memory.files.refs.titles import plain_title
+from memory.files.refs.entry_refs import plain_title
 from widgets.detail import Labelled
 from widgets.list.columns import Column, Columns
 from widgets.text.styled_text import Line, Piece, line, line_width
