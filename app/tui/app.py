@@ -52,7 +52,6 @@ from .threads import Progress, ThreadReport
 from .toasts import place_toasts
 
 if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
     from memory.history.lost_files import LostFile
     from memory.history.taken_back import Undone
     from memory.monitoring.run.run import WatchServices
@@ -78,7 +77,6 @@ class MemdeckApp(Shell):
 
     `clock` gives the time, `hand_over` gives the terminal to an editor (default: Textual's `suspend`), `watches`
     says whether changes from outside are looked for, `remembers` whether anything of what a person looks at is kept.
-    `app.desk` is the main screen.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -172,28 +170,20 @@ class MemdeckApp(Shell):
         if workspace is not None:
             first = self.navigation.begin(self.navigation.first(only or pane, self.pane_state.last_pane))
         path_shown = "" if workspace is None or only is not None else short_path(str(workspace.root), self.environ)
-        self.main_screen = MainScreen(self._desk_ready, path_shown, first, self.navigation.panes)
+        self.main_screen = MainScreen(self._main_screen_ready, path_shown, first, self.navigation.panes)
 
     def _connect(self, overview: OverviewPart) -> None:
         """Say what follows from a look at the files."""
         hooks = self.refresher.hooks
         hooks.before.append(self.outside_changes.look_first)
-        hooks.behind += [
-            self.outside_changes.look_behind,
-            self.fleet.look_once,
-            overview.count,
-            overview.brief,
-            self._look_for_drafts,
-        ]
+        hooks.once += [self.fleet.look, lambda: self.form_drafts.look()]
+        hooks.behind += [self.outside_changes.look_behind, overview.count, overview.brief]
         hooks.shown += [self._say_what_changed, overview.shown, self.navigation.shown]
         hooks.rested += [self.edits.seen, self.schedule.begin]
         hooks.failed.append(overview.say_not_read)
         hooks.changed += [self.schedule.files_changed, self.search_queries.files_changed]
         self.outside_changes.on_change.append(overview.show_badges)
         self.outside_changes.on_undone.append(self._taken_back)
-
-    def _look_for_drafts(self, _pane: Pane, _snapshot: Snapshot, _now: datetime) -> None:
-        self.form_drafts.look()
 
     def _say_what_changed(self, _pane: Pane, _first: bool) -> None:
         """Tell panes and the open form that other files are shown."""
@@ -308,7 +298,7 @@ class MemdeckApp(Shell):
         self.refresher.end()
         self.fleet.stop()
 
-    def _desk_ready(self) -> None:
+    def _main_screen_ready(self) -> None:
         """Open the workspace, or offer to make one."""
         if self.keymap.path:
             self.call_after_refresh(self.overlays.tell_of_keys)

@@ -51,7 +51,6 @@ class FormDrafts(Part):
         """Nothing is typed."""
         super().__init__(app)
         self._pane_state = pane_state
-        self._looked = False
         self._forms: dict[Form, Sheet] = {}
         self._waiting: dict[str, Draft] = {}
         self._ended: set[str] = set()
@@ -184,10 +183,7 @@ class FormDrafts(Part):
     # What was left behind
 
     def look(self) -> None:
-        """Look once for drafts of programs that ended; for the thread that reads."""
-        if self._looked:
-            return
-        self._looked = True
+        """Look for drafts of programs that ended; for the thread that reads."""
         drafts = self._drafts
         found: tuple[Draft, ...] = ()
         if drafts is not None:

@@ -143,19 +143,16 @@ class AllWorkspaces(Part):
         self._refresher, self._jobs, self._navigation = refresher, jobs, navigation
         self.source = FleetSource(app)
         self._busy = False
-        self._asked = False
         self._screen: SearchScreen | None = None
         self._newest = 0
         self._found: list[tuple[str, Path]] = []
         self.destination: Destination | None = None
         """What is opened once this application ended."""
 
-    def look_once(self, *_: object) -> None:
+    def look(self) -> None:
         """Find out in the thread that reads whether there are other workspaces; the pane comes with the first."""
-        if not self._asked:
-            self._asked = True
-            if not self.app.shows_one_pane and self.source.is_wanted():
-                self.app.panes.more.add(SYSTEM)
+        if not self.app.shows_one_pane and self.source.is_wanted():
+            self.app.panes.more.add(SYSTEM)
 
     def begin(self) -> None:
         """Follow the files of all workspaces while the pane is seen."""

@@ -197,13 +197,13 @@ class OverviewPart(Part):
         refresher: Refresher,
         outside_changes: OutsideChanges,
         schedule: Schedule,
-        morning: AwaySummary,
+        away_summary: AwaySummary,
         proposals: InboxSource,
     ) -> None:
         """Nothing is counted yet."""
         super().__init__(app)
         self._refresher, self._proposals = refresher, proposals
-        self._outside_changes, self._schedule, self._morning = outside_changes, schedule, morning
+        self._outside_changes, self._schedule, self._away_summary = outside_changes, schedule, away_summary
         self._badges: dict[str, Badge] = {}
         self._counts: dict[str, tuple[tuple[object, ...], Badge]] = {}
         """The badges, each with what it was counted of: documents or how often other files changed, and the minute."""
@@ -256,7 +256,7 @@ class OverviewPart(Part):
         refused = not_read(snapshot.refusals.values())
         undone = self._outside_changes.waiting
         alerts = refused + taken_back(undone) + alerts_of(found, now, snapshot.zone, self.app.glyphs, notice)
-        news = self._morning.news(now)
+        news = self._away_summary.news(now)
         in_brief, small = "brief" in self.app.panes.mounted, is_small(found)
         others = self._ask_others(workspace, now, in_brief=in_brief, small=small)
         problems: tuple[Problem, ...] = ()

@@ -67,6 +67,8 @@ class RefreshHooks:
         """Nobody asked for anything."""
         self.before: list[Callable[[Pane, datetime], None]] = []
         """In the thread that reads, before the pane is read."""
+        self.once: list[Callable[[], None]] = []
+        """In that thread, behind the first look only."""
         self.behind: list[Callable[[Pane, Snapshot, datetime], None]] = []
         """In that thread, once the pane was read: what can wait until the keys are quiet."""
         self.shown: list[Callable[[Pane, bool], None]] = []
@@ -201,6 +203,8 @@ class Refresher(Part):
             if "tasks.md" in pane.files and go_on():
                 # The detail asks for a ref with each key; here they are all worked out before many keys came.
                 snapshot.tasks.name_all()
+            while self.hooks.once and go_on():
+                self.hooks.once.pop(0)()
             for step in self.hooks.behind:
                 if go_on():
                     step(pane, snapshot, now)
