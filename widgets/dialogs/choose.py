@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from widgets.chrome.footer import KeyHints
 from widgets.input.editors import SafeText
 from widgets.list.line_list import LineList
+from widgets.text.line_view import LineView
 from widgets.text.styled_text import Line, Piece, line
 
 from .dialogs import DIALOG_CSS, Dialog
@@ -27,12 +28,14 @@ class Choose(Dialog, ModalScreen[str | None]):
     DEFAULT_CSS = f"""
     Choose {{
         {DIALOG_CSS}
-        & > .dialog {{ max-width: 56; }}
-        LineList {{ height: auto; max-height: 12; }}
-        &.-low LineList {{ height: 1fr; }}
+        &.-question > .dialog {{ max-width: 56; }}
+        LineList {{ height: auto; }}
+        &.-question LineList {{ max-height: 12; }}
+        &.-question.-low LineList {{ height: 1fr; }}
+        &.-details LineList {{ margin-top: 1; }}
         KeyHints {{ margin-top: 1; }}
-        &.-low KeyHints {{ margin-top: 0; }}
-        &.-flat KeyHints {{ display: none; }}
+        &.-low LineList, &.-low KeyHints {{ margin-top: 0; }}
+        &.-question.-flat KeyHints {{ display: none; }}
     }}
     """
 
@@ -41,17 +44,20 @@ class Choose(Dialog, ModalScreen[str | None]):
         Binding("escape,q", "leave", "cancel", id="choose.leave", tooltip="Change nothing"),
     ]
 
-    def __init__(self, question: str, options: Sequence[tuple[str, str, str]]) -> None:
-        """`options` are a key, the words that are given back, and a remark each."""
-        super().__init__()
-        self._question = question
+    def __init__(self, question: str, options: Sequence[tuple[str, str, str]], details: str = "") -> None:
+        """`options` are a key, the words that are given back, and a remark each; `details` may have several lines."""
+        super().__init__(classes="-details" if details else "-question")
+        self._question, self._details = question, details
         self._options = {words: (key, remark) for key, words, remark in options}
+        self._column = max(16, *(len(words) + 2 for words in self._options))
 
     def compose(self) -> ComposeResult:
-        """The question, the possibilities and the keys."""
+        """The question, what it is about, the possibilities and the keys."""
         with Vertical(classes="dialog"):
             yield SafeText(self._question, classes="dialog--title")
-            yield LineList(self._draw, tuple(self._options), classes="dialog--body")
+            if self._details:
+                yield LineView([line(text) for text in self._details.split("\n")], classes="dialog--body")
+            yield LineList(self._draw, tuple(self._options), classes="" if self._details else "dialog--body")
             yield KeyHints(indent=0)
 
     def on_mount(self) -> None:
@@ -60,13 +66,14 @@ class Choose(Dialog, ModalScreen[str | None]):
 
     def _draw(self, words: Hashable, width: int) -> Line:  # noqa: ARG002
         key, remark = self._options[str(words)]
-        return line(Piece(f"{key}  ", "accent"), Piece(f"{words:<16}"), Piece(remark, "muted"))
+        return line(Piece(f"{key}  ", "accent"), Piece(f"{words:<{self._column}}"), Piece(remark, "muted"))
 
     def on_key(self, event: events.Key) -> None:
         """The key of a possibility takes it."""
         for words, (key, _) in self._options.items():
             if event.character == key:
                 event.stop()
+                event.prevent_default()
                 self.dismiss(words)
                 return
 

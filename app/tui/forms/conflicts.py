@@ -173,6 +173,9 @@ def ask_gone(
     return Find(work, found)
 
 
+_SAVE, _PUT_BACK, _COPY, _DROP = "Save into it", "Put it back", "Copy what you typed", "Throw it away"
+
+
 def _choose(
     title: str,
     typed: str,
@@ -182,34 +185,34 @@ def _choose(
     left: Callable[[], Step] | None,
     done: Callable[[], Step] | None,
 ) -> Step:
-    from widgets.dialogs.choices import Choices, DialogOption
+    from widgets.dialogs.choose import Choose
 
     options = []
     if renamed is not None:
         new = str(getattr(fresh, "title", "") or getattr(fresh, "name", ""))
         head, words = "This entry was renamed meanwhile", f"{title}\nis now called\n{new}"
-        options.append(DialogOption("s", "save", "Save into it", "your changes go into the renamed entry"))
+        options.append(("s", _SAVE, "your changes go into the renamed entry"))
     else:
         head, words = "This entry is not there any more", f"{title}\nwas removed or renamed by somebody else."
         if again is not None:
-            options.append(DialogOption("p", "put back", "Put it back", "with what you changed"))
+            options.append(("p", _PUT_BACK, "with what you changed"))
     shown = typed.strip().split("\n")
     words += "\n\nYou typed:\n" + "\n".join(text[:200] for text in shown[:3]) + ("\n…" if len(shown) > 3 else "")
-    options.append(DialogOption("c", "copy", "Copy what you typed", "and leave"))
+    options.append(("c", _COPY, "and leave"))
     if left is not None:
-        options.append(DialogOption("k", "keep", "Keep it as a draft", "w goes on with it"))
-    options.append(DialogOption("d", "drop", "Throw it away", "what you typed is lost"))
+        options.append(("k", "Keep it as a draft", "w goes on with it"))
+    options.append(("d", _DROP, "what you typed is lost"))
 
     def chosen(choice: str | None) -> Step:
-        if choice == "save" and renamed is not None:
+        if choice == _SAVE and renamed is not None:
             return renamed(fresh)
-        if choice == "put back" and again is not None:
+        if choice == _PUT_BACK and again is not None:
             return again()
-        if choice == "drop":
+        if choice == _DROP:
             return None if done is None else done()
-        if choice == "copy" or left is None:
+        if choice == _COPY or left is None:
             copied = Copy(typed, "What you typed is in the clipboard.")
             return copied if done is None else Steps((copied, done()))
         return left()
 
-    return OpenDialog(Choices(head, words, options), chosen)
+    return OpenDialog(Choose(head, options, words), chosen)

@@ -28,7 +28,6 @@ from tests.app.tui.tui_helpers import (
     settle,
     type_text,
 )
-from widgets.dialogs.choices import Choices, DialogOption
 from widgets.dialogs.choose import Choose
 from widgets.dialogs.dialogs import Preview
 
@@ -60,16 +59,14 @@ async def test_a_label_and_the_next_command(workspace: Workspace) -> None:
         assert app.navigation.pane.pane_id == "journal"
 
 
-@pytest.mark.parametrize("kind", [Choose, Choices])
-async def test_a_choice_is_made_once(workspace: Workspace, kind: type) -> None:
+@pytest.mark.parametrize("details", ["", "What is the matter."])
+async def test_a_choice_is_made_once(workspace: Workspace, details: str) -> None:
     """The second of two keys is none of the dialog that the first one left."""
     app = make_app(workspace)
     chosen: list[object] = []
     async with running(app) as pilot:
         before = app.navigation.pane.line_list.position
-        options = [DialogOption("p", "put", "put it back"), DialogOption("k", "keep", "keep it")]
-        screen = Choices("Gone", "", options) if kind is Choices else Choose("For how long?", [("p", "put", "")])
-        app.push_screen(screen, chosen.append)
+        app.push_screen(Choose("Gone", [("p", "put", "put it back"), ("k", "keep", "")], details), chosen.append)
         await pilot.pause()
         await burst(pilot, "pj")
         assert chosen == ["put"]
@@ -96,7 +93,7 @@ async def test_a_screen_leaves_no_other_one(workspace: Workspace) -> None:
     app = make_app(workspace)
     chosen: list[object] = []
     async with running(app) as pilot:
-        screen = Choices("Gone", "", [DialogOption("p", "put", "put it back")])
+        screen = Choose("Gone", [("p", "put", "put it back")])
         app.push_screen(screen, chosen.append)
         await pilot.pause()
         screen.dismiss("put")

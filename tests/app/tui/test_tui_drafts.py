@@ -17,7 +17,7 @@ from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, typ
 from tests.patience import within
 from tests.reviewing import let_agents
 from tests.widgets.harness import screen_text
-from widgets.dialogs.choices import Choices
+from widgets.dialogs.choose import Choose
 from widgets.dialogs.dialogs import Confirm
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
@@ -184,7 +184,7 @@ async def test_the_draft_of_a_removed_entry(workspace: Workspace) -> None:
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "w")
-        assert isinstance(app.screen, Choices)
+        assert isinstance(app.screen, Choose)
         await press(pilot, "escape")
         assert app.form_drafts.left
         await press(pilot, "w", "p")

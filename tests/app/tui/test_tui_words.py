@@ -20,7 +20,7 @@ from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.chrome.footer import KeyHints
-from widgets.dialogs.choices import Choices
+from widgets.dialogs.choose import Choose
 from widgets.dialogs.dialogs import Preview
 from widgets.input.form import Form
 from widgets.text.glyphs import ASCII, UNICODE, glyphs_for
@@ -224,12 +224,12 @@ async def test_an_entry_that_goes_while_its_form_is_open(workspace: Workspace) -
         app.refresher.request()
         await settle(pilot)
         await press(pilot, "ctrl+s")
-        assert isinstance(app.screen, Choices)
+        assert isinstance(app.screen, Choose)
         text = screen_text(app)
         for words in ("renamed meanwhile", "Roll out v2.1 to staging", "Deploy v2.1 to staging now"):
             assert words in text
         await press(pilot, "escape", "w")
-        assert isinstance(app.screen, Choices)
+        assert isinstance(app.screen, Choose)
         await press(pilot, "s")
         assert isinstance(app.screen, Form)
         assert app.screen.values()["title"] == "Deploy v2.1 to staging now"
