@@ -16,7 +16,7 @@ from textual.events import Event, InputEvent, Key, Paste
 from textual.widgets import Input
 
 from memory.person import short_path
-from widgets.chrome.footer import is_typing
+from widgets.chrome.footer import active_binding, is_typing
 from widgets.chrome.go_prefix import GoWaits, Prefixed
 from widgets.chrome.header import HeaderLine
 from widgets.chrome.sidebar import Sidebar
@@ -27,6 +27,7 @@ from widgets.text.glyphs import UNICODE, Glyphs
 
 from .commands.conditions import Situation
 from .forms.consent import ConsentPart
+from .keys.escape import apart
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID, PARTS, Action, command_of
 from .keys.type_ahead import TypeAhead
@@ -403,11 +404,20 @@ class MemdeckApp(Shell):
             return
         if isinstance(event, Key):
             self.refresher.pressed()
+        if isinstance(event, Key) and not event.is_forwarded and (two := apart(event)) and not self._means(event.key):
+            for key in two:
+                await self.on_event(key)
+            return
         if isinstance(event, Key) and not event.is_forwarded and self.consent.drops(event):
             return
         if isinstance(event, Key) and not event.is_forwarded and self.type_ahead.keep(event):
             return
         await super().on_event(event)
+
+    def _means(self, key: str) -> bool:
+        """Whether a person gave this key to anything, or it means something here as it is."""
+        chosen = any(key in keys for keys in self.keymap.rebound.values())
+        return chosen or active_binding(self.screen, key) is not None
 
     async def _pass_on(self, key: Key) -> None:
         """Take a key that waited, unless a question came up since it was typed."""

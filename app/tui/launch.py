@@ -117,6 +117,7 @@ def _show(
     from memory.person import short_path
     from widgets.panes import panes_for
 
+    from .keys.escape import use_parser
     from .start_screen import StartText
 
     words = StartText()
@@ -126,6 +127,7 @@ def _show(
         app = _make_app(workspace, start, pane, path, environ, safe=safe, only=only)
         if going is not None:
             app.setup = app.setup._replace(way=going.way, entry=going.entry)
+        use_parser()
         app.driver_class = words.driver() or app.driver_class
         code = app.run() or app.return_code or 0
     finally:

@@ -36,6 +36,9 @@ behind `ctrl+`, `alt+` or `shift+`. The footer, `?`, `F1` and the palette show t
 the file when it starts. What it cannot read it says with the line, and keeps its own keys for that. A
 `keys.toml` that lies in the workspace itself does not count.
 
+Most terminals write `Alt` with a key as they write `Esc` and that key. Where `Alt` with it means nothing, it is these
+two: who types fast on a busy machine loses no `Esc`.
+
 `memdeck keys --check`, `memdeck doctor` and the first moment in the application tell of keys that mean two things at
 once, that could not be typed any more, or that a terminal multiplexer keeps for itself: tmux `ctrl+b`, screen
 `ctrl+a`, zellij `ctrl+g` `p` `n` `o` `s` `t` `h` `q` `b` and some with `alt`, wezterm `ctrl+shift` with letters. Of

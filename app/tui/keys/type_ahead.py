@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from textual.dom import DOMNode
+    from textual.message_pump import MessagePump
 
     from app.tui.forms.consent import ConsentPart
     from app.tui.live.edits import Edits
@@ -32,7 +33,7 @@ _MOVING = frozenset({"down", "up", "tab", "shift+tab", "enter"})
 
 _LEAVING = frozenset({"enter", "escape", "down"})
 _LOOK_AGAIN, _LONGEST = 0.005, 3.0
-"""Seconds between two looks, and after which keys go their way whatever is there."""
+"""Seconds between two looks, and after which keys go their way whatever is there, and nothing opens over them."""
 
 
 class TypeAhead:
@@ -46,6 +47,7 @@ class TypeAhead:
         self._edits, self._consent, self._pass_on = edits, consent, pass_on
         self._keys: list[Key] = []
         self._waits = False
+        self._acted = False
         self._looks = 0
         self._turn = 0
         self._editor: Widget | None = None
@@ -63,22 +65,29 @@ class TypeAhead:
             self._keys.append(key)
             return True
         self._begin(key)
+        self._edits.went_past()
         return False
 
     def _begin(self, key: Key) -> None:
         self._editor = self._left_editor(key)
         around = self._moves_focus(key)
-        if self._editor is not None or around is not None or (key.key in self._action_keys and self._means_action(key)):
-            self._waits = True
+        if self._editor is not None or around is not None or (key.key in self._action_keys and self._may_act(key)):
+            self._waits, self._acted = True, False
             self._looks = 0
             self._turn += 1
-            turn = self._turn
-            self._app.set_timer(_LONGEST, partial(self._give_up, turn))
             if self._editor is not None:
                 self.acted()
             elif around is not None:
                 # Only once this key is on its way itself: behind it on its whole way up to where its binding is.
                 self._app.call_later(behind, around, self.acted)
+            else:
+                screen = self._app.screen
+                way: list[MessagePump] = [screen, self._app]
+                if screen.focused is not None:
+                    way = [screen.focused, *screen.focused.ancestors]
+                # Twice: behind the key, and behind what a widget sends up the same way because of it.
+                give_up = partial(self._app.call_later, self._give_up, self._turn)
+                self._app.call_later(behind, way * 2, give_up)
 
     def _moves_focus(self, key: Key) -> list[DOMNode] | None:
         """What a key passes on its way if it may give the focus away in a dialog, or close it; None: it does not."""
@@ -99,14 +108,22 @@ class TypeAhead:
     def acted(self) -> None:
         """The action was done: look whether what it opened is there as soon as the screen is up to date."""
         if self._waits:
+            self._acted = True
             self._app.call_after_refresh(self._look)
 
-    def _means_action(self, key: Key) -> bool:
+    def _may_act(self, key: Key) -> bool:
+        """Whether a key does an action, or may do one once it comes to it: what it means may change on its way."""
         screen = self._app.screen
         if key.is_printable and is_typing(screen.focused):
             return False
         found = active_binding(screen, key.key)
-        return found is not None and found.enabled and found.binding.action.startswith("app.do(")
+        if found is not None:
+            return found.enabled and found.binding.action.startswith("app.do(")
+        return any(
+            binding.action.startswith("app.do(")
+            for _, bindings in screen._modal_binding_chain
+            for binding in bindings.key_to_bindings.get(key.key, ())
+        )
 
     async def _look(self) -> None:
         # Without a screen the application is about to end, while a timer still runs.
@@ -115,8 +132,10 @@ class TypeAhead:
         self._looks += 1
         if self._opening() and self._looks * _LOOK_AGAIN < _LONGEST:
             self._app.set_timer(_LOOK_AGAIN, self._look)
-        else:
-            await self._release()
+            return
+        if self._keys and self._edits.holds:
+            self._drop_what_was_for_it()
+        await self._release()
 
     def _left_editor(self, key: Key) -> Widget | None:
         """The filter's editor, where this key gives the focus back to the list."""
@@ -129,7 +148,7 @@ class TypeAhead:
         app = self._app
         if self._editor is not None:
             return app.screen.focused is self._editor
-        if self._edits.holds:
+        if self._edits.holds or self._edits.asks:
             return True
         screen = app.screen
         if screen is not app.main_screen:
@@ -140,8 +159,8 @@ class TypeAhead:
         return pane.contents is None or screen.focused is None or pane not in screen.focused.ancestors
 
     async def _give_up(self, turn: int) -> None:
-        """An action that never was done, for a widget took its key, must not hold the keyboard."""
-        if self._waits and self._turn == turn and not self._looks:
+        """An action that was not done, for a widget took its key or it means nothing, must not hold the keyboard."""
+        if self._waits and self._turn == turn and not self._acted:
             await self._release()
 
     async def _release(self) -> None:
@@ -157,3 +176,9 @@ class TypeAhead:
             finally:
                 # Only now: as long as one is left, keys that come in queue up behind it.
                 del self._keys[0]
+
+    def _drop_what_was_for_it(self) -> None:
+        """What is to open takes too long: it does not open, and what was typed for it, up to Esc, means nothing."""
+        self._edits.went_past()
+        names = [key.key for key in self._keys]
+        del self._keys[: names.index("escape") + 1 if "escape" in names else len(names)]

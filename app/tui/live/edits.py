@@ -50,7 +50,7 @@ class Edits(Part):
         self._schedule, self._overlays = schedule, overlays
         self.one = threading.Lock()
         """Held while something is written: one change at a time."""
-        self._waiting = 0
+        self._waiting = self._asking = 0
         self._unseen = False
         self._held: Callable[[], None] | None = None
         self._made: set[str] = set()
@@ -66,11 +66,22 @@ class Edits(Part):
         """Whether something waits until what was written stands on the screen."""
         return self._held is not None
 
+    @property
+    def asks(self) -> bool:
+        """Whether something is being found out, such as what a dialog is to show."""
+        return bool(self._asking)
+
+    def went_past(self) -> None:
+        """Another key was pressed before what waits could open: it does not come over what that key does."""
+        if self._held is not None:
+            self._held = None
+            self.app.say("The form took too long to open; ask for it again.")
+
     def once_seen(self, act: Callable[[], None]) -> None:
         """Open a form of the entry on the screen; while a change is being written or read back, after that.
 
         A form that was opened before would begin with the entry as it was before one's own change. Where that takes
-        so long that another key opens something first, nothing comes over it; of several forms it is the last.
+        so long that the person goes on with something else, it does not open.
         """
         if self.idle and not self._unseen:
             act()
@@ -144,11 +155,17 @@ class Edits(Part):
         """Find something out in a worker before anything is written; `then` gets it, `otherwise` an error."""
 
         def found(result: T) -> None:
+            self._asking -= 1
             self.end()
             then(result)
 
+        def failed(error: MemdeckError) -> None:
+            self._asking -= 1
+            self._failed(error, otherwise)
+
         self.begin()
-        self.app.work(work, found, lambda error: self._failed(error, otherwise), group=group)
+        self._asking += 1
+        self.app.work(work, found, failed, group=group)
 
     def turn(self, *, back: bool) -> None:
         """Take back the last change, or bring back what was undone last; the cursor goes to what comes with it."""

@@ -1,0 +1,190 @@
+"""Keys typed before what an earlier key opens is there: they reach it in their order, Esc as well, or nothing opens."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from textual._xterm_parser import XTermParser
+from textual.events import Key
+
+from app.tui.app import MemdeckApp
+from app.tui.commands import versions
+from app.tui.keys import type_ahead as typing_ahead
+from app.tui.keys.escape import EscapeParser, apart
+from app.tui.keys.keymap import Keymap
+from app.tui.threads import ThreadReport
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot
+from memory.files.tasks.edits import edit_task
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, send, settle
+from tests.patience import PATIENCE, within
+from widgets.input.form import Form
+
+
+@contextmanager
+def writing(app: MemdeckApp) -> Iterator[None]:
+    """Have a change of the last task written in a worker until the end of the block."""
+    goes_on = threading.Event()
+
+    def build(snapshot: Snapshot) -> Edit:
+        assert goes_on.wait(PATIENCE)
+        return edit_task(snapshot, snapshot.tasks.tasks[-1].ref, set={"assigned": "Bob"}, now=NOW)
+
+    app.edits.change("test", build)
+    try:
+        yield
+    finally:
+        goes_on.set()
+
+
+@pytest.mark.parametrize("keys", [("e", "escape"), ("e", "e", "escape", "y")])
+async def test_escape_leaves_a_form_that_is_not_there_yet(workspace: Workspace, keys: tuple[str, ...]) -> None:
+    """Keys come while a change before the form is still written: those up to Esc are the form's, `j` is the list's."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        before = app.navigation.pane.line_list.position
+        with writing(app):
+            for key in (*keys, "j"):
+                send(pilot, key)
+            await pilot.pause()
+            assert app.screen is app.main_screen
+            assert app.navigation.pane.line_list.position == before
+        await settle(pilot)
+        assert app.screen is app.main_screen
+        assert app.navigation.pane.line_list.position == before + 1
+
+
+async def test_escape_leaves_a_dialog_whose_content_is_still_looked_for(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The versions of an entry are read in a worker: what is typed meanwhile is for their dialog, and behind it."""
+    goes_on = threading.Event()
+    show, shown = versions._shown, []
+
+    def late(*arguments: object) -> object:
+        shown.append(arguments)
+        return show(*arguments)  # type: ignore[arg-type]
+
+    def held(work: Callable[[], object], *arguments: object, **options: object) -> None:
+        def waits() -> object:
+            assert goes_on.wait(PATIENCE)
+            return work()
+
+        run(waits, *arguments, **options)  # type: ignore[arg-type]
+
+    app = make_app(workspace)
+    monkeypatch.setattr(versions, "_shown", late)
+    async with running(app) as pilot:
+        run = app.edits.ask
+        monkeypatch.setattr(app.edits, "ask", held)
+        before = app.navigation.pane.line_list.position
+        for key in ("H", "j", "escape", "j"):
+            send(pilot, key)
+        await pilot.pause()
+        assert not shown
+        assert app.navigation.pane.line_list.position == before
+        goes_on.set()
+        await settle(pilot)
+        assert shown
+        assert app.screen is app.main_screen
+        assert app.navigation.pane.line_list.position == before + 1
+
+
+async def test_a_key_that_means_something_only_when_it_arrives(workspace: Workspace) -> None:
+    """The rows come while `e` is on its way: what is typed behind it stands in the form all the same."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        pane = app.navigation.pane
+        pane.set_filter("nothing is called like this")
+        await settle(pilot)
+        assert pane.current() is None
+        send(pilot, "e")
+        app.post_message(ThreadReport(lambda: pane.set_filter("")))
+        for key in "now":
+            send(pilot, key)
+        await settle(pilot)
+        assert isinstance(app.screen, Form)
+        assert app.screen.values()["title"].endswith("now")
+
+
+async def test_keys_wait_for_a_key_however_late_it_arrives(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list that is busy for longer than keys wait takes `a` late; the letters behind it are those of the form."""
+    monkeypatch.setattr(typing_ahead, "_LONGEST", 0.01)
+    monkeypatch.setattr(typing_ahead, "_LOOK_AGAIN", 0.0)
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        goes_on, late = asyncio.Event(), asyncio.Event()
+        app.navigation.pane.line_list.call_later(goes_on.wait)
+        for key in "anew":
+            send(pilot, key)
+        app.set_timer(0.05, late.set)
+        async with within():
+            await late.wait()
+        goes_on.set()
+        await settle(pilot)
+        assert isinstance(app.screen, Form)
+        assert app.screen.values()["title"] == "new"
+
+
+@pytest.mark.parametrize("after", ["d", "D", "3", "/", "?", ":", " ", "\r", "\x13", "é", "dj", "d\x1bj", ":\x1b/\x1b3"])
+def test_escape_is_read_also_with_the_next_key_at_once(after: str) -> None:
+    """What a busy machine reads at once is Esc and the keys behind it, or with a letter what `apart` takes apart."""
+    parser = EscapeParser()
+    read = [*parser.feed(f"\x1b{after}"), *parser.feed("")]
+    keys = [key for key in read if isinstance(key, Key)]
+    found = [one.character for key in keys for one in apart(key) or (key,)]
+    assert found == ["\x1b", *after]
+
+
+@pytest.mark.parametrize("sequence", ["\x1b[A", "\x1bOP", "\x1b[100;3u", "\x1b[27u", "\x1b\x1b", "\x1b[1;3D"])
+def test_sequences_of_keys_stay_what_they_are(sequence: str) -> None:
+    """Arrows, function keys and Alt of terminals that tell it apart are read as Textual reads them."""
+    read = []
+    for parser in (EscapeParser(), XTermParser()):
+        keys = [key for key in [*parser.feed(sequence), *parser.feed("")] if isinstance(key, Key)]
+        assert not any(map(apart, keys))
+        read.append([key.key for key in keys])
+    assert read[0] == read[1] != []
+
+
+async def test_alt_and_a_letter_is_escape_and_the_letter_unless_it_means_something(workspace: Workspace) -> None:
+    """Alt+j behind `e` leaves the form and goes to the next entry; a person may have given it to an action."""
+    for keymap, leads in ((Keymap(), False), (Keymap({"app.help": ("alt+j",)}), True)):
+        app = make_app(workspace, keymap=keymap)
+        async with running(app) as pilot:
+            before = app.navigation.pane.line_list.position
+            send(pilot, "e")
+            app.post_message(Key("alt+j", "j"))
+            await settle(pilot)
+            assert isinstance(app.screen, Form) == leads
+            assert app.navigation.pane.line_list.position == before + (not leads)
+
+
+async def test_what_takes_too_long_does_not_open_under_the_hands(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys wait no longer for a form: those typed for it mean nothing, those behind Esc go on, and it opens no more."""
+    monkeypatch.setattr(typing_ahead, "_LONGEST", 0.01)
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        before = app.navigation.pane.line_list.position
+        with writing(app):
+            for key in ("e", "x", "enter", "escape", "j"):
+                send(pilot, key)
+            await pilot.pause()
+            async with within():
+                while app.edits.holds or not app.type_ahead.idle:
+                    await pilot.pause()
+            assert app.screen is app.main_screen
+        await settle(pilot)
+        assert app.screen is app.main_screen
+        assert app.navigation.pane.line_list.position == before + 1
+        await press(pilot, "e")
+        assert isinstance(app.screen, Form)
