@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from app.servers.heap import share_heap
 from memory.errors import MemdeckError, UsageError
 
 if TYPE_CHECKING:
@@ -124,6 +125,8 @@ def _show(
     try:
         if workspace is not None:
             words.say(short_path(str(workspace.root), environ), panes_for(workspace.system_names()), environ)
+        # Before the first thread, and behind the first words that somebody sees.
+        share_heap()
         app = _make_app(workspace, start, pane, path, environ, safe=safe, only=only)
         if going is not None:
             app.setup = app.setup._replace(way=going.way, entry=going.entry)

@@ -25,6 +25,9 @@ Memory that was taken once is not given back, so what waits for a look counts fo
 ENOUGH = 2
 """After so many looks at half-new objects, 25,000 of them, a moment without keys is used for a look at all."""
 
+READ_OFTEN = 20
+"""So is it after so many looks at the files: what they leave behind is free, and goes back to the system only then."""
+
 
 @lru_cache(1024)
 def _inner_outer(base: Color, background: Color) -> tuple[Style, Style]:
@@ -41,26 +44,25 @@ class GarbageCollection:
     """The garbage of one application; Python's own settings are back once it ended."""
 
     def __init__(self) -> None:
-        """Nothing is set until `begin`."""
-        self._before: tuple[int, int, int] | None = None
+        """Look for garbage from here on, but not among the objects that there are now."""
+        let_pictures_go()
+        self._before = gc.get_threshold()
+        self._looks = 0
+        gc.set_threshold(*THRESHOLDS)
+        gc.freeze()
+        gc.enable()
 
-    def begin(self) -> None:
-        """Look for garbage from here on, but not among the objects that there are now; the first call counts."""
-        if self._before is None:
-            let_pictures_go()
-            self._before = gc.get_threshold()
-            gc.set_threshold(*THRESHOLDS)
-            gc.freeze()
-            gc.enable()
+    def looked(self) -> None:
+        """The files were read."""
+        self._looks += 1
 
     def rest(self) -> None:
         """Use a moment in which no keys come, if there may be much garbage; what is free goes back to the system."""
-        if self._before is not None and gc.get_count()[2] >= ENOUGH:
+        if gc.get_count()[2] >= ENOUGH or self._looks >= READ_OFTEN:
+            self._looks = 0
             give_back()
 
     def end(self) -> None:
         """Leave everything to Python again."""
-        if self._before is not None:
-            gc.unfreeze()
-            gc.set_threshold(*self._before)
-            self._before = None
+        gc.unfreeze()
+        gc.set_threshold(*self._before)

@@ -98,7 +98,8 @@ class Refresher(Part):
         self._pressed = 0.0
         self._resting: Timer | None = None
         self._failure = ""
-        self._collecting = GarbageCollection()
+        self._collecting: GarbageCollection | None = None
+        """From the end of the first look on."""
         self._leaves_first_key = False
         self.had_first_look = False
         self.other_changes = 0
@@ -265,7 +266,9 @@ class Refresher(Part):
         if self._again:
             self._start(None)
             return
-        self._collecting.begin()
+        if self._collecting is None:
+            self._collecting = GarbageCollection()
+        self._collecting.looked()
         self._rest_soon()
         if self._watcher is None:
             self._watch()
@@ -282,7 +285,8 @@ class Refresher(Part):
             self._resting = self.app.set_timer(REST_SECONDS, self._rest)
         else:
             self._resting = None
-            self._collecting.rest()
+            if self._collecting is not None:
+                self._collecting.rest()
 
     def tick(self) -> None:
         """Time went by: look again without a flash."""
@@ -314,7 +318,9 @@ class Refresher(Part):
 
     def end(self) -> None:
         """The application is gone."""
-        self._collecting.end()
+        if self._collecting is not None:
+            self._collecting.end()
+            self._collecting = None
         self.stop()
 
     def stop(self) -> None:
