@@ -280,7 +280,8 @@ class Edits(Part):
                 then(outcome)
             self.seen()
 
-        self._refresher.request(shown)
+        # Without a snapshot it was another system's, or an undo, which may be one.
+        self._refresher.request(shown, names if outcome.snapshot is not None else frozenset())
         self._overview.show_badges()
 
     def _failed(self, error: MemdeckError, otherwise: Callable[[MemdeckError], bool] | None) -> None:

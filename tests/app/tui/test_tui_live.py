@@ -63,6 +63,24 @@ async def test_own_changes_are_not_taken_for_foreign_ones(workspace: Workspace) 
         assert [change.actor for change in list_changes(workspace) if change.operation != "init"] == ["human", "human"]
 
 
+async def test_a_finished_task_sends_nobody_to_other_systems(workspace: Workspace) -> None:
+    """What a key changes in the memory files leaves all other systems as they were; an undo may have been theirs."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await settle(pilot)
+        before = app.refresher.other_changes
+        await press(pilot, "d", "enter")
+        await settle(pilot)
+        assert len(workspace.snapshot().tasks.in_section("completed")) == len(
+            app.pane.contents.snapshot.tasks.in_section("completed")
+        )
+        assert list_changes(workspace)[0].operation == "tasks.done"
+        assert app.refresher.other_changes == before
+        await press(pilot, "u")
+        await settle(pilot)
+        assert app.refresher.other_changes > before
+
+
 async def test_nothing_is_watched_once_it_ended(workspace: Workspace) -> None:
     """However it ended: no thread watches on, and a look that was under way starts none."""
     before = set(threading.enumerate())
