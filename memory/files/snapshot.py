@@ -157,7 +157,7 @@ class Snapshot:
         """Return the archive files of one kind (`ARCHIVE_KINDS`), newest month first."""
         return tuple(name for name in reversed(self.archive_names) if name.startswith(f"archive/{kind}-"))
 
-    @property
+    @cached_property
     def zone(self) -> tzinfo:
         """The workspace's zone: `timezone` in config.md, else the machine's (also where the name is unknown)."""
         try:

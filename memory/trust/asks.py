@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from memory.base.names import alike
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from memory.document import Entry
     from memory.files.monitors import Monitor
     from memory.files.snapshot import Snapshot
-    from memory.files.tasks.model import Task, TaskList
+    from memory.files.tasks.model import TaskList
 
 MONITORS = "monitors.md"
 TASKS = "tasks.md"
@@ -92,36 +93,37 @@ def monitor_asks(monitors: Iterable[Monitor]) -> tuple[Ask, ...]:
 
 def task_asks(tasks: TaskList) -> tuple[Ask, ...]:
     """Return the actions of pending tasks and of those in progress; they run only by a person's own key."""
-    found = ((tasks.tasks[number], ask) for number, ask in _acting(tasks))
+    found = ((tasks.tasks[place], ask) for place, ask in zip(_acting(tasks), task_asks_anywhere(tasks), strict=True))
     return tuple(replace(ask, line=_line(task.entry, "action", task.line)) for task, ask in found)
 
 
 def task_asks_anywhere(tasks: TaskList) -> tuple[Ask, ...]:
     """Return the same without their lines, each the same object as long as its entry is: cheap after an edit."""
-    return tuple(ask for _, ask in _acting(tasks))
+    asks, names = tasks.columns.of(_of_task), tasks.columns.of(_alike_title)
+    doubled: set[str] = set()
+    if len(set(names)) < len(names):
+        count = Counter(chain.from_iterable(names[place.start : place.stop] for place in tasks.places(*_OPEN)))
+        doubled = {name for name, times in count.items() if times > 1}
+    twins = tasks.columns.of(_of_twin) if doubled else asks
+    # One step for each, and nothing is made on the way: what is made for thousands is a look for garbage more.
+    return tuple(filter(None, [(twins if names[place] in doubled else asks)[place] for place in _acting(tasks)]))
 
 
-def acting_tasks(tasks: TaskList) -> list[Task]:
-    """Return the open tasks that have an action."""
-    return [tasks.tasks[number] for number, _ in _acting(tasks)]
+def acting_places(tasks: TaskList) -> dict[str, int]:
+    """Return where the open tasks that have an action stand among all, by title; of one title the last."""
+    asks = tasks.columns.of(_of_task)
+    return {ask.name: place for place in _acting(tasks) if (ask := asks[place]) is not None}
 
 
-def _acting(tasks: TaskList) -> list[tuple[int, Ask]]:
-    """Return the places of the open tasks that have an action, with what they ask for; what an entry says is worked out
-    once, and no task is made.
-    """
-    asks, places = tasks.columns.of(_of_task), tasks.places(*_OPEN)
-    found = [(number, ask) for place in places for number in place if (ask := asks[number]) is not None]
-    if not found:
-        return found
-    names = tasks.columns.of(_alike_title)
-    if len(set(names)) == len(names):
-        return found
-    count: Counter[str] = Counter()
-    for place in places:
-        count.update(names[place.start : place.stop])
-    twins = tasks.columns.of(_of_twin)
-    return [(number, (twins[number] or ask) if count[names[number]] > 1 else ask) for number, ask in found]
+def _acting(tasks: TaskList) -> list[int]:
+    """Return where the open tasks that have an action stand among all, in file order."""
+    asks = tasks.columns.of(_of_task)
+    return [
+        number
+        for place in tasks.places(*_OPEN)
+        for number, ask in enumerate(asks[place.start : place.stop], place.start)
+        if ask is not None
+    ]
 
 
 def _of_twin(entry: Entry) -> Ask | None:

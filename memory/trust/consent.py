@@ -8,20 +8,22 @@ everything `Ask` holds but its line, the workspace's real path and folder, and t
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.errors import AmbiguousError, BlockedError, ConflictError, MemdeckError, NotFoundError, RefusedError
+from memory.named_tuple import NamedTuple
 from memory.storage.places import StateFolder
 from memory.storage.record import PrivateRecord
 from memory.trust.pins.named_files import CannotPin, Pinned, Script, Scripts
 
 from .addresses import closed_reason, is_open_address
-from .asks import HTTP, Ask, acting_tasks, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
+from .asks import HTTP, Ask, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
 from .consent_decision import CHANGED, NOBODY, NOT_OPEN, OWN, ConsentDecision, undecided
 from .pins.unknown import sentence_of
 from .records import (
@@ -50,7 +52,6 @@ __all__ = [
     "Script",
     "Trust",
     "TrustSettings",
-    "acting_tasks",
     "action_of",
     "asks_of",
     "blocked_error",
@@ -66,6 +67,20 @@ __all__ = [
 
 FOLDER, NAME = "trust", "approvals.json"
 T = TypeVar("T")
+
+
+class _Answers(NamedTuple):
+    """What was decided last time of many asks, by their ids, and of which records, folder and files."""
+
+    book: Book | None = None
+    place: ConsentPlace | None = None
+    pinned: Mapping[str, Pinned | CannotPin] = MappingProxyType({})
+    answers: Mapping[int, tuple[Ask, ConsentDecision]] = MappingProxyType({})
+
+    def pinned_by(self, command: str) -> Pinned | str | None:
+        """Return the files of a command, or why they cannot be held on to; None where nobody asked."""
+        found = self.pinned.get(command)
+        return str(found) if isinstance(found, CannotPin) else found
 
 
 class Trust:
@@ -94,6 +109,7 @@ class Trust:
         self._real: str | None = None
         self._pinned: dict[str, Pinned | CannotPin] | None = None
         self._opened: Book | None = None
+        self._last = _Answers()
 
     @property
     def path(self) -> Path:
@@ -120,19 +136,53 @@ class Trust:
             return ConsentDecision(False, "refused", "", None, f"approvals cannot be relied on: {why}")
         return self._judge(book, ask, pinned, place)
 
-    def decide_all(self, asks: Iterable[Ask]) -> list[ConsentDecision]:
+    def decide_all(self, asks: Iterable[Ask], *, lately: bool = False) -> list[ConsentDecision]:
         """Return `decide` of each as of one moment: of commands that say the same, the files are looked at once.
+
+        What was decided last time of an ask that is the same object is said again where the records, the folder and the
+        files that it names are as they were. `lately`: that was a moment ago, and they are not looked at again.
 
         For lists and counts; before something runs, `decide` is asked.
         """
-        self._pinned = {}
-        try:
+        before, book, place = self._last, None, None
+        if lately and before.book is not None:
+            book, place = before.book, before.place
+        else:
             # Where it cannot be read each decision says why.
             with suppress(DamagedRecords, MemdeckError, OSError):
-                self._opened = self._book()
-            return [self.decide(ask) for ask in asks]
+                book, place = self._book(), self._place()
+        stands = book is not None and book == before.book and place == before.place
+        self._opened = book
+        self._pinned = dict(before.pinned) if lately and stands else {}
+        same: dict[str, bool] = {}
+        found: dict[int, tuple[Ask, ConsentDecision]] = {}
+        decided = []
+        try:
+            for ask in asks:
+                known = before.answers.get(id(ask))
+                if known is None or known[0] is not ask or not (stands and self._names_the_same(ask, before, same)):
+                    known = (ask, self.decide(ask))
+                found[id(ask)] = known
+                decided.append(known[1])
+            self._last = _Answers(book, place, self._pinned, found)
         finally:
             self._pinned = self._opened = None
+        return decided
+
+    def _names_the_same(self, ask: Ask, before: _Answers, same: dict[str, bool]) -> bool:
+        """Tell whether the files of a command are what they were; `same` keeps that for each command."""
+        if ask.ambiguous or not _is_command(ask):
+            return True
+        known = same.get(ask.text)
+        if known is None:
+            try:
+                pinned: Pinned | str = self._named(ask)
+            except CannotPin as error:
+                pinned = str(error)
+            except (MemdeckError, OSError):
+                return False
+            known = same[ask.text] = pinned == before.pinned_by(ask.text)
+        return known
 
     def _judge(self, book: Book, ask: Ask, pinned: Pinned, place: ConsentPlace) -> ConsentDecision:
         scripts, unknown = pinned.scripts, pinned.unknown
@@ -297,7 +347,7 @@ class Trust:
     # -- what is there ----------------------------------------------------------------------------------------------
 
     def _named(self, ask: Ask) -> Pinned:
-        if not ask.runs or ask.kind.casefold() != "command":
+        if not _is_command(ask):
             return Pinned()
         held = self._pinned
         if held is None:
@@ -374,6 +424,10 @@ def blocked_error(blocked: Sequence[tuple[Ask, ConsentDecision]]) -> BlockedErro
         "`memdeck trust list` shows them, a person approves them in a terminal",
         blocked=[blocked_json(ask, decision) for ask, decision in blocked],
     )
+
+
+def _is_command(ask: Ask) -> bool:
+    return ask.runs and ask.kind.casefold() == "command"
 
 
 def _is_damaged(data: bytes) -> bool:

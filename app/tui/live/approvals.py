@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from memory.errors import MemdeckError
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.systems.approvals import Approval
-    from memory.trust.consent import Ask, ConsentDecision, Trust
+    from memory.trust.consent import Ask, Trust
     from memory.workspace import Workspace
 
 LASTS = timedelta(seconds=20)
@@ -37,8 +37,7 @@ class KnownApprovals:
         """Nothing is asked yet; `trust` reads what the person decided. `safe`: systems are not handed it."""
         self._trust, self._environ, self._safe = trust, environ, safe
         self._asked: dict[str, tuple[object, tuple[Ask, ...]]] = {}
-        self._others: tuple[int, tuple[tuple[str, Ask], ...]] | None = None
-        self._decided: dict[Ask, ConsentDecision] = {}
+        self._others: tuple[int, tuple[tuple[str, Ask], ...]] = (0, ())
         self._basis: _Basis | None = None
         self._found: tuple[Approval, ...] = ()
         self._kept: Trust | None = None
@@ -63,11 +62,12 @@ class KnownApprovals:
         before = self._basis
         if before is None or before.decisions != decisions or not timedelta(0) <= now - before.since < LASTS:
             before, since = None, now
-            self._decided, self._others = {}, None
         else:
             since = before.since
-        if self._others is None or self._others[0] != other_changes:
-            self._others = (other_changes, self._of_others(workspace))
+        if before is None or self._others[0] != other_changes:
+            others = self._of_others(workspace)
+            # What is asked for again is the same object as before, and so not decided again.
+            self._others = (other_changes, others if others != self._others[1] else self._others[1])
         monitors = self._own(
             "monitors.md", snapshot, lambda: tuple(replace(ask, line=0) for ask in monitors_want(snapshot))
         )
@@ -75,8 +75,10 @@ class KnownApprovals:
         basis = _Basis(since, decisions, monitors, tasks, self._others[1])
         if basis != before:
             asks = (*(("files", ask) for ask in (*monitors, *tasks)), *self._others[1])
-            self._decide(dict.fromkeys(ask for _, ask in asks))
-            found = tuple(Approval(name, ask, self._decided[ask]) for name, ask in asks if ask in self._decided)
+            trust = self._decisions()
+            # Most are the same objects as before, of which nothing is looked at again.
+            decided = [] if trust is None else trust.decide_all((ask for _, ask in asks), lately=before is not None)
+            found = tuple(Approval(name, ask, one) for (name, ask), one in zip(asks, decided, strict=trust is not None))
             self._basis = basis
             if found != self._found:
                 self._found = found
@@ -104,13 +106,6 @@ class KnownApprovals:
                     system.entrust(trust, self._environ)
                 found += [(system.name, ask) for ask in system.wants()]
         return tuple(found)
-
-    def _decide(self, asks: Iterable[Ask]) -> None:
-        """Find out what was decided about those of which it is not known."""
-        new = [ask for ask in asks if ask not in self._decided]
-        trust = self._decisions() if new else None
-        if trust is not None:
-            self._decided.update(zip(new, trust.decide_all(new), strict=True))
 
     def _decisions(self) -> Trust | None:
         """Return the decisions: the same object while the person's settings are, for it knows the scripts it read."""

@@ -401,6 +401,10 @@ class TaskList:
         """Return the task of an entry that is this very object, None where there is none."""
         return next((task for task in self.tasks if task.entry is entry), None)
 
+    def ref_of(self, place: int) -> str:
+        """Return the ref of the task at a place among all."""
+        return f"{KIND}#{self.names.ref_hex(place)}"
+
     def ref_at(self, section: int, entry: int) -> str:
         """Return the ref of the task of an entry."""
         found = self.at(section, entry)

@@ -127,14 +127,14 @@ def notice(
 
     `decided` is what all systems ask for: the system, what it asks for, and what was decided about it.
     """
-    from memory.trust.asks import acting_tasks
+    from memory.trust.asks import acting_places
 
     monitors = snapshot.monitors.monitors
     waiting = []
     resting: set[str] = set()
     by_name = {monitor.name: monitor for monitor in monitors}
-    # There is no other open task of its title where one waits.
-    acting = {task.title: task for task in acting_tasks(snapshot.tasks)}
+    # There is no other open task of its title where one waits. Of many tasks none is made for its ref alone.
+    tasks, acting = snapshot.tasks, acting_places(snapshot.tasks)
     for system, ask, decision in decided:
         if decision.allowed:
             continue
@@ -143,8 +143,8 @@ def notice(
             resting.add(ask.name)
         if decision.waits:
             place = ask.file if system == "files" else system
-            about = monitor or (acting.get(ask.name) if ask.role == "action" else None)
-            ref = "" if about is None else about.ref
+            acts = acting.get(ask.name) if ask.role == "action" and monitor is None else None
+            ref = tasks.ref_of(acts) if acts is not None else "" if monitor is None else monitor.ref
             waiting.append(WaitingAsk(ask, decision.why, place, ref, monitor))
     if not monitors:
         return Notice(tuple(waiting))

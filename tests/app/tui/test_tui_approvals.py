@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from memory.systems.approvals import waiting_in
 from memory.trust.consent import Ask, ConsentDecision, Trust, trust_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, screen_text, settle
+from tests.commands import memdeck
 from widgets.pane.rows import RowKey
 
 HOUSE = Path(__file__).parents[3]
@@ -41,21 +40,20 @@ def environ_of(folder: Path) -> dict[str, str]:
     return {"HOME": str(folder), "XDG_STATE_HOME": f"{folder}/state", "XDG_CONFIG_HOME": f"{folder}/config"}
 
 
+TELLERS = ("trust list", "its rows", "status", "doctor", "fleet")
+
+
 def told(workspace: Workspace, folder: Path) -> dict[str, int]:
     """Return the number as the verbs and the fleet tell it."""
 
-    def memdeck(*words: str) -> Any:
-        done = subprocess.run(
-            [sys.executable, "-m", "app.main", "--now", NOW.isoformat(), *words, "-o", "json"],
-            cwd=workspace.root,
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(HOUSE), **environ_of(folder)},
-            stdout=subprocess.PIPE,
-            check=False,
-        )
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(HOUSE), **environ_of(folder)}
+
+    def tell(*words: str) -> Any:
+        done = memdeck(["--now", NOW.isoformat(), *words, "-o", "json"], cwd=workspace.root, environ=environ)
         return json.loads(done.stdout)
 
-    listed = memdeck("trust", "list")
-    (finding,) = [one for one in memdeck("doctor")["checks"] if "to approve" in one["message"]]
+    listed = tell("trust", "list")
+    (finding,) = [one for one in tell("doctor")["checks"] if "to approve" in one["message"]]
     said = re.search(r"(\d+) wait", finding["message"])
     with EmbeddedFleet(folder / "state", host="here", config_home=folder / "config") as fleet:
         fleet.add(workspace.root, NOW)
@@ -63,7 +61,7 @@ def told(workspace: Workspace, folder: Path) -> dict[str, int]:
     return {
         "trust list": listed["waiting"],
         "its rows": sum(one["state"] in ("pending", "withdrawn") for one in listed["trust"]),
-        "status": memdeck("status")["approvals"]["waiting"],
+        "status": tell("status")["approvals"]["waiting"],
         "doctor": int(said[1]) if said else 0,
         "fleet": row.waiting,
     }
@@ -73,7 +71,7 @@ async def test_one_number_everywhere(demo: Workspace, tmp_path: Path) -> None:
     """Header, Brief, questions, verbs and fleet count the same, before and after one was approved."""
     app = make_app(demo, pane="brief", environ=environ_of(tmp_path))
     async with running(app, (120, 60)) as pilot:
-        assert told(demo, tmp_path) == dict.fromkeys(told(demo, tmp_path), 11)
+        assert told(demo, tmp_path) == dict.fromkeys(TELLERS, 11)
         assert "11 wait for approval" in screen_text(app)
         assert "WAITS FOR APPROVAL  11" in screen_text(app)
         await press(pilot, "T")
@@ -84,7 +82,7 @@ async def test_one_number_everywhere(demo: Workspace, tmp_path: Path) -> None:
         app.refresher.request()
         await settle(pilot)
         assert "10 wait for approval" in screen_text(app)
-        assert told(demo, tmp_path) == dict.fromkeys(told(demo, tmp_path), 10)
+        assert told(demo, tmp_path) == dict.fromkeys(TELLERS, 10)
 
 
 async def test_what_waits_leads_where_it_stands(demo: Workspace, tmp_path: Path) -> None:
@@ -109,7 +107,7 @@ async def test_what_waits_leads_where_it_stands(demo: Workspace, tmp_path: Path)
 
 
 def test_an_edit_decides_nothing_anew(demo: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The commands of what did not change are not looked at again; the one of a new task is, once."""
+    """What did not change is never decided again, and its files are looked at now and then; a new task is, once."""
     looked: list[str] = []
     real = Trust.decide
 
@@ -135,4 +133,22 @@ def test_an_edit_decides_nothing_anew(demo: Workspace, tmp_path: Path, monkeypat
     add("### [HIGH] With one\n- action: make")
     assert (look(2), looked) == (12, ["With one"])
     assert (look(3), looked) == (12, [])
-    assert (look(21), len(looked)) == (12, 12)
+    assert (look(21), looked) == (12, [])
+    # What is done elsewhere is seen after a while: another file of a command, and a decision about it.
+    script = demo.root / "ops.sh"
+    script.write_text("echo one\n")
+    add("### [HIGH] With a file\n- action: sh ops.sh")
+    assert (look(22), looked) == (13, ["With a file"])
+    script.write_text("echo two\n")
+    assert (look(30), looked) == (13, [])
+    assert (look(42), looked) == (13, ["With a file"])
+    trust = trust_of(demo, tmp_path / "config")
+    assert trust is not None
+    asked = next(
+        one.ask
+        for one in known.look(demo, demo.snapshot(), NOW + timedelta(seconds=42), 0, 0)
+        if one.ask.name == "With a file"
+    )
+    trust.approve(asked, who="human", now=NOW)
+    assert (look(43), looked) == (13, [])
+    assert (look(70), len(looked)) == (12, 13)

@@ -71,6 +71,51 @@ def test_many_are_decided_as_one_by_one(place: Place, monkeypatch: pytest.Monkey
     assert place.trust.decide_all(many) == [place.trust.decide(ask) for ask in many]
 
 
+def test_what_did_not_change_is_not_decided_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many, only what names a changed file is decided again; all of it where a decision was made, here or elsewhere.
+
+    However many there are, what is said of each is what `decide` says.
+    """
+    place.approve_all()
+    (place.root / "scripts").mkdir(exist_ok=True)
+    script, away = place.root / "scripts/restart.sh", place.root / "away"
+    script.write_text("echo changed\n")
+    first = place.asks()
+    linked = replace(first[1], text="sh away", name="Away")
+    asks = [*(replace(ask, name=f"{ask.name} {number}") for number in range(3) for ask in first), *first, linked]
+    decided: list[str] = []
+    real = Trust.decide
+    monkeypatch.setattr(Trust, "decide", lambda self, ask: decided.append(ask.name) or real(self, ask))
+
+    def again() -> list[str]:
+        decided.clear()
+        found = place.trust.decide_all(asks)
+        names = list(decided)
+        assert found == [real(Trust(place.home, place.root), ask) for ask in asks]
+        return names
+
+    assert len(again()) == len(asks)
+    assert again() == []
+    script.write_text("echo again\n")
+    assert sorted(again()) == sorted(ask.name for ask in asks if "restart.sh" in ask.text)
+    away.symlink_to("/etc/hostname")
+    assert again() == ["Away"]
+    assert again() == []
+    away.unlink()
+    away.symlink_to("/etc/hosts")
+    assert again() == ["Away"]
+    Trust(place.home, place.root).deny(first[2], who="human", now=NOW)
+    assert len(again()) == len(asks)
+    # What was found a moment ago may count without another look at the files, for what is new as well.
+    script.write_text("echo once more\n")
+    new = replace(first[1], name="New")
+    decided.clear()
+    lately = place.trust.decide_all([*asks, new], lately=True)
+    assert decided == ["New"]
+    assert lately[-1].scripts == lately[asks.index(first[1])].scripts != real(place.trust, new).scripts
+    assert place.trust.decide_all([new]) == [real(place.trust, new)]
+
+
 def test_what_was_approved_runs_as_it_is_recorded(place: Place) -> None:
     """After an approval the text comes out of the record, for this process and the next."""
     place.approve_all()
