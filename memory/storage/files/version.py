@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat as st
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -148,8 +149,11 @@ _LITTLE = 1 << 18
 
 
 def sha256(data: bytes) -> Any:
-    """Return the hash object of some bytes."""
-    return _light()(data) if len(data) <= _LITTLE else _fast(data)
+    """Return the hash object of some bytes.
+
+    `hashlib` is quicker, but takes as long to import as the interpreter's own function takes for a few.
+    """
+    return _light()(data) if len(data) <= _LITTLE and "hashlib" not in sys.modules else _fast(data)
 
 
 def _fast(data: bytes) -> Any:

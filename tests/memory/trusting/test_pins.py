@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from memory.monitoring.process.command import clean_environment
+from memory.trust.pins import loading
 from memory.trust.pins.loading import references_of
 from memory.trust.pins.named_files import CannotPin, Scripts
 from memory.trust.pins.resolve import Resolver
@@ -324,6 +326,38 @@ def test_a_command_full_of_patterns_costs_in_proportion(root: Path, piece: str) 
             Scripts(root).named_by(text)
 
     assert_in_proportion(lambda size: f"bash -c '{piece * (size // len(piece))}'", look, 8192 // TIMES)
+
+
+def test_lines_that_are_passed_over_load_nothing() -> None:
+    """In whatever text, a shell reads what a look at every place finds; in prose hardly a line is looked into."""
+    pieces = [*".;&|({!'\n\t ", " ", ". ", "source", "source a", "a.sh", "b", "_", "é", "\\\n"]
+    pieces += ["then", "do", "else", "if", "while", "builtin", "command"]
+    chance = random.Random(1)
+    found = 0
+    for _ in range(20_000):
+        text = "".join(chance.choices(pieces, k=chance.randrange(1, 14)))
+        every = dict.fromkeys(match[1] for match in loading._SHELL.finditer(text.replace("\\\n", " ")))
+        assert [one.text for one in references_of(text.encode(), "shell")] == list(every), text
+        found += bool(every)
+    assert found > 1_000
+
+
+def test_prose_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long file of sentences is looked into at its first line and where a line may load something, nowhere else."""
+    looked: list[str] = []
+
+    class Counting:
+        @staticmethod
+        def finditer(text: str, start: int, stop: int) -> object:
+            looked.append(text[start:stop])
+            return real.finditer(text, start, stop)
+
+    real = loading._SHELL
+    monkeypatch.setattr(loading, "_SHELL", Counting)
+    prose = ["- notes: It was slow. We asked Bob, e.g. about v2.1. Nothing helped."] * 1_000
+    prose[500], prose[700] = "cd ops && . env.sh", "  source lib.sh; then. x"
+    assert [one.text.strip() for one in references_of("\n".join(prose).encode(), "shell")] == ["env.sh", "lib.sh", "x"]
+    assert looked == [f"{prose[number]}\n" for number in (0, 500, 700)]
 
 
 @pytest.mark.parametrize(
