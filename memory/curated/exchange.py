@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from memory.base.items import Committed, Item, Skipped, Taken
+from memory.base.items import Committed, Item, Loss, Skipped, Taken
 from memory.document.item_block import body_of, item_of_block
 from memory.errors import MemdeckError, UsageError
 
 from .control.apply import Proposed, propose
 from .control.candidate import Candidate
+from .control.rules import COLLISION
 from .curated import Curated
+from .files.names import LONGEST, filename, slug
 from .model import SCOPES, TYPES, Header, Invalid, Memory, Root
 
 _TYPES = {"contact": "user", "task": "project", "next-step": "project", "decision": "project"}
 _HEADER = ("description", "type", "scope", "agent", "tier")
 """Fields that the header of a memory holds."""
 _LONGEST = 160
+_LEFT = ("reject", "noop")
+_MOST_NUMBERS = 10_000
 
 
 def items_of(memories: Sequence[Memory], invalid: Sequence[Invalid], folder: str) -> Iterator[Item | Skipped]:
@@ -33,7 +38,8 @@ def items_of(memories: Sequence[Memory], invalid: Sequence[Invalid], folder: str
         if found.kind == "memory":
             yield Item("memory", header.name, one.body.strip("\n"), where, created, (), said)
         else:
-            yield Item(found.kind, found.title, found.text, where, created, found.tags, found.fields)
+            text = "" if found.text == found.title else found.text
+            yield Item(found.kind, found.title, text, where, created, found.tags, found.fields)
     for bad in invalid:
         yield Skipped(f"{folder}/{bad.root.folder}/{bad.filename}:{bad.line}", bad.reason)
 
@@ -41,44 +47,83 @@ def items_of(memories: Sequence[Memory], invalid: Sequence[Invalid], folder: str
 def take(curated: Curated, items: Sequence[Item], place: str, *, actor: str, now: datetime) -> Taken:
     """Return what becomes of items as memories of a scope (default: the workspace), each decided by the controller.
 
-    What the controller rejects or knows already is skipped with its reason.
+    What the controller rejects or knows already is skipped with its reason. No memory that is there is changed: where
+    another one has the name of an item, its name gets a number.
     """
     scope = place or "workspace"
     if scope not in SCOPES or scope == "agent":
         raise UsageError("convert.scope", f"{scope[:40]!r} is no scope for it", "use workspace or global")
     root = curated.root(scope)
-    converted: list[Item] = []
+    planned: list[tuple[Item, Candidate]] = []
     skipped: list[Skipped] = []
+    losses: list[Loss] = []
+    files: set[str] = set()
     for item in items:
-        refused = _proposed(curated, root, item, actor, now, dry_run=True)
-        if isinstance(refused, str):
-            skipped.append(Skipped(item.what, refused))
-        else:
-            converted.append(item)
+        found = _planned(curated, _candidate(root, item), files, actor, now)
+        if isinstance(found, str):
+            skipped.append(Skipped(item.what, found))
+            continue
+        planned.append((item, found))
+        name = "" if found.header is None else found.header.name
+        if name != item.title:
+            losses.append(Loss(item.what, "title", f"another memory has that name: this one is {name!r}"))
 
     def commit() -> Committed:
         changes: list[str] = []
         refused: list[tuple[Item, str]] = []
-        for item in converted:
-            made = _proposed(curated, root, item, actor, now, dry_run=False)
+        for item, candidate in planned:
+            made = _proposed(curated, candidate, actor, now)
             if isinstance(made, str):
                 refused.append((item, made))
+            elif made.decision.op in _LEFT:
+                refused.append((item, made.decision.reason))
             elif made.change is not None:
                 changes.append(made.change.id)
         return Committed(changes, refused)
 
-    return Taken(converted, skipped, (), commit)
+    return Taken([item for item, _ in planned], skipped, losses, commit)
 
 
-def _proposed(curated: Curated, root: Root, item: Item, actor: str, now: datetime, *, dry_run: bool) -> Proposed | str:
-    """Return what the controller made of an item, or why it does not come along."""
+def _planned(curated: Curated, candidate: Candidate, files: set[str], actor: str, now: datetime) -> Candidate | str:
+    """Return a candidate under a name that is free, or why it does not come along; `files` are those that others of
+    the same conversion get.
+    """
+    assert candidate.header is not None
+    header = candidate.header
+    stem = slug(header.name)
+    for number in range(1, _MOST_NUMBERS):
+        if number > 1:
+            # The number counts in the name of the file also where that holds the beginning of the name only.
+            ending = f"-{number}"
+            name = f"{header.type}_{stem[: LONGEST - len(ending)]}{ending}.md"
+            candidate = replace(
+                candidate,
+                header=header._replace(name=f"{header.name} ({number})"),
+                metadata={"target_filename": name},
+            )
+        else:
+            name = filename(header.type, header.name)
+        if name in files:
+            continue
+        made = _proposed(curated, candidate, actor, now, dry_run=True)
+        if isinstance(made, str):
+            return made
+        if made.decision.op not in _LEFT:
+            files.add(name)
+            return candidate
+        if made.decision.trace[-1].name != COLLISION:
+            return made.decision.reason
+    return f"{_MOST_NUMBERS} memories have that name"
+
+
+def _proposed(
+    curated: Curated, candidate: Candidate, actor: str, now: datetime, *, dry_run: bool = False
+) -> Proposed | str:
+    """Return what the controller made of a candidate, or why it takes none of that kind."""
     try:
-        made = propose(curated, _candidate(root, item), actor=actor, now=now, dry_run=dry_run)
+        return propose(curated, candidate, actor=actor, now=now, dry_run=dry_run)
     except MemdeckError as error:
         return error.message
-    if made.decision.op in ("reject", "noop"):
-        return made.decision.reason
-    return made
 
 
 def _candidate(root: Root, item: Item) -> Candidate:
@@ -86,11 +131,13 @@ def _candidate(root: Root, item: Item) -> Candidate:
     kind = kind if kind in TYPES else _TYPES.get(item.kind, "reference")
     rest = {key: value for key, value in item.fields.items() if key not in _HEADER or item.kind != "memory"}
     plain = item.kind in ("memory", "note", "fact") and not rest and not item.tags
-    kept = Item(item.kind, item.title, item.text, item.where, item.created, item.tags, rest)
-    content = (item.text or item.title) if plain else body_of(kept)
+    # A text has to be there: two memories with the same body are one to the controller, whatever their names.
+    text = item.text or item.title
+    kept = Item(item.kind, item.title, text, item.where, item.created, item.tags, rest)
+    content = text if plain else body_of(kept)
     description = item.fields.get("description") or _first_line(item.text) or item.title[:_LONGEST]
     header = Header(item.title, description, kind, root.scope, root.agent, root.tier)
-    return Candidate(root, "cli", header, content)
+    return Candidate(root, "cli", header, content, only_new=True)
 
 
 def _first_line(text: str) -> str:

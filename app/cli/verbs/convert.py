@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from memory.convert import ConversionReport
     from memory.workspace import Workspace
 
-_SHOWN = 20
+_SHOWN, _EACH = 20, 3
+"""Lines about what is skipped, and how many things of one reason are named where there are more than that."""
 
 
 @verb(
@@ -66,10 +67,7 @@ def _lines(report: ConversionReport) -> Iterator[str]:
 
     words = "would be converted" if report.dry_run else "converted"
     yield f"{report.read:,} read = {report.converted:,} {words} + {len(report.skipped):,} skipped"
-    for one in report.skipped[:_SHOWN]:
-        yield f"  skipped {visible(one.what)}: {visible(one.reason)}"
-    if len(report.skipped) > _SHOWN:
-        yield f"  … and {len(report.skipped) - _SHOWN:,} more, see -o json"
+    yield from _skipped(report)
     counted = Counter((one.field, one.reason) for one in report.losses)
     for (field, reason), count in counted.most_common():
         yield f"  without {visible(field)} ({count:,}): {visible(reason)}"
@@ -79,3 +77,25 @@ def _lines(report: ConversionReport) -> Iterator[str]:
             if len(report.changes) == 1
             else (f"{len(report.changes):,} changes")
         )
+
+
+def _skipped(report: ConversionReport) -> Iterator[str]:
+    """Yield what is skipped; of much the first with each reason, so that many of one hide no other."""
+    from memory.base.safe_text import visible
+
+    most = len(report.skipped) if len(report.skipped) <= _SHOWN else _EACH
+    left, shown = len(report.skipped), 0
+    reasons: dict[str, list[str]] = {}
+    for one in report.skipped:
+        reasons.setdefault(one.reason, []).append(one.what)
+    for reason, named in reasons.items():
+        lines = [visible(what) for what in named[:most]]
+        if len(named) > most:
+            lines.append(f"{len(named) - most:,} more")
+        if shown and shown + len(lines) > _SHOWN:
+            break
+        shown += len(lines)
+        left -= len(named)
+        yield from (f"  skipped {what}: {visible(reason)}" for what in lines)
+    if left:
+        yield f"  … and {left:,} more, see -o json"

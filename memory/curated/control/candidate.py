@@ -21,7 +21,7 @@ class Candidate:
     `entity` and `attribute` say what fact it is about. `metadata` may hold `operation` (delete, forget, remove),
     `target_filename` or `filename`, and `reason`; other keys are hashed only. `key` is the caller's own idempotency
     key. `edits` says that the file named by `target_filename` exists and is to be changed,
-    `base` the SHA-256 of its bytes that the change began with.
+    `base` the SHA-256 of its bytes that the change began with. `only_new` says that it renews no memory that is there.
     """
 
     root: Root
@@ -35,6 +35,7 @@ class Candidate:
     edits: bool = False
     base: str | None = None
     workspace_id: str = ""
+    only_new: bool = False
 
     @property
     def deletes(self) -> bool:

@@ -47,6 +47,10 @@ class RulesVerdict:
         return self
 
 
+COLLISION = "controller.exact_slug_collision"
+"""The rule for a candidate whose name another memory has."""
+
+
 def judge(candidate: Candidate, view: View, settings: CuratedSettings, writes: int) -> RulesVerdict:
     """Return what is to become of a candidate; `writes` are those of the last minute.
 
@@ -76,7 +80,7 @@ def _write(candidate: Candidate, view: View, verdict: RulesVerdict, target: Memo
     if not explicit and there is None:
         meant = next((one for one in same if one.slug == slug(header.name)), None)
     if meant is not None and any(one.filename == meant.filename for one in same):
-        if meant.header.same(header):
+        if candidate.only_new or meant.header.same(header):
             return verdict.end("noop", "controller.exact_hash", "the memory says exactly that already", meant)
         verdict.filename = _moved(meant, candidate, own)
         return verdict.end("update", "controller.exact_hash", "the same text under another header", meant)
@@ -86,9 +90,11 @@ def _write(candidate: Candidate, view: View, verdict: RulesVerdict, target: Memo
     if there is not None:
         if origin in ("extractor", "dreaming") and not explicit:
             reason = "a name that was made up by itself belongs to another memory"
-            return verdict.end("noop", "controller.exact_slug_collision", reason, there)
+            return verdict.end("noop", COLLISION, reason, there)
+        if candidate.only_new:
+            return verdict.end("noop", COLLISION, "another memory has that name", there)
         verdict.filename = _moved(there, candidate, own)
-        return verdict.end("update", "controller.exact_slug_collision", "the memory of that name is renewed", there)
+        return verdict.end("update", COLLISION, "the memory of that name is renewed", there)
     # 5. The same fact by entity and attribute.
     slots = view.slot(candidate.entity, candidate.attribute) if candidate.entity and candidate.attribute else []
     if len(slots) == 1:

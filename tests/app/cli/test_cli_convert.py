@@ -47,6 +47,52 @@ def test_curated_memory_takes_what_its_controller_lets_in(shop: Path, memdeck: C
     assert back["converted"] == 2
 
 
+def test_many_of_one_reason_hide_no_other(shop: Path, memdeck: Cli, tmp_path: Path) -> None:
+    """Where much is skipped the first with each reason are named, and how many more there are."""
+    status = ["deleted"] * 30 + ["pending", "unheard-of"]
+    tasks = [
+        {"uuid": f"{number:08}", "description": f"Task {number}", "status": one, "entry": "20240101T090000Z"}
+        for number, one in enumerate(status)
+    ]
+    (tmp_path / "export.json").write_text("[\n" + ",\n".join(map(json.dumps, tasks)) + "\n]\n", "utf-8")
+    lines = memdeck("convert", f"taskwarrior:{tmp_path}/export.json", "files").out.splitlines()
+    assert lines[0] == "32 read = 1 converted + 31 skipped"
+    assert [line.rpartition("/")[2] for line in lines[1:4]] == [
+        f"export.json:{number + 1}: Task {number}: its status is deleted" for number in range(3)
+    ]
+    assert lines[4] == "  skipped 27 more: its status is deleted"
+    assert "Task 31" in lines[5]
+
+
+def test_no_memory_is_renewed_by_a_conversion(shop: Path, memdeck: Cli, tmp_path: Path) -> None:
+    """Entries of one name, or of names that begin alike, each become a memory beside those that are there."""
+    memdeck("curated", "write", "--type", "reference", "--name", "Standup", "--content", "It is at nine.")
+    long = "The first forty-eight letters of these names are the same"
+    said = [("Standup", "Anna is away"), ("Standup", "The cellar is dry"), ("Walk", ""), ("Swim", "")]
+    said += [(f"{long} in May", "x"), (f"{long} in June", "y")]
+    entries = [
+        {"title": title, "body": body, "date": "2024-02-01", "time": f"0{number}:30", "tags": [], "starred": False}
+        for number, (title, body) in enumerate(said)
+    ]
+    (tmp_path / "jrnl.json").write_text(json.dumps({"tags": {}, "entries": entries}), "utf-8")
+    planned = memdeck("convert", f"jrnl:{tmp_path}/jrnl.json", "curated", "--dry-run", "-o", "json").data
+    answer = memdeck("convert", f"jrnl:{tmp_path}/jrnl.json", "curated", "-o", "json").data
+    assert (answer["read"], answer["converted"], answer["skipped"]) == (6, 6, [])
+    assert planned["losses"] == answer["losses"]
+    losses = [(one["what"].rpartition(": ")[2], one["field"]) for one in answer["losses"] if one["field"] == "title"]
+    assert losses == [("Standup", "title"), ("Standup", "title"), (f"{long} in June", "title")]
+    held = memdeck("curated", "list", "-o", "json").data["memories"]
+    names = ["Standup", "Standup (2)", "Standup (3)", "Swim", f"{long} in June (2)", f"{long} in May", "Walk"]
+    assert sorted(one["name"] for one in held) == sorted(names)
+    again = memdeck("convert", f"jrnl:{tmp_path}/jrnl.json", "curated", "-o", "json").data
+    assert (again["converted"], len(again["skipped"])) == (0, 6)
+    back = memdeck("convert", "curated", "files", "-o", "json").data
+    assert back["converted"] == 7
+    journal = (shop / ".aiter/memory/journal.md").read_text("utf-8")
+    assert all(body in journal for _, body in said)
+    assert "Walk\nWalk" not in journal.replace("- ", "")
+
+
 def test_project_state_takes_open_tasks(shop: Path, memdeck: Cli) -> None:
     """Open tasks become next steps; what else there is stays where it is, with the reason."""
     assert memdeck("state", "init").code == 0
