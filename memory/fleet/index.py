@@ -13,9 +13,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memory.errors import MemdeckError
 from memory.search.index.opened import OpenedIndex
 from memory.storage.places import StateFolder
 from memory.storage.private.workspaces import WorkspaceList
+from memory.systems import systems_of
+from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
 
 from .local import LocalWorkspaces, WorkspaceFailure
 from .model import FleetHit, Progress, WorkspaceOverview
@@ -23,6 +26,7 @@ from .watch import stamp_of, watched_of
 
 if TYPE_CHECKING:
     from memory.search import Query
+    from memory.search.index.inventory import EntryGroup, Shelf
     from memory.search.index.ranked_lookup import Lookup
     from memory.search.index.writer import IndexWriter
     from memory.workspace import Workspace
@@ -110,6 +114,7 @@ class FleetIndex:
         self._loaded: tuple[object, int] | None = None
         self._rooms: dict[str, _Room] = {}
         self._looked: tuple[object, int, dict[str, Look]] | None = None
+        self._unsettled: dict[str, int] = {}
 
     def close(self) -> None:
         """Close what is open; the next question opens it again."""
@@ -257,19 +262,35 @@ class FleetIndex:
         return done
 
     def _update(self, writer: IndexWriter, workspace: Workspace, go_on: Callable[[], bool]) -> int | None:
-        """Index a workspace, and return how many entries were new; None: `go_on` ended it."""
-        from memory.systems import systems_of
-
-        watched = watched_of(workspace)
-        # Before the files are read: what changes meanwhile is seen the next time.
-        stamp = digest_of(watched)
+        """Index a workspace, and return how many entries were new; None: it is not in the index, because `go_on` ended
+        it. The index holds of it what stood in its files at one moment: while somebody writes to it that is an earlier
+        one, or nothing yet.
+        """
         path = os.fsencode(workspace.root)
         connection = writer.connection
         connection.execute("INSERT OR IGNORE INTO room (path) VALUES (?)", (path,))
-        (room,) = connection.execute("SELECT id FROM room WHERE path = ?", (path,)).fetchone()
-        before = writer.indexed
+        room, last = connection.execute("SELECT id, stamp FROM room WHERE path = ?", (path,)).fetchone()
+        stamps = dict(connection.execute("SELECT name, stamp FROM file WHERE room = ?", (room,)))
+        unsettled = self._unsettled.pop(str(workspace.root), 0)
         refused: dict[str, Any] = {}
-        shelves = chain.from_iterable(system.shelves(refused) for system in systems_of(workspace))
+
+        def read() -> list[Shelf]:
+            refused.clear()
+            shelves = chain.from_iterable(system.shelves(refused) for system in systems)
+            return [_opened(shelf) if go_on() and shelf.stamp != stamps.get(shelf.file) else shelf for shelf in shelves]
+
+        for _ in range(TRIES):
+            systems = systems_of(workspace)
+            watched = watched_of(workspace)
+            # Before the files are read: what changes meanwhile is seen the next time.
+            stamp = digest_of(watched)
+            shelves = read_at_rest(workspace, systems, read, patient=unsettled < UNSETTLED - 1)
+            if shelves is not None:
+                break
+        else:
+            self._unsettled[str(workspace.root)] = unsettled + 1
+            return None if last is None else 0
+        before = writer.indexed
         done = writer.update(shelves, refused, go_on, room=room)
         writer.forget_files()
         if not done:
@@ -304,6 +325,23 @@ class FleetIndex:
             }
             self._loaded = lookup, version
         return self._rooms
+
+
+def _opened(shelf: Shelf) -> Shelf:
+    """Return a shelf whose file is read already; why it was refused is raised when it is asked for."""
+    refused: list[MemdeckError] = []
+    groups: Sequence[EntryGroup] = ()
+    try:
+        groups = shelf.groups()
+    except MemdeckError as error:
+        refused.append(error)
+
+    def again() -> Sequence[EntryGroup]:
+        if refused:
+            raise refused[0]
+        return groups
+
+    return shelf._replace(groups=again)
 
 
 def digest_of(watched: tuple[str, ...]) -> int:

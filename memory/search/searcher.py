@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .records import Record
 
 T = TypeVar("T")
+_TRIES = 3
+"""How often the index is brought up to date until nobody wrote meanwhile: what is moved is in two files, or in none."""
 _MANY = 500  # Entries after which the room that indexing took is given back.
 
 
@@ -40,9 +42,19 @@ class Searcher:
     error: what is damaged is thrown away, and the files are read instead.
     """
 
-    def __init__(self, folder: StateFolder | None, systems: Callable[[], Iterable[Searched]]) -> None:
-        """`systems` gives the systems as they are now. Without a folder everything is read each time."""
+    def __init__(
+        self,
+        folder: StateFolder | None,
+        systems: Callable[[], Iterable[Searched]],
+        at_rest: Callable[[], object] = lambda: (),
+    ) -> None:
+        """`systems` gives the systems as they are now. Without a folder everything is read each time.
+
+        `at_rest` says how the files stand, None while a change is half made: where that is the same before and after a
+        reading, nothing was moved meanwhile.
+        """
         self._systems = systems
+        self._at_rest = at_rest
         self._index = None if folder is None else OpenedIndex(folder, "search.sqlite")
         self.refused: dict[str, MemdeckError] = {}
         """Why files could not be read, by name, as of the last update or scan."""
@@ -95,17 +107,26 @@ class Searcher:
 
         `learn` is for programs that stay: the next edit of each file is indexed quicker.
         """
+        index = self._index
+        if index is None:
+            self.refused = {}
+            return False
         refused: dict[str, MemdeckError] = {}
 
         def work(writer: IndexWriter) -> bool:
             before = writer.indexed
             done = writer.update(self._shelves(refused), refused, go_on, learn=learn)
-            if index is not None and writer.indexed - before > _MANY:
+            if writer.indexed - before > _MANY:
                 index.tidy(writer)
             return done
 
-        index = self._index
-        done = None if index is None else index.write(work)
+        done: bool | None = None
+        for _ in range(_TRIES):
+            refused.clear()
+            before = self._at_rest()
+            done = index.write(work)
+            if not done or (before is not None and self._at_rest() == before):
+                break
         self.refused = refused
         return bool(done)
 

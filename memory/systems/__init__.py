@@ -18,6 +18,7 @@ from memory.base.problems import Problem
 from memory.errors import MemdeckError
 from memory.registry import REGISTRY, broken, system_name
 
+from .at_rest import files_at_rest
 from .protocol import Advice, BriefLine, Contribution, PlainSystem, System
 
 if TYPE_CHECKING:
@@ -350,7 +351,7 @@ def searcher_of(workspace: Workspace) -> Searcher:
     from memory.search.searcher import Searcher
 
     folder = None if workspace.state is None else workspace.state.folder
-    return Searcher(folder, lambda: systems_of(workspace))
+    return Searcher(folder, lambda: systems_of(workspace), lambda: files_at_rest(workspace, systems_of(workspace)))
 
 
 def maintain_each(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.errors import MemdeckError, UsageError
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
-from memory.fleet.watch import Stamp, files_at_rest, stamp_of, watched_of
+from memory.fleet.watch import Stamp, stamp_of, watched_of
 from memory.registry import registered
 from memory.search.match import day_number, tags_of
+from memory.systems import systems_of
+from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
 
 from .connect import lock_of
 from .outgoing import are_clean, cleared, cleared_json, plain, together, without_quotes
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from memory.search import Record
     from memory.search.index.inventory import Shelf
+    from memory.systems import System
     from memory.workspace import Workspace
 
 BATCH = 5_000
@@ -39,10 +42,6 @@ LONGEST = 100_000
 """Characters of an entry that are published; a search in depth reads the others."""
 REFRESH_SECONDS = 300
 """After how long a workspace that could not be opened is tried again."""
-TRIES = 3
-"""How often a workspace is read at one look until nobody wrote to it meanwhile."""
-UNSETTLED = 5
-"""The look at which one that is written to during every reading is published as it was read."""
 
 
 class Pace(NamedTuple):
@@ -370,31 +369,26 @@ class Publisher:
         """
         files, parcel = dict(held.files), self._parcel
         patient = held.unsettled < UNSETTLED - 1
-        before = files_at_rest(workspace)
-        if before is None and patient:
-            return False
         self._parcel = _Parcel()
-        done = False
+        found = None
         try:
-            found = self._read(workspace, held)
-            done = not patient or files_at_rest(workspace) == before
-            if done:
+            systems = systems_of(workspace)
+            found = read_at_rest(workspace, systems, lambda: self._read(systems, held), patient=patient)
+            if found is not None:
                 parcel.add(self._parcel)
                 counts[:] = found
         finally:
             self._parcel = parcel
-            if not done:
+            if found is None:
                 held.files = files
-        return done
+        return found is not None
 
-    def _read(self, workspace: Workspace, held: _Workspace) -> tuple[int, int]:
-        """Put what is new in a workspace into the parcel."""
-        from memory.systems import systems_of
-
+    def _read(self, systems: Iterable[System], held: _Workspace) -> tuple[int, int]:
+        """Put what is new in the systems of a workspace into the parcel."""
         added = removed = 0
         refused: dict[str, MemdeckError] = {}
         names = set()
-        for system in systems_of(workspace):
+        for system in systems:
             for shelf in system.shelves(refused):
                 names.add(shelf.file)
                 known = held.files.get(shelf.file)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,46 +14,26 @@ import pytest
 from memory.fleet.catalogue import publish
 from memory.fleet.catalogue.connect import connect
 from memory.fleet.catalogue.migrate import initialise
-from memory.fleet.catalogue.publish import UNSETTLED, Published, Publisher
+from memory.fleet.catalogue.publish import Published, Publisher
 from memory.fleet.local import LocalWorkspaces
-from memory.search.index import file_inventory
-from memory.storage.transaction.file_step import FileStep
-from memory.systems import maintain_all
+from memory.systems.at_rest import UNSETTLED
 from memory.workspace import Workspace
-from tests.memory.fleet.fleets import make_workspace
-from tests.patience import PATIENCE, join
-
-START = datetime(2024, 3, 1, 3, 0, tzinfo=UTC)
-DUES = 8
+from tests.memory.moving import START, Moving, behind_tasks, write_behind_tasks
 
 
-class Host:
-    """A workspace of which one task becomes old enough for the archive on each day, and what publishes it."""
+class Host(Moving):
+    """A workspace in which tasks move, and what publishes it."""
 
     def __init__(self, database: psycopg.Connection[tuple[Any, ...]], folder: Path) -> None:
         """The first task is in the archive and everything published."""
+        super().__init__(folder / "one", folder / "state")
         self._database = database
-        self._state = folder / "state"
-        lines = ["## Pending", "", "## Completed", ""]
-        for number in range(DUES):
-            done = START + timedelta(days=number - 8)
-            lines += [f"### [LOW] Go {number}", f"- completed: {done:%Y-%m-%d %H:%M}", ""]
-        self.path = make_workspace(folder / "one", self._state, "\n".join(lines))
-        self._days = iter(range(DUES))
-        self.maintain()
         row = database.execute("INSERT INTO host (name) VALUES ('here') RETURNING id").fetchone()
         assert row is not None
-        local = LocalWorkspaces(self._state, host="here", config_home=folder / "config")
+        local = LocalWorkspaces(self.state_home, host="here", config_home=folder / "config")
         self._publisher = Publisher(database, local, row[0])
         self.publish()
         assert self.held() == self.all
-
-    all = Counter(f"Go {number}" for number in range(DUES))
-
-    def maintain(self) -> None:
-        """Move the next task to the archive."""
-        with Workspace.open(self.path, state_home=self._state) as workspace:
-            maintain_all(workspace, START + timedelta(days=next(self._days)), actor="maintain")
 
     def publish(self) -> Published:
         """Do one round."""
@@ -97,24 +76,11 @@ def host(database: str, tmp_path: Path) -> Iterator[Host]:
         yield Host(connection, tmp_path)
 
 
-def _behind_tasks(monkeypatch: pytest.MonkeyPatch, do: Callable[[], object]) -> None:
-    """Let something happen whenever tasks.md is read and the archive is not yet."""
-    groups = file_inventory._groups
-
-    def read(snapshot: Any, name: str, kind: str) -> Any:
-        found = groups(snapshot, name, kind)
-        if name == "tasks.md":
-            do()
-        return found
-
-    monkeypatch.setattr(file_inventory, "_groups", read)
-
-
 def test_a_task_that_moves_while_it_is_read(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is neither twice nor nowhere in the catalogue after any round, and soon where it belongs."""
     host.maintain()
     left = [host.maintain]
-    _behind_tasks(monkeypatch, lambda: left and left.pop()())
+    behind_tasks(monkeypatch, lambda: left and left.pop()())
     seen = host.publish_and_look(monkeypatch)
     assert not left
     assert len(seen) > 1
@@ -124,31 +90,20 @@ def test_a_task_that_moves_while_it_is_read(host: Host, monkeypatch: pytest.Monk
 
 def test_a_move_that_is_half_made(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     """While a change of several files has moved some of them only, nothing of them is published."""
-    half, go_on = threading.Event(), threading.Event()
-    writer = threading.Thread(target=host.maintain)
-    apply, watched = FileStep.apply, publish.watched_of
-
-    def apply_one(step: FileStep, made: list[str]) -> None:
-        apply(step, made)
-        if not half.is_set():
-            half.set()
-            assert go_on.wait(PATIENCE)
+    half = ExitStack()
+    watched = publish.watched_of
 
     def begin(workspace: Workspace) -> tuple[str, ...]:
-        if not half.is_set():
-            writer.start()
-            assert half.wait(PATIENCE)
+        if begun:
+            half.enter_context(begun.pop())
         return watched(workspace)
 
     host.maintain()
-    monkeypatch.setattr(FileStep, "apply", apply_one)
+    begun = [host.half_moved(monkeypatch)]
     monkeypatch.setattr(publish, "watched_of", begin)
-    try:
+    with half:
         seen = host.publish_and_look(monkeypatch)
-        assert half.is_set()
-    finally:
-        go_on.set()
-        join(writer)
+        assert not begun
     seen += host.publish_and_look(monkeypatch)
     assert seen == [host.all] * len(seen)
     assert host.archived() == 3
@@ -156,15 +111,8 @@ def test_a_move_that_is_half_made(host: Host, monkeypatch: pytest.MonkeyPatch) -
 
 def test_files_that_never_stand_still(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where something is written during every reading it is left for a later look, but not for ever."""
-    journal = host.path / ".aiter/memory/journal.md"
-    numbers = iter(range(1_000))
-
-    def write() -> None:
-        journal.write_text(f"## 2024-03-01\n\n### 09:00 - Note {next(numbers)}\n- x\n", encoding="utf-8")
-
     host.maintain()
-    _behind_tasks(monkeypatch, write)
-    write()
+    write_behind_tasks(monkeypatch, host.path)
     added = [host.publish().added for _ in range(UNSETTLED)]
     assert added[0] == 0
     assert sum(added) > 0

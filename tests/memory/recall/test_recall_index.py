@@ -6,6 +6,7 @@ import os
 import random
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +26,7 @@ from memory.systems import PlainSystem, searcher_of
 from memory.workspace import Workspace
 from tests.examples import examples
 from tests.fixture_files import sample
+from tests.memory.moving import Moving, behind_tasks
 
 from .test_recall_scan import Item, ask
 
@@ -164,6 +166,22 @@ def test_another_heading_over_the_same_entries(workspace: Workspace) -> None:
     searcher.close()
     assert searcher.update()
     assert_agrees(searcher, ("2023-11-30", days[0], "before:2023-12-01", "deploy"))
+
+
+def test_a_task_that_moves_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is found once by the search that reads its files, which is asked while it moves to the archive."""
+    moving = Moving(tmp_path / "moving", tmp_path / "state")
+    with Workspace.open(moving.path, state_home=moving.state_home) as workspace:
+        searcher = searcher_of(workspace)
+        assert Counter(hit.entry.title for hit in searcher.search(ask("go"), 0).hits) == moving.all
+        moving.maintain()
+        left = [moving.maintain]
+        behind_tasks(monkeypatch, lambda: left and left.pop()())
+        answer = searcher.search(ask("go"), 0)
+        searcher.close()
+    assert not left
+    assert Counter(hit.entry.title for hit in answer.hits) == moving.all
+    assert sum(hit.entry.file.startswith("archive/") for hit in answer.hits) == 3
 
 
 WORDS = ["deploy", "redis", "Zürich", "東京都", "api", "staging", "a", "ab", "x_1"]
