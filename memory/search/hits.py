@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.registry import kinds
 
-from .query.words import fold, fold_with_places
+from .query.words import fold, fold_with_places, spaced
 
 if TYPE_CHECKING:
     from .query.query import Query, Term
@@ -111,13 +111,18 @@ def hit_of(entry: FoundEntry, query: Query, score: float) -> Hit:
 
 
 def _places(term: Term, folded: tuple[str, str]) -> list[str]:
-    find = _compiled(term.pattern).search
-    return [name for name, text in zip(("title", "text"), folded, strict=True) if find(text)]
+    return [name for name, text in zip(("title", "text"), folded, strict=True) if any(_finds(term, text))]
+
+
+def _finds(term: Term, folded: str) -> Iterator[re.Match[str]]:
+    """Return where a term stands in folded text."""
+    find, only_spaced = _finder(term)
+    return find.finditer(spaced(folded) if only_spaced else folded)
 
 
 @lru_cache(maxsize=256)
-def _compiled(text: str) -> re.Pattern[str]:
-    return re.compile(text or "(?!)")
+def _finder(term: Term) -> tuple[re.Pattern[str], bool]:
+    return re.compile(term.pattern or "(?!)"), term.spaced
 
 
 def marks_in(text: str, terms: Sequence[Term]) -> tuple[Span, ...]:
@@ -128,7 +133,7 @@ def marks_in(text: str, terms: Sequence[Term]) -> tuple[Span, ...]:
     folded, places = (text.lower(), None) if text.isascii() else fold_with_places(text)
     found: list[Span] = []
     for term in terms:
-        for match in _compiled(term.pattern).finditer(folded):
+        for match in _finds(term, folded):
             start, end = match.span()
             if start < end:
                 found.append((start, end) if places is None else (places[start], places[end - 1] + 1))
@@ -148,13 +153,12 @@ def _snippet(entry: FoundEntry, terms: Sequence[Term]) -> tuple[str, tuple[Span,
     lines = [line for number, line in enumerate(entry.text.splitlines()) if number != heading and line.strip(" -\t")]
     best, most = "", 0
     if terms:
-        finds = [_compiled(term.pattern).search for term in terms]
         for line in lines:
             folded = fold(line[:_LONGEST_LINE])
-            count = sum(find(folded) is not None for find in finds)
+            count = sum(any(_finds(term, folded)) for term in terms)
             if count > most:
                 best, most = line, count
-                if count == len(finds):
+                if count == len(terms):
                     break
     if not most:
         first = lines[0] if lines else entry.title

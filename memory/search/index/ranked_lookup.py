@@ -87,7 +87,7 @@ class Lookup:
             rows = self._by_title(query, found, low, high, limit)
         else:
             explained.append("all that fit are ranked by how rare the words are in them")
-            rows = self._ranked(self._expression(query, ranked=True) or text, low, high) if found else []
+            rows = self._ranked(query, text, low, high) if found else []
         return self._answer(query, rows, limit, len(found), more, explained), found
 
     def _newest(self, text: str, low: int, high: int, most: int) -> list[int]:
@@ -111,11 +111,15 @@ class Lookup:
             rows.setdefault(number, 0.3)
         return list(rows.items())
 
-    def _ranked(self, text: str, low: int, high: int) -> list[Row]:
-        """Return numbers and scores of what fits between two numbers."""
+    def _ranked(self, query: Query, text: str, low: int, high: int) -> list[Row]:
+        """Return numbers and scores of what fits between two numbers; `text` is the query for the index."""
+        # Each phrase of the ranked query is counted in all entries. Where it would hold each word twice, once as the
+        # beginning of nothing else, the points of one are doubled.
+        twice = all(term.open and not term.instead and self._few(term) == [term.words[0]] for term in query.terms)
         found = self.connection.execute(
-            f"SELECT rowid, -bm25(find, {_WEIGHTS}) FROM find WHERE find MATCH ? AND rowid >= ? AND rowid < ?",
-            (text, low, high),
+            f"SELECT rowid, {-2 if twice else -1} * bm25(find, {_WEIGHTS}) FROM find"
+            " WHERE find MATCH ? AND rowid >= ? AND rowid < ?",
+            (text if twice else self._expression(query, ranked=True) or text, low, high),
         )
         return [(number, points / (points + _HALF) if points > 0 else 0.0) for number, points in found]
 
@@ -218,10 +222,16 @@ class Lookup:
         ways = [phrase] if ranked or not term.open else []
         if term.open:
             # The words that a beginning stands for, one by one: all entries with one of them need not be known then.
-            few = None if ranked or len(term.words) > 1 else self._words.few_beginning(term.words[0])
+            few = None if ranked else self._few(term)
             ways += [f"{phrase} *"] if few is None else [phrase, *(f'"{word}"' for word in few)]
         ways += [f'"{word}"' for word in term.instead]
+        if not ranked:
+            ways = list(dict.fromkeys(ways))
         return f"({' OR '.join(ways)})" if len(ways) > 1 else ways[0]
+
+    def _few(self, term: Term) -> Sequence[str] | None:
+        """Return all words that a term that is open stands for; None where they are many, or not all known."""
+        return None if len(term.words) > 1 else self._words.few_beginning(term.words[0])
 
     def _marks(self, places: Sequence[str]) -> list[str]:
         if not places:

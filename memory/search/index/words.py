@@ -46,6 +46,10 @@ class IndexWords:
         count: int = self._column(f"SELECT count(*) FROM ({some})", f'{{title text}} : "{word}"')[0]
         return count
 
+    def holds(self, word: str) -> bool:
+        """Tell whether an entry holds a word."""
+        return bool(self._column("SELECT 1 FROM find WHERE find MATCH ? LIMIT 1", f'{{title text}} : "{word}"'))
+
     def stands(self, head: str) -> bool:
         """Tell whether an entry holds a word that begins with `head`."""
         few = self.few_beginning(head)

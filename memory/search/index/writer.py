@@ -13,7 +13,7 @@ from memory.errors import MemdeckError
 from memory.files.refs.refs import SHORT
 from memory.search.hits import FoundEntry
 from memory.search.query.typos import SHORTEST, is_guessable, is_spelled
-from memory.search.query.words import name_parts, tokens
+from memory.search.query.words import LETTER, name_parts, tokens
 from memory.search.scan import entry_of
 
 from .file_diff import MARK, IndexedFile, Live, RowEdit, by_objects, edits
@@ -35,7 +35,7 @@ _FEW, _MOST_TWINS = 64, 200
 BATCH = 1024
 """Entries of one transaction while much is indexed."""
 
-_WORD = re.compile("[a-z0-9\x80-\U0010ffff]+")
+_WORD = re.compile(f"{LETTER}+")
 
 
 class _Crossed(Exception):

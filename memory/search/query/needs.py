@@ -106,8 +106,9 @@ def _loose(text: str, vocabulary: Vocabulary) -> list[tuple[str, str, float]]:
     for word in words:
         if not is_unspaced(word):
             found.append((word, text if len(words) == 1 else word, 1.0))
-            if len(words) == 1 and not vocabulary.count(word):
-                found += [(part, part, 0.4) for part in camel_parts(text) if len(part) > 2]
+            parts = [part for part in camel_parts(text) if len(part) > 2] if len(words) == 1 else []
+            if parts and not vocabulary.count(word):
+                found += [(part, part, 0.4) for part in parts]
     for run in unspaced_runs(fold(text)):
         parts = content_runs(run)
         for at in range(len(run) - 1):
@@ -136,6 +137,10 @@ def rarity(count: int, total: int) -> float:
 
 
 def _need(word: str, typed: str, place: int, vocabulary: Vocabulary, minor: bool) -> Need:
+    if minor and not is_unspaced(word):
+        # Such a word stands in so many entries that counting them takes longer than all else.
+        forms = [NeedPhrase((word,), 1.0)] if vocabulary.holds(word) else []
+        return Need(word, place, tuple(forms), minor=True)
     total = vocabulary.total
     here = vocabulary.count(word)
     weights: dict[str, float] = {word: 1.0} if here else {}
@@ -144,8 +149,6 @@ def _need(word: str, typed: str, place: int, vocabulary: Vocabulary, minor: bool
             return Need(word, place, tuple(NeedPhrase((one,), rarity(here, total)) for one in weights), count=here)
         # Every character begins a pair, or is the last of its run.
         return Need(word, place, (), word, rarity(_SOME, total))
-    if minor:
-        return Need(word, place, tuple(NeedPhrase((one,), 1.0) for one in weights), minor=True)
     for other in _spellings(word, typed):
         if vocabulary.count(other):
             weights.setdefault(other, 0.98)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from memory.registry import kinds
 
-from .words import pattern, tokens, wanted
+from .words import fold, pattern, tokens, unspaced_runs, wanted
 
 LONGEST = 2000
 """Characters of a query that are read."""
@@ -52,11 +52,15 @@ class Term(NamedTuple):
     strict: bool = False
 
     @property
+    def spaced(self) -> bool:
+        """Whether nothing of it is written without spaces, so that it is looked for in `spaced` text."""
+        return not any(unspaced_runs(fold(word)) for word in (self.text, *self.instead))
+
+    @property
     def pattern(self) -> str:
-        """A regular expression that finds it in folded text."""
-        return "|".join(
-            [pattern(self.text, whole=not self.open), *(pattern(word, whole=True) for word in self.instead)]
-        )
+        """A regular expression that finds it in folded text, which has to be `spaced` where the term is."""
+        own = pattern(self.text, whole=not self.open, within_spaced=self.spaced)
+        return "|".join([own, *(pattern(word, whole=True, within_spaced=self.spaced) for word in self.instead)])
 
 
 class Query(NamedTuple):

@@ -12,7 +12,7 @@ from memory.registry import kinds
 from memory.search.hits import FoundEntry, Hit, body_of, hit_of
 from memory.search.match import day_number
 
-from .words import fold, indexable
+from .words import LETTER, NO_LETTER, fold, indexable
 
 if TYPE_CHECKING:
     from .needs import Need
@@ -35,8 +35,7 @@ _OVER = ("superseded", "obsolete", "deprecated", "outdated", "no longer used", "
 """What stands in an entry that is not true any more."""
 
 _APART = 40  # Characters that lie between a title and the text, as far as nearness goes.
-_LETTER, _NO_LETTER = "[a-z0-9\x80-\U0010ffff]", "[^a-z0-9\x80-\U0010ffff]"
-_START, _END = f"(?<!{_LETTER})", f"(?!{_LETTER})"
+_START, _END = f"(?<!{LETTER})", f"(?!{LETTER})"
 
 Find = tuple[int, float]
 """The place of a need, and what an entry gains by it."""
@@ -57,13 +56,13 @@ class Weigher:
                 if len(form.words) == 1:
                     self._words.setdefault(form.words[0], []).append((at, form.worth))
                 else:
-                    between = f"{_NO_LETTER}+".join(map(re.escape, form.words))
+                    between = f"{NO_LETTER}+".join(map(re.escape, form.words))
                     self._phrases.append((re.compile(f"{_START}{between}{_END}"), (at, form.worth)))
         self._heads = [(need.head, (at, need.longer)) for at, need in enumerate(needs) if need.head]
         wanted = sorted({*self._words, *(head for head, _ in self._heads)})
         heads = "|".join(re.escape(head) for head, _ in self._heads) or "(?!)"
         words = "|".join(map(re.escape, self._words)) or "(?!)"
-        self._any = re.compile(f"{_START}(?:(?:{heads}){_LETTER}*|(?:{words}){_END})") if wanted else None
+        self._any = re.compile(f"{_START}(?:(?:{heads}){LETTER}*|(?:{words}){_END})") if wanted else None
         serious = {form.words[0] for need in needs if not need.minor for form in need.forms}
         serious |= {need.head for need in needs if need.head and not need.minor}
         self._quick = re.compile("|".join(map(re.escape, sorted(serious))) or "(?!)")

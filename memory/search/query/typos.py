@@ -30,6 +30,9 @@ class Vocabulary(Protocol):
     def count(self, word: str) -> int:
         """Return how many entries hold a word."""
 
+    def holds(self, word: str) -> bool:
+        """Tell whether an entry holds a word: quicker than to count it."""
+
     def stands(self, head: str) -> bool:
         """Tell whether an entry holds a word that begins with `head`."""
 

@@ -32,6 +32,10 @@ class HeldVocabulary:
         """Return how many entries hold a word."""
         return self._counts.get(word, 0)
 
+    def holds(self, word: str) -> bool:
+        """Tell whether an entry holds a word."""
+        return word in self._counts
+
     def stands(self, head: str) -> bool:
         """Tell whether an entry holds a word that begins with `head`."""
         return any(word.startswith(head) for word in self._counts)

@@ -36,7 +36,11 @@ def name_parts(text: str) -> Iterator[tuple[str, str]]:
 
 
 _NON_ASCII = re.compile("[^\x00-\x7f]+")
-_TOKEN = re.compile("[a-z0-9\x80-\U0010ffff]+")
+LETTER, NO_LETTER = "[^\x00-/:-`{-\x7f]", "[\x00-/:-`{-\x7f]"
+"""A letter or digit of folded text, and anything else. As ranges of ASCII they are compiled in no time; a range up to
+the last character takes milliseconds, in each pattern anew.
+"""
+_TOKEN = re.compile(f"{LETTER}+")
 _UNSPACED = (
     "\u3005\u3007\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"
@@ -120,9 +124,17 @@ def unspaced_runs(folded: str) -> list[str]:
     return [] if folded.isascii() else _UNSPACED_RUN.findall(folded)
 
 
+def spaced(folded: str) -> str:
+    """Return folded text with blanks in place of what is written without spaces; the places of all else stay."""
+    return folded if folded.isascii() else _UNSPACED_RUN.sub(lambda run: " " * len(run[0]), folded)
+
+
 @lru_cache(maxsize=4096)
-def pattern(text: str, *, whole: bool) -> str:
-    """Return a regular expression that finds in `fold`ed text what `wanted` asks for; empty: nothing to look for."""
+def pattern(text: str, *, whole: bool, within_spaced: bool) -> str:
+    """Return a regular expression that finds in `fold`ed text what `wanted` asks for; empty: nothing to look for.
+
+    One for `spaced` text is compiled in no time, another one in a millisecond for each word.
+    """
     folded = fold(text)
     parts = []
     for word in _TOKEN.findall(folded):
@@ -134,13 +146,14 @@ def pattern(text: str, *, whole: bool) -> str:
     written = [(part, unspaced) for part, unspaced in parts if part]
     if not written:
         return ""
+    letter = LETTER if within_spaced else f"[a-z0-9]|[^\x00-\x7f{_UNSPACED}]"
     pieces = []
     for number, (part, unspaced) in enumerate(written):
-        before = "" if unspaced else f"(?<![a-z0-9]|[^\x00-\x7f{_UNSPACED}])"
+        before = "" if unspaced else f"(?<!{letter})"
         last = number == len(written) - 1
-        after = "" if unspaced or (last and not whole) else f"(?![a-z0-9]|[^\x00-\x7f{_UNSPACED}])"
+        after = "" if unspaced or (last and not whole) else f"(?!{letter})"
         pieces.append(before + re.escape(part) + after)
-    return "[^a-z0-9\x80-\U0010ffff]*".join(pieces)
+    return f"{NO_LETTER}*".join(pieces)
 
 
 def fold_with_places(text: str) -> tuple[str, list[int]]:

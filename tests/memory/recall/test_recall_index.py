@@ -21,6 +21,7 @@ from memory.files.edit import Edit
 from memory.files.journal.edits import add_entry
 from memory.search import Record, SearchAnswer
 from memory.search.index import file_inventory, writer
+from memory.search.index.ranked_lookup import Lookup
 from memory.search.searcher import Searcher
 from memory.systems import PlainSystem, searcher_of
 from memory.workspace import Workspace
@@ -166,6 +167,31 @@ def test_another_heading_over_the_same_entries(workspace: Workspace) -> None:
     searcher.close()
     assert searcher.update()
     assert_agrees(searcher, ("2023-11-30", days[0], "before:2023-12-01", "deploy"))
+
+
+@pytest.mark.parametrize(
+    "text", ["deploy", "deploy staging", "staging", "staging deployment", "re*", '"to staging" deploy']
+)
+def test_points_do_not_depend_on_how_often_a_word_is_asked_for(workspace: Workspace, text: str) -> None:
+    """A word that begins no other is asked for once; each entry has the points of the word and its beginning."""
+    searcher = searcher_of(workspace)
+    assert searcher.update()
+    index = searcher._index
+    assert index is not None
+    query = ask(text)
+
+    def both(lookup: Lookup) -> tuple[dict[int, float], dict[int, float]]:
+        fits, asked = lookup._expression(query), lookup._expression(query, ranked=True)
+        assert fits is not None
+        points = dict(
+            lookup.connection.execute("SELECT rowid, -bm25(find, 1.0, 5.0, 0.0) FROM find WHERE find MATCH ?", (asked,))
+        )
+        return dict(lookup._ranked(query, fits, 0, 1 << 62)), points
+
+    found = index.read(both)
+    assert found is not None
+    assert found[0]
+    assert found[0] == {number: pytest.approx(points / (points + 8)) for number, points in found[1].items()}
 
 
 def test_a_task_that_moves_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -213,6 +213,22 @@ def test_hostile_queries(searcher: Searcher, query: str) -> None:
     assert [hit.entry.title for hit in indexed.partial] == [hit.entry.title for hit in read.partial]
 
 
+def test_words_that_say_little_are_not_counted() -> None:
+    """Where others say more, how many entries hold `the` is not asked: that takes longer than all else."""
+    asked = set()
+
+    class Counting(HeldVocabulary):
+        def count(self, word: str) -> int:
+            asked.add(word)
+            return super().count(word)
+
+    held = Counting([record(1, "How we deploy", "the staging cache")])
+    needs = needs_of(ask("how do we deploy the cache"), held)
+    assert [need.text for need in needs if need.minor] == ["how", "we", "the"]
+    assert not asked & {"how", "do", "we", "the"}
+    assert {"deploy", "cache"} <= asked
+
+
 def test_a_long_word_is_not_taken_apart() -> None:
     """A word of thousands of letters asks no more of the vocabulary than one that is too long to be two words."""
 

@@ -16,7 +16,7 @@ from memory.search.index.file_diff import edits
 from memory.search.match import Matcher
 from memory.search.query.typos import meant
 from memory.search.query.vocabulary import HeldVocabulary
-from memory.search.query.words import fold, fold_with_places, tokens, wanted
+from memory.search.query.words import fold, fold_with_places, pattern, spaced, tokens, unspaced_runs, wanted
 
 from .test_recall_scan import TODAY, ask, record
 
@@ -149,6 +149,26 @@ def test_marks_do_not_overlap() -> None:
 def held(*texts: str) -> HeldVocabulary:
     """Return the words of entries with these titles."""
     return HeldVocabulary([record(number, text) for number, text in enumerate(texts)])
+
+
+@given(st.text("aé東の1_ -x", min_size=1, max_size=4), st.text("aé東の1_ -x", max_size=12))
+def test_text_with_blanks_for_unspaced_writing_is_enough(word: str, text: str) -> None:
+    """A term without unspaced writing is found in `spaced` text where it is found in the text itself."""
+    folded = fold(text)
+    for whole in (False, True):
+        exact = pattern(word, whole=whole, within_spaced=False)
+        if exact and not unspaced_runs(fold(word)):
+            quick = pattern(word, whole=whole, within_spaced=True)
+            found = [match.span() for match in re.finditer(quick, spaced(folded))]
+            assert found == [match.span() for match in re.finditer(exact, folded)]
+
+
+def test_looking_for_usual_words_needs_no_large_classes() -> None:
+    """The expression of a term that is written with spaces is ASCII: a large class takes a millisecond to compile."""
+    for text in ("deploy", "deploy-staging", '"the cache"', "Zürich"):
+        assert all(term.pattern.isascii() for term in ask(text).terms)
+    assert not ask("緩存").terms[0].spaced
+    assert not ask("redis緩存").terms[0].spaced
 
 
 def test_words_that_are_meant() -> None:
