@@ -59,6 +59,7 @@ def test_a_newcomer_comes_from_two_workspaces_to_three_hosts(tmp_path: Path) -> 
     for host in ("laptop", "desk", "server"):
         assert f"{host}:{tmp_path}/{host}/src/notes" in found
         assert f"Call the people of {host}" in found
+        assert f"{host}:{tmp_path}/{host}/src/notes  moved 0" in found
     assert "stale" not in found
     assert "backups" in edited
     assert {line.partition(":")[0] for line in ended.splitlines()} == {"laptop", "desk", "server"}

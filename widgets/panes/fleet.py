@@ -205,7 +205,7 @@ class FleetPane(Pane):
             parts.append(Labelled("open", "it is this one", "accent"))
         if self._hosts:
             parts.append(Labelled("host", item.host))
-            heard = "never heard of" if item.age is None else f"heard {say_ago(item.age)}"
+            heard = "never" if item.age is None else say_ago(item.age)
             if item.age is not None or item.stale:
                 parts.append(Labelled("heard", heard, "alert" if item.stale else "plain"))
         if item.error is not None:

@@ -166,7 +166,7 @@ class HostAgent:
         self.rounds += 1
         if done.added or done.removed:
             self._tell(
-                f"published {done.added:,} new entries, {done.removed:,} gone, of {done.workspaces:,} workspaces"
+                f"published; new entries: {done.added:,}, gone: {done.removed:,}, workspaces: {done.workspaces:,}"
             )
         return done.left
 

@@ -41,6 +41,13 @@ def test_from_init_to_search(memdeck: Memdeck, shop: Path, database: str, monkey
     found = memdeck("fleet", "search", "redis", "-o", "json").data["results"]
     one = memdeck("search", "redis", "-o", "json").data["results"][0]
     assert (found[0]["ref"], found[0]["title"], found[0]["line"]) == (one["ref"], one["title"], one["line"])
+    # From another machine each workspace is named with its host, also where all that is shown is on one.
+    assert f"  {shop.name}  knowledge" in memdeck("fleet", "search", "redis").out
+    monkeypatch.setenv("MEMDECK_HOST", "west")
+    assert f"east:{shop.name}  knowledge" in memdeck("fleet", "search", "redis").out
+    assert memdeck("fleet", "list").out == f"east:{shop}\n"
+    assert f"east:{shop} " in memdeck("fleet", "status").out
+    monkeypatch.setenv("MEMDECK_HOST", "east")
     # The same question to the files of this machine.
     monkeypatch.delenv("MEMDECK_DATABASE")
     assert memdeck("fleet", "search", "redis", "-o", "json").data["results"][0]["ref"] == one["ref"]

@@ -98,9 +98,11 @@ def check(session: Session, database: str | None) -> int:
     rows = tuple(fleet_of(session, database).check(progress_of(session, "workspaces")))
 
     def lines() -> Iterator[str]:
+        hosts = _hosts(rows)
         for row in rows:
+            where = _named(row.host, row.path, hosts)
             for one in (row.result or {}).get("problems", ()):
-                words = f"{row.path}/{one['file']}:{one['line']}: {one['level']} {one['code']} {one['message']}"
+                words = f"{where}/{one['file']}:{one['line']}: {one['level']} {one['code']} {one['message']}"
                 yield session.paint.line(words)
         if not any((row.result or {}).get("problems") for row in rows):
             yield "no problems"
@@ -124,10 +126,12 @@ def maintain(session: Session, dry_run: bool, database: str | None) -> int:
         session.made = "moved entries"
 
     def lines() -> Iterator[str]:
+        hosts = _hosts(rows)
         for row in rows:
             moved = sum(rule["archived"] + rule["cleared"] for rule in (row.result or {}).get("rules", ()))
             if row.error is None:
-                yield session.paint.line(f"{row.path}  {'would move' if dry_run else 'moved'} {moved:,}")
+                where = _named(row.host, row.path, hosts)
+                yield session.paint.line(f"{where}  {'would move' if dry_run else 'moved'} {moved:,}")
 
     session.listing("workspaces", lambda: [row.json() for row in rows], lines)
     return _tell_failures([row for row in rows if row.error])
@@ -154,10 +158,17 @@ def _told(session: Session, paths: Iterable[Path], done: str, nothing: str) -> N
 
 def _listed_lines(session: Session, rows: Iterable[FleetWorkspace]) -> Iterator[str]:
     shown = list(rows)
-    hosts = {row.host for row in shown}
+    hosts = _hosts(shown)
     yield from (session.paint.line(_named(row.host, row.path, hosts)) for row in shown)
     if not shown:
         yield "no workspace is listed"
+
+
+def _hosts(rows: Iterable[FleetWorkspace | FleetHit | WorkspaceOverview | WorkResult]) -> frozenset[str]:
+    """Return the hosts of what is shown, and this machine: what is on another one is named with its host."""
+    from memory.person import host_name
+
+    return frozenset({host_name(os.environ), *(row.host for row in rows)})
 
 
 def _named(host: str, path: Path, hosts: Collection[str]) -> str:
@@ -169,7 +180,7 @@ def _hit_lines(session: Session, hits: Iterable[FleetHit]) -> Iterator[str]:
     shown = list(hits)
     if not shown:
         yield "nothing found"
-    hosts = {hit.host for hit in shown}
+    hosts = _hosts(shown)
     where = [f"{hit.host}:{hit.workspace.name}" if len(hosts) > 1 else hit.workspace.name for hit in shown]
     yield from session.paint.columns(
         [
@@ -184,7 +195,7 @@ def _status_lines(session: Session, rows: Iterable[WorkspaceOverview]) -> Iterat
     if not shown:
         yield "no workspace is listed; see memdeck fleet scan"
         return
-    hosts = {row.host for row in shown}
+    hosts = _hosts(shown)
     many = any(row.age is not None for row in shown)
     head = ("workspace", "overdue", "alerts", "waiting", "problems", "size", "last maintenance")
     table = [(*head, "host") if many else head] + [
@@ -227,8 +238,10 @@ def _heard(row: WorkspaceOverview) -> str:
 def _tell_failures(failed: Iterable[WorkResult]) -> int:
     """Say on stderr which workspaces could not be worked on, and return the exit code."""
     code = 0
-    for one in failed:
+    rows = list(failed)
+    hosts = _hosts(rows)
+    for one in rows:
         assert one.error is not None
-        tell(f"memdeck: {one.error['code']}: {one.path}: {one.error['message']}")
+        tell(f"memdeck: {one.error['code']}: {_named(one.host, one.path, hosts)}: {one.error['message']}")
         code = FAILED
     return code
