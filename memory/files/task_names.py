@@ -12,11 +12,12 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from memory.base.patterns import late
 from memory.document.lines_and_headings import encode
 from memory.document.nodes import bare
 
 from .refs.refs import tell_apart
-from .tasks.values import Head, created_of, identity_of, is_run, quick_identities, quick_identity
+from .tasks.values import Head, created_of, identity_of, is_run, quick_identities, quick_identity, split_priority
 
 if TYPE_CHECKING:
     from memory.document import Document, Entry
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .tasks.model import Task
 
 T = TypeVar("T")
+_BEYOND_ASCII = late(rb"\n#[^\n\x80-\xff]*[\x80-\xff]")
 
 
 class EntryColumns:
@@ -299,6 +301,38 @@ def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:
         if task.section in ("pending", "in-progress"):
             found.setdefault(alike(task.title), []).append(task)
     return found
+
+
+def may_have_twin(document: Document, heading: str) -> bool:
+    """Tell, by the lines of a file alone, whether a second heading may have the title that one of its tasks has.
+
+    `heading` is that task's own, priority and all. A line that has the words of the title in it is enough.
+    """
+    from memory.base.names import alike
+
+    wanted = alike(split_priority(heading)[1])
+    word = wanted.partition(" ")[0].encode("utf-8", "surrogateescape")
+    data = document.dump()
+    if not word or b"\r" in data or not word.isascii():
+        return True
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    lines = [data[at : data.index(b"\n", at)] for at in _heading_places(data, word)]
+    return sum(wanted in alike(line.decode("utf-8", "surrogateescape")) for line in lines) > 1
+
+
+def _heading_places(data: bytes, word: bytes) -> list[int]:
+    """Return where the headings begin that hold a word, in any case, or letters outside of ASCII, in their order."""
+    lower, places = data.lower(), set[int]()
+    at = lower.find(word)
+    while at >= 0:
+        begin = lower.rfind(b"\n", 0, at) + 1
+        if lower.startswith(b"#", begin):
+            places.add(begin)
+        at = lower.find(word, at + 1)
+    # Only letters outside of ASCII are taken for others.
+    places.update(found.start() + 1 for found in _BEYOND_ASCII.finditer(data))
+    return sorted(places)
 
 
 def twins_of(tasks: Iterable[Task], title: str) -> list[Task]:

@@ -234,6 +234,7 @@ def _changed(
     `done` is what was done, or says it once that is known. `due` and `recurring` are the date and the cron expression
     that were given: what was understood is said.
     """
+    from memory.files.task_names import may_have_twin
     from memory.files.tasks.model import find_task
     from memory.files.tasks.values import split_priority
 
@@ -255,7 +256,7 @@ def _changed(
         words = "nothing to change in"
     else:
         words = done if isinstance(done, str) else done()
-        if titled:
+        if titled and (outcome.entry is None or may_have_twin(snapshot.document("tasks.md"), outcome.entry.title)):
             _warn_of_twins(snapshot, found())
     session.answer(lambda: {"task": found().json()}, said)
 

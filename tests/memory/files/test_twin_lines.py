@@ -1,0 +1,46 @@
+"""Whether a title stands in a file twice is told from its lines, and never misses a twin."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.document import parse
+from memory.files.task_names import may_have_twin, twin_words, twins_of
+from memory.files.tasks.model import TaskList
+
+TITLES = st.sampled_from(
+    [
+        "Buy stamps",
+        "buy  STAMPS",
+        "Ｂuy stamps",
+        "Buy stamps now",
+        "Straße",
+        "STRASSE",
+        "測試 x",
+        "x",
+        "X",
+        "\x1bé x",
+        "[x]",
+    ]
+)
+HEADS = st.sampled_from(["### ", "### [HIGH] ", "### [low]  ", "- notes: ", "```\n### "])
+
+
+@given(st.lists(st.tuples(HEADS, TITLES), max_size=8), TITLES, st.sampled_from(["\n", "\r\n"]), st.booleans())
+def test_no_twin_is_missed(others: list[tuple[str, str]], title: str, newline: str, ended: bool) -> None:
+    """Where the lines say that there is no twin, there is none among the tasks."""
+    lines = ["## Pending", f"### [NORMAL] {title}", *("".join(one) for one in others)]
+    text = "\n".join(lines).replace("\n", newline) + (newline if ended else "")
+    document = parse(text.encode())
+    tasks = TaskList("tasks.md", document)
+    if not may_have_twin(document, f"[NORMAL] {title}"):
+        assert len(twins_of(tasks.tasks, title)) == 1
+        assert not twin_words(twins_of(tasks.tasks, title)[1:], title)
+
+
+def test_a_title_of_its_own_is_told_from_the_lines() -> None:
+    """A title that stands once, beside others and in a field, is known to have no twin."""
+    document = parse(b"## Pending\n\n### [HIGH] Buy stamps\n- notes: buy stamps\n\n### other \xc3\xa9\n\n### Buy milk")
+    assert not may_have_twin(document, "[HIGH] Buy stamps")
+    assert may_have_twin(parse(document.dump() + b"\n### [LOW] buy  Stamps"), "[HIGH] Buy stamps")
