@@ -201,7 +201,8 @@ def _joined(document: Document, parts: list[_Part], *, spaced: bool) -> Document
             last = following is None and not (len(section) if part.entries is None else part.entries)
             section = _with_end(section, _ended(shown, newline, spaced, last=last)[len(shown) :])
         if part.entries is None and len(section) and (following or part.is_new):
-            raw = section.raw
+            # The end of a section is that of its last entry, before which nothing is open.
+            raw = section.source(len(section) - 1)
             if _ended(raw, newline, spaced, last=following is None) != raw:
                 part.cut()
         changed = part.entries is not None

@@ -17,10 +17,9 @@ from memory.document.model import BOM, front_end
 from memory.errors import MemdeckError
 from memory.named_tuple import NamedTuple
 
-from .same_sections import BLANK, KnownSections, TextWithOutline
+from .same_sections import KnownSections, TextWithOutline, without_blank_lines
 
 _LINE_ENDS = re.compile(rb"[\r\n]+")
-_SPACES = re.compile(rb"[ \t]*")
 _UPDATED = re.compile(rb"updated[ \t]*:")
 _DAY = re.compile(rb"##?[ \t]\W*((\d{4}-\d{2})-\d{2})(?![\w-])")
 _COMPLETED = re.compile(rb"##[ \t]\W*completed(?: plans)?\W*(?:\([^()]*\)\W*)?", re.IGNORECASE)
@@ -257,7 +256,10 @@ def _difference(
         left, entered = gone.get(heading, []), come.get(heading, [])
         if left == entered:
             continue
-        lost, more = Counter(left) - Counter(entered), Counter(entered) - Counter(left)
+        out, into = Counter(left), Counter(entered)
+        if dict.__eq__(out, into):  # A counter compares itself step by step.
+            continue
+        lost, more = out - into, into - out
         there = lost & Counter(stood.get(heading, ()))
         returned += there.total()
         lost -= there
@@ -330,7 +332,7 @@ def _cut(file: TextWithOutline, whole: Mapping[bytes, _WholeSection]) -> CutFile
 def _entries(data: bytes, bounds: Sequence[int], first: int, behind: int) -> list[bytes]:
     """Return the entries of some headings without the blank lines at their ends."""
     texts = [data[bounds[index] : bounds[index + 1]].rstrip(b"\r\n") for index in range(first, behind)]
-    return [_unblank(text) if text.endswith((b" ", b"\t")) else text for text in texts]
+    return [without_blank_lines(text) if text.endswith((b" ", b"\t")) else text for text in texts]
 
 
 def _front(data: bytes) -> int:
@@ -340,13 +342,6 @@ def _front(data: bytes) -> int:
 
 def _lines(text: bytes) -> list[bytes]:
     return [line for line in _LINE_ENDS.split(text) if line.strip(b" \t")]
-
-
-def _unblank(text: bytes) -> bytes:
-    """Return an entry without blank lines of spaces at its end; spaces behind its last word are its own."""
-    end = len(text.rstrip(BLANK))
-    found = _SPACES.match(text, end)
-    return text[: found.end()] if found else text
 
 
 def _added(fewer: CutFile, more: CutFile) -> tuple[list[int], list[bytes]]:

@@ -41,8 +41,11 @@ _AHEAD = "it is dated in the future"
 # The line of `completed` where nothing could hide it and no line continues it.
 _COMPLETED = re.compile(rb"\n- {1,4}completed:(?: ([^\r\n]*))?(?=\r?\n[^ \t\r\n]|\r?\n?\Z)")
 _USUAL = b"\n- completed:"
-_CLOCK = late(r"|[ T](?:[01]\d|2[0-3]):[0-5]\d", re.ASCII)
-"""What may stand behind a date so that it is a moment of that very day in the workspace's zone."""
+# The same with a date, alone or with a time that makes it a moment of that very day in the workspace's zone.
+_DAY_LINE = late(
+    rb"\n- completed: ([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9])?[ \t]*"
+    rb"(?:\r?\n[^ \t\r\n]|\r?\n?\Z)"
+)
 # A heading that begins as nearly all do: its time is known without the rest of it.
 _USUAL_HEADING = late("### [0-9]{2}:[0-9]{2} (?:—|–|-)".encode())
 _LONGEST = 4_000_000  # days; more than the calendar has
@@ -163,7 +166,7 @@ def _choose_dated(
         if word != "completed":
             left.append(StayingEntry(section, number, word))
             continue
-        day = age_of.left_on(completed_text(entry))
+        day = age_of.left_on(entry)
         reason: str | None
         if day is None:
             continue
@@ -192,41 +195,45 @@ class _AgeByDay:
         self._today = today
         self._age = age
         self._first, self._last = _certain(today, age)
-        self._days: dict[str, tuple[date, bool] | None] = {}
+        self._days: dict[bytes, tuple[date, bool] | None] = {}
 
-    def left_on(self, text: str | None) -> date | str | None:
-        """Return the day of a value that is too old, None for one that is not, else why it cannot be used."""
-        if text is not None and _CLOCK.fullmatch(text, 10):
-            known = self._day(text[:10])
+    def left_on(self, entry: Entry) -> date | str | None:
+        """Return the day of an entry that is too old, None for one that is not, else why it cannot be told."""
+        raw = entry.raw
+        at = raw.find(_USUAL)
+        usual = _DAY_LINE.match(raw, at) if at >= 0 and raw.count(b"completed:") == 1 else None
+        if usual is not None and not bytes_may_hide(raw[:at]):
+            day = usual[1]
+            known = self._days[day] if day in self._days else self._look_at(day)
             if known is not None:
                 return known[0] if known[1] else None
-        moment = _moment(text, self._today)
+        moment = _moment(completed_text(entry), self._today)
         if isinstance(moment, str):
             return moment
         return moment.date if self._today.older(moment, self._age) else None
 
-    def _day(self, text: str) -> tuple[date, bool] | None:
+    def _look_at(self, day: bytes) -> tuple[date, bool] | None:
         """Return a day, and whether all of it is too old; None for one of doubt and for what is no day."""
-        if text not in self._days:
-            try:
-                moment = read_moment(text, self._today.zone)
-            except BadMoment:
-                moment = None
-            found = None
-            if moment is not None and (moment.date < self._first or self._last < moment.date < self._today.date):
-                found = (moment.date, moment.date < self._first)
-            self._days[text] = found
-        return self._days[text]
+        try:
+            moment = read_moment(day.decode(), self._today.zone)
+        except BadMoment:
+            moment = None
+        found = None
+        if moment is not None and (moment.date < self._first or self._last < moment.date < self._today.date):
+            found = (moment.date, moment.date < self._first)
+        self._days[day] = found
+        return found
 
 
 def completed_text(entry: Entry) -> str | None:
     """Return the value of the field `completed`; the usual entry is not read field by field for it."""
     raw = entry.raw
-    if raw.count(b"completed:") == 1 and not bytes_may_hide(raw):
+    if raw.count(b"completed:") == 1:
         # Nearly always it is where a search for fixed bytes finds it.
         at = raw.find(_USUAL)
         found = _COMPLETED.search(raw) if at < 0 else _COMPLETED.match(raw, at)
-        if found is not None:
+        # Only what stands before a line can hide it.
+        if found is not None and not bytes_may_hide(raw[: found.start()]):
             return (found[1] or b"").decode("utf-8", "surrogateescape").strip(" \t")
     return entry.fields.get("completed")
 

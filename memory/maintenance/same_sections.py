@@ -14,7 +14,10 @@ BLANK = b" \t\r\n"
 _LINE_ENDS = re.compile(rb"[\r\n]*")
 _LINE = re.compile(rb"[^\r\n]*")
 _NEXT = re.compile(rb"[\r\n]*(?:#{1,3}[ \t\r\n]|\Z)")
+_HEADING = re.compile(rb"\n##?[ \t][^\r\n]*")
+_SPACES = re.compile(rb"[ \t]*")
 _TOP = re.compile(rb"[\0-\2]")
+_TRIES = 16  # so often known sections are looked for behind others; what is left then is read
 
 
 class Span(NamedTuple):
@@ -54,33 +57,65 @@ class KnownSections:
     def read(self, data: bytes, front: int) -> TextWithOutline:
         """Return the headings of other bytes, whose body begins at `front`.
 
-        Those of sections that stand there as they are known, one after the other, are not looked for again: a section
-        behind which there was a heading opens nothing that could hide the next one.
+        Those of sections that stand there as they are known are not looked for again: a section behind which there was
+        a heading opens nothing that could hide the next one. Between them the bytes are read.
         """
         starts: list[int] = []
         levels: list[int] = []
         same: list[bytes] = []
         position = front
+        for left in reversed(range(_TRIES)):
+            position, begin = self._take_known(data, position, starts, levels, same)
+            following = self._next_known(data, begin) if left else None
+            between = scan(data, position, following)
+            if following is not None and between.open_end:
+                # What is open there hides headings behind it, perhaps.
+                between, following = scan(data, position), None
+            starts += between.starts
+            levels += between.levels
+            if following is None:
+                break
+            position = following
+        return TextWithOutline.of(data, Outline(starts, levels, between.open_end), tuple(same))
+
+    def _take_known(
+        self, data: bytes, position: int, starts: list[int], levels: list[int], same: list[bytes]
+    ) -> tuple[int, int]:
+        """Add the headings of the known sections that stand at a position, one after the other.
+
+        Return where the rest is to be read from, and where the section behind them begins. The last section of a file
+        may be without the blank lines at its end: of that one the last heading is left to be read, for a blank line may
+        be what ends an HTML block.
+        """
         while True:
             skipped = _LINE_ENDS.match(data, position)
             begin = skipped.end() if skipped else position
             known = self.spans.get(_line(data, begin))
             if known is None:
-                break
+                return position, begin
             name, span = known
             source, outline = self.files[name].data, self.files[name].outline
+            if span.end == len(source):
+                return position, begin
             behind = begin + span.end - span.start
-            is_last = span.end == len(source)
-            if is_last or not data.startswith(source[span.start : span.end], begin) or not _NEXT.match(data, behind):
-                break
-            move = begin - span.start
-            starts += [start + move for start in outline.starts[span.first : span.behind]]
-            levels += outline.levels[span.first : span.behind]
+            whole = data.startswith(source[span.start : span.end], begin) and _NEXT.match(data, behind) is not None
+            if not whole and not _is_end(data, begin, source, span):
+                return position, begin
             same.append(span.heading)
+            last = span.behind if whole else span.behind - 1
+            move = begin - span.start
+            starts += [start + move for start in outline.starts[span.first : last]]
+            levels += outline.levels[span.first : last]
+            if not whole:
+                return outline.starts[last] + move, len(data)
             position = behind
-        rest = scan(data, position)
-        outline = Outline(starts + rest.starts, levels + rest.levels, rest.open_end)
-        return TextWithOutline.of(data, outline, tuple(same))
+
+    def _next_known(self, data: bytes, begin: int) -> int | None:
+        """Return where the next section begins that may be a known one, behind the one at `begin`; None without one."""
+        for found in _HEADING.finditer(data, begin):
+            if found[0][1:].rstrip(BLANK) in self.spans:
+                return found.start() + 1
+        return None
 
     def has_entries_only(self, heading: bytes) -> bool:
         """Tell whether a known section has entries, and nothing but blank lines before them."""
@@ -105,3 +140,17 @@ def _line(data: bytes, start: int) -> bytes:
     """Return the line that begins at `start`, without blanks at its end."""
     found = _LINE.match(data, start)
     return found[0].rstrip(BLANK) if found else b""
+
+
+def _is_end(data: bytes, begin: int, source: bytes, span: Span) -> bool:
+    """Tell whether the bytes from `begin` to their end are a section but for the blank lines behind it."""
+    if not 0 < len(data) - begin <= span.end - span.start:
+        return False
+    return without_blank_lines(data[begin:]) == without_blank_lines(source[span.start : span.end])
+
+
+def without_blank_lines(text: bytes) -> bytes:
+    """Return a text without the line ends and blank lines at its end; spaces behind its last word are its own."""
+    end = len(text.rstrip(BLANK))
+    found = _SPACES.match(text, end)
+    return text[: found.end()] if found else text

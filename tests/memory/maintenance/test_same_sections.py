@@ -10,6 +10,7 @@ from memory.document.lines_and_headings import scan
 from memory.errors import MemdeckError
 from memory.maintenance.conserve import imbalances, verify
 from memory.maintenance.same_sections import KnownSections, TextWithOutline, spans
+from tests.growth import assert_in_proportion
 from tests.memory.maintenance.test_conserve import Count
 
 DAYS = "archive/journal-2024-01.md"
@@ -93,11 +94,35 @@ ENDS = st.sampled_from([b"\n", b"\r\n", b"\r", b"\n\n"])
 TEXTS = st.lists(st.tuples(LINES, ENDS), max_size=14).map(lambda found: b"".join(line + end for line, end in found))
 
 
-@given(TEXTS, st.lists(st.integers(0, 5), max_size=5), TEXTS)
-def test_known_sections_change_nothing_in_what_is_read(before: bytes, places: list[int], more: bytes) -> None:
+@given(TEXTS, st.lists(st.integers(0, 5) | TEXTS, max_size=6), TEXTS)
+def test_known_sections_change_nothing_in_what_is_read(before: bytes, pieces: list[int | bytes], more: bytes) -> None:
     """The headings of bytes are the same with and without known sections, whatever is put together of these."""
     outline = scan(before)
     known = KnownSections({"x": TextWithOutline.of(before, outline)})
     parts = [before[span.start : span.end] for span in spans(before, outline)]
-    data = b"".join(parts[place] for place in places if place < len(parts)) + more
+    parts += [part.rstrip(b"\r\n") for part in parts]
+    texts = [piece if isinstance(piece, bytes) else b"".join(parts[piece : piece + 1]) for piece in pieces]
+    data = b"".join(texts) + more
     assert known.read(data, 0).outline == scan(data)
+
+
+def test_known_sections_are_found_behind_others() -> None:
+    """A day that stands as it stood is taken whole behind one that lost entries, and as the last of its file."""
+    outline = scan(BEFORE["journal.md"])
+    known = KnownSections({"journal.md": TextWithOutline.of(BEFORE["journal.md"], outline)})
+    data = b"## 2024-01-03\n\n### new\n\n" + DAY_2 + b"## other\n\n" + DAY_1.rstrip(b"\n") + b"\n"
+    text = known.read(data, 0)
+    assert text.same == (b"## 2024-01-02", b"## 2024-01-01")
+    assert text.outline == scan(data)
+
+
+def test_a_heading_that_stands_there_very_often_costs_in_proportion() -> None:
+    """Sections that differ from the known one of their heading are not all compared with it."""
+
+    def make(size: int) -> tuple[KnownSections, bytes]:
+        before = b"## a\n\n" + (b"### b\n" + b"words " * 40 + b"\n") * size + b"## end\n"
+        return KnownSections({"x": TextWithOutline.of(before, scan(before))}), b"## a\n\n### b\n\n" * size
+
+    known, data = make(50)
+    assert known.read(data, 0).outline == scan(data)
+    assert_in_proportion(make, lambda given: given[0].read(given[1], 0), 400)
