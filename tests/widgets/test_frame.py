@@ -9,6 +9,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.widgets import Input
 
+from tests.growth import assert_in_proportion
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from widgets.chrome.footer import KeyHints, key_name
 from widgets.chrome.header import Alert, HeaderLine, lay_out_header
@@ -39,6 +40,14 @@ def test_the_header_keeps_what_needs_attention(width: int, expected: str) -> Non
     laid_out = lay_out_header("memdeck", "~/src/shop", ALERTS, width)
     assert line_width(laid_out) <= width
     assert line_text(laid_out).split() == expected.split()
+
+
+@pytest.mark.parametrize("path", ["部", "\u0301", "\x1b", "👩\u200d"])
+def test_a_long_path_costs_no_more_than_it_holds(path: str) -> None:
+    """The header looks at the end of a path that is shown, whatever it consists of; that fits into its width."""
+    for width in (20, 21, 80):
+        assert line_width(lay_out_header("memdeck", path * 3000, (), width)) <= width
+    assert_in_proportion(lambda size: path * size, lambda text: lay_out_header("memdeck", text, (), 80), 1000)
 
 
 class Led(Harness):
