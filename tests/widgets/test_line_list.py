@@ -13,7 +13,7 @@ from memory.base.safe_text import visible
 from tests.pilots import without_frames
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from widgets.list.line_list import LineList
-from widgets.list.rows import CardRows, Continuation, Heading, Note, is_item, nearest
+from widgets.list.rows import CardRows, Continuation, Heading, Note, are_same, is_item, nearest
 from widgets.text.styled_text import Line, Piece, line, pad_line
 
 
@@ -413,3 +413,14 @@ def test_the_rows_of_cards_are_made_as_they_are_asked_for(lines: int) -> None:
             rows.index(absent)
     with pytest.raises(IndexError):
         rows[len(rows)]
+
+
+def test_the_same_cards_are_known_without_their_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are compared by their cards; others, in another order or of another height are not the same."""
+    monkeypatch.setattr("widgets.list.rows.Continuation", None)
+    assert are_same(CardRows(["a", "b"], 3), CardRows(("a", "b"), 3))
+    for other in (CardRows(["a", "c"], 3), CardRows(["b", "a"], 3), CardRows(["a", "b"], 1), CardRows(["a"], 3)):
+        assert not are_same(CardRows(["a", "b"], 3), other)
+    monkeypatch.undo()
+    assert are_same(CardRows(["a"], 2), ["a", Continuation("a")])
+    assert not are_same(CardRows(["a"], 2), ["a", "b"])

@@ -365,6 +365,45 @@ async def test_a_full_month_shows_what_is_in_view_first(monkeypatch: pytest.Monk
         assert calendar.month.loads.keys() == {day for day in full if day.day % 2 == 0}
 
 
+async def test_a_letter_taken_back_asks_no_day_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The calendar shows what it chose for the shorter text before, and looks at no task for it."""
+    pane = TasksPane()
+    async with showing(pane, tasks(280)) as (pilot, app):
+        pane.show_view("calendar")
+        await settled(pilot, app)
+        calendar = pane.calendar
+        assert calendar is not None
+        pane.filter_bar.open()
+        pane.set_filter("od", typed=True)
+        await rest(pane, pilot, app)
+        before, loads = [key for key in calendar.list.rows if isinstance(key, RowKey)], dict(calendar.month.loads)
+        pane.set_filter("odd last", typed=True)
+        await rest(pane, pilot, app)
+        assert 0 < sum(isinstance(key, RowKey) for key in calendar.list.rows) < len(before)
+        asked: list[object] = []
+        monkeypatch.setattr(task_days, "fitting", lambda *given: asked.append(given) or [])
+        pane.set_filter("od", typed=True)
+        after = [key for key in calendar.list.rows if isinstance(key, RowKey)]
+        assert (after, calendar.month.loads, asked) == (before, loads, [])
+
+
+async def test_a_key_during_a_look_works_out_no_dates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a worker has read the dates anew and nobody showed them yet, a letter chooses from those that are shown."""
+    pane = TasksPane()
+    async with showing(pane, tasks(280)) as (pilot, app):
+        pane.show_view("calendar")
+        await settled(pilot, app)
+        made: list[object] = []
+        make = TasksPane._make_agenda
+        monkeypatch.setattr(TasksPane, "_make_agenda", staticmethod(lambda *given: made.append(given) or make(*given)))
+        contents = pane.read(tasks(280).look(), NOW)
+        assert len(made) == 1
+        pane.set_filter("odd", typed=True)
+        await rest(pane, pilot, app)
+        pane.put(contents)
+        assert len(made) == 1
+
+
 async def test_a_range_ends_where_a_letter_takes_the_cursor_away() -> None:
     """What was selected stays so as far as it fits, and nothing comes in between."""
     pane = JournalPane()

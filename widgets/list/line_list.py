@@ -20,7 +20,7 @@ from widgets.text.drawing import Drawing, near_each_other
 from widgets.text.styled_text import Line, Piece, line
 from widgets.timers import LateTimers
 
-from .rows import Continuation, Heading, Note, extent, find, is_item, item_from, nearest, owner_of
+from .rows import Continuation, Heading, Note, are_same, extent, find, is_item, item_from, nearest, owner_of
 from .scrolling import Scrolling
 from .selection import Selecting
 
@@ -198,7 +198,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
             # What the cursor leaves behind is none of the range.
             self.action_range()
         old, position = self._rows, self._position
-        if not redraw and not to_top and len(rows) == len(old) and tuple(rows) == tuple(old):
+        if not redraw and not to_top and are_same(rows, old):
             self._rows = rows
             return
         top = 0 if to_top else round(self.scroll_y)
@@ -465,7 +465,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
 
     def draw_below(self, places: range, width: int) -> list[Strip]:
         """Lines of the view below the last row."""
-        return [Strip.blank(width, self.rich_style)] * len(places)
+        return [Strip.blank(width, self.tone_style("plain"))] * len(places)
 
     def draw_lines(self, places: range, width: int) -> list[Strip]:
         """Some lines of the view; of rows that look as usual nothing is asked, only their pictures are looked up."""

@@ -100,13 +100,13 @@ class CardRows(Sequence[Hashable]):
     """
 
     def __init__(self, items: Sequence[Hashable], lines: int) -> None:
-        self._items = items
-        self._lines = lines
+        self.items = items
+        self.lines = lines
         self._made: dict[int, Continuation] = {}
 
     def __len__(self) -> int:
         """How many lines all of them take."""
-        return len(self._items) * self._lines
+        return len(self.items) * self.lines
 
     @overload
     def __getitem__(self, place: int) -> Hashable: ...
@@ -117,33 +117,40 @@ class CardRows(Sequence[Hashable]):
     def __getitem__(self, place: int | slice) -> Hashable | Sequence[Hashable]:
         """Return the row at a place, or some of them."""
         if isinstance(place, slice):
-            if self._lines == 1:
-                return self._items[place]
+            if self.lines == 1:
+                return self.items[place]
             return [self[one] for one in range(*place.indices(len(self)))]
         if place < 0:
             place += len(self)
         made = self._made.get(place)
         if made is not None:
             return made
-        item, number = divmod(place, self._lines)
+        item, number = divmod(place, self.lines)
         if not number:
-            return self._items[item]
-        made = self._made[place] = Continuation(self._items[item], number)
+            return self.items[item]
+        made = self._made[place] = Continuation(self.items[item], number)
         return made
 
     def __iter__(self) -> Iterator[Hashable]:
         """Go through the rows from the first to the last."""
-        if self._lines == 1:
-            return iter(self._items)
+        if self.lines == 1:
+            return iter(self.items)
         return (
-            item if not number else Continuation(item, number) for item in self._items for number in range(self._lines)
+            item if not number else Continuation(item, number) for item in self.items for number in range(self.lines)
         )
 
     def index(self, value: Hashable, start: int = 0, stop: int | None = None) -> int:
         """Return the place of a row; ValueError where it is not there."""
         item, number = (value.owner, value.number) if isinstance(value, Continuation) else (value, 0)
-        if number < self._lines:
-            place = self._items.index(item) * self._lines + number
+        if number < self.lines:
+            place = self.items.index(item) * self.lines + number
             if start <= place < (len(self) if stop is None else stop):
                 return place
         raise ValueError(f"{value!r} is not there")
+
+
+def are_same(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
+    """Whether these are the same rows in the same order; of cards no line is made to find that out."""
+    if isinstance(one, CardRows) and isinstance(other, CardRows):
+        return one.lines == other.lines and are_same(one.items, other.items)
+    return one is other or (len(one) == len(other) and tuple(one) == tuple(other))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
@@ -28,3 +28,5 @@ class Contents(NamedTuple):
     """Why a file of the pane cannot be read; its rows are missing then."""
     sieve: Sieve | None = None
     """The rows made ready for the filter; None: that is done when it is needed, or by `Pane.warm`."""
+    beside: Any = None
+    """What the pane worked out beside its rows, if it has anything of that kind; it is shown with them."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from widgets.list.rows import Continuation, Heading
 
 from .context import PaneContext
-from .filter import Needles
+from .filter import Fits, Needles
 from .rows import RowKey, fitted
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ class FilterStep:
     """Of how many groups every row was looked at."""
     row: int = 0
     """How many rows of the next group were."""
+    fits: Fits | None = None
+    """Which rows fit the text: the same object as long as this is remembered, for who remembers what it chose."""
 
     @property
     def is_whole(self) -> bool:

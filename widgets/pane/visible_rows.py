@@ -95,15 +95,15 @@ class Arrangement:
         if sieve is None or sieve.groups is None:
             self._step = self.fits = None
             return
-        needles = Needles.read(self.filter, pane.filter_fields)
 
         def narrower(before: str, after: str) -> bool:
             return narrows(before, after, pane.filter_fields, pane.judged_fields)
 
-        step = sieve.step(self.filter, narrower)
-        if step is not self._step or self.fits is None:
-            self._step, self.fits = step, Fits(needles, pane)
-        step.sift(self.fits.rows, go_on or to_the_end)
+        self._step = step = sieve.step(self.filter, narrower)
+        if step.fits is None:
+            step.fits = Fits(Needles.read(self.filter, pane.filter_fields), pane)
+        self.fits = step.fits
+        step.sift(step.fits.rows, go_on or to_the_end)
 
     @property
     def is_whole(self) -> bool:

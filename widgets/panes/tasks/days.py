@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from math import inf
 
@@ -52,6 +53,9 @@ OFTEN_ROW, NARROW_OFTEN_ROW = (
 )
 """What recurs often: a sign, title, how often."""
 
+MOST_CHOSEN = 8
+"""So many filters are remembered with what they chose: a letter taken back has its answer already."""
+
 Place = tuple[Occasion, RowKey]
 """A task on a day, and its row in the list."""
 
@@ -95,6 +99,17 @@ def occasion_line(occasion: Occasion, width: int, glyphs: Glyphs, *, often: bool
     )
 
 
+@dataclass(slots=True)
+class Chosen:
+    """What a filter chose from a month: what is late from before, each day as far as it was asked for, and the rest."""
+
+    late: list[Place]
+    days: dict[date, list[Place]] = field(default_factory=dict)
+    often: list[Place] = field(default_factory=list)
+    loads: Mapping[date, Load] | None = None
+    """How much stands on each day, and with it `often`; None: not all days were asked for yet."""
+
+
 class MonthDays:
     """What stands in one month, worked out once; a filter then only chooses from it."""
 
@@ -117,8 +132,7 @@ class MonthDays:
         self._row_of_place: dict[int, DayRow] = {}
         self._titles: dict[date, str] = {}
         self.loads: Mapping[date, Load] = {}
-        self._chosen: tuple[Fits | None, dict[date, list[Place]]] | None = None
-        self._loaded: dict[date, list[Place]] | None = None
+        self._chosen: dict[Fits | None, Chosen] = {}
 
     def holds(self, day: date) -> bool:
         """Whether a day is one of this month that has rows of its own."""
@@ -130,12 +144,15 @@ class MonthDays:
         `fits` is a filter, None that there is none. The days end where so many rows as are `wanted` stand, and what
         comes round often does not follow then; `loads` are those of before.
         """
-        if self._chosen is None or self._chosen[0] is not fits:
-            self._chosen = (fits, {})
-        days = self._chosen[1]
+        found = self._chosen.get(fits)
+        if found is None:
+            while len(self._chosen) >= MOST_CHOSEN:
+                del self._chosen[next(iter(self._chosen))]
+            found = self._chosen[fits] = Chosen(fitting(self._late, fits))
+        days = found.days
         keys: list[Hashable] = []
-        if late := fitting(self._late, fits):
-            keys += self._part("OVERDUE SINCE BEFORE", late, 0)
+        if found.late:
+            keys += self._part("OVERDUE SINCE BEFORE", found.late, 0)
         for day in sorted({*self._days, chosen}):
             if len(keys) >= wanted:
                 return keys
@@ -148,11 +165,12 @@ class MonthDays:
             if not places:
                 words = "only what recurs often" if day in self._often_days else "nothing stands on this day"
                 keys.append(Note(words, len(keys)))
-        if self._loaded is not days:
-            self._loaded = days
-            self.loads = {day: load_of(places) for day, places in days.items() if places}
-        if often := fitting(self._often, fits):
-            keys += self._part(OFTEN, often, len(keys), often=True)
+        if found.loads is None:
+            found.loads = {day: load_of(places) for day, places in days.items() if places}
+            found.often = fitting(self._often, fits)
+        self.loads = found.loads
+        if found.often:
+            keys += self._part(OFTEN, found.often, len(keys), often=True)
         return keys
 
     def _title(self, day: date) -> str:

@@ -181,8 +181,15 @@ class TaskViews(Pane):
         """Look at the files; the dates of all tasks are read here, where nobody waits for a key."""
         contents = super().read(snapshot, now)
         if self.view_name == "calendar" or self.wants_agenda:
-            self._agenda = (snapshot, self._make_agenda(snapshot, now))
+            # Taken with the rows: until then a key means those that are shown, and their dates.
+            return contents._replace(beside=self._make_agenda(snapshot, now))
         return contents
+
+    def put(self, contents: Contents, *, flash: bool = True) -> None:
+        """Show what was read, with its dates."""
+        if contents.beside is not None:
+            self._agenda = (contents.snapshot, contents.beside)
+        super().put(contents, flash=flash)
 
     @staticmethod
     def _make_agenda(snapshot: Snapshot, now: datetime) -> Agenda:
