@@ -286,6 +286,21 @@ async def test_reasons_stand_behind_what_they_are_about(workspace: Workspace, si
         assert ("the workspace is not approved for outgoing checks" in shown) == wide
 
 
+async def test_reasons_are_given_in_one_wording(workspace: Workspace) -> None:
+    """Where one reason has no room for its sentence, none is given in one: the same is said in the same words."""
+    app = make_app(workspace, pane="brief")
+    seen = set()
+    async with running(app, (130, 36)) as pilot:
+        for width in range(130, 80, -7):
+            await pilot.resize_terminal(width, 36)
+            await settle(pilot)
+            shown = screen_text(app)
+            long = [words in shown for words in ("nobody approved it yet", "not approved for outgoing checks")]
+            assert any(long) != ("not approved yet" in shown), width
+            seen.add(any(long))
+    assert seen == {True, False}
+
+
 async def test_an_alert_has_one_time(tmp_path: Path) -> None:
     """The brief and Monitors say the same of a monitor that alerts, also while it may not run."""
     disk = "## Monitors\n### Disk\n- type: command\n- command: df\n- interval: 0 * * * *\n"

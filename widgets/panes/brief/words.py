@@ -93,10 +93,12 @@ def _lead_line(item: BriefRow, note: Piece, width: int, lead: int) -> Line:
     """A title with the word more right behind it; those that are often read one below the other in a column."""
     cells = cell_width(visible(item.title[:80]))
     gap = 2 + (max(0, lead - cells) if item.group in BEHIND[:2] else 0)
-    if item.group == "waiting" and cells + gap + len(note.text) > width:
-        from memory.trust.consent_decision import short_reason
+    if item.group == "waiting":
+        from memory.trust.consent_decision import NOT_OPEN, short_reason
 
-        note = Piece(short_reason(note.text), "muted")
+        # Where one of them would be said shorter, all are: two ways to say the same would stand in one column.
+        if cells + gap + max(len(note.text), len(NOT_OPEN)) > width:
+            note = Piece(short_reason(note.text), "muted")
     if cells + gap + len(note.text) > width:
         gap = 2
     return line(item.title, Piece(" " * gap), note)
