@@ -66,11 +66,16 @@ class Watcher:
         self._watched: dict[str, tuple[int, int]] = {}
 
     def start(self) -> None:
-        """Take what is there now as known and watch from here on; RuntimeError if it was started before."""
+        """Take what is there now as known and watch from here on, unless it was stopped meanwhile.
+
+        RuntimeError if it was started before.
+        """
         if self._thread is not None:
             raise RuntimeError("the watcher was started before")
         self._seen = _versions(self.folder, self._folders(), self.within)
         with self._starting:
+            if self._stopped.is_set():
+                return
             self._thread = threading.Thread(target=self._run, name="memdeck-watch", daemon=True)
             self._thread.start()
 

@@ -9,6 +9,7 @@ from threading import Thread
 
 import pytest
 
+from memory.storage.files.version import FileVersion
 from memory.storage.watch import Watcher
 from tests.patience import PATIENCE
 
@@ -185,3 +186,16 @@ def test_who_stops_it_while_it_starts_waits_for_that(tasks: Path, monkeypatch: p
     assert (failed, stopping.is_alive()) == ([], False)
     assert watcher._thread is not None
     assert not watcher._thread.is_alive()
+
+
+def test_what_is_stopped_before_it_looked_starts_no_thread(tasks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who stopped it during its first look found no thread to wait for: none comes afterwards."""
+    watcher = Watcher(tasks.parent, lambda _: None)
+
+    def stopped_meanwhile(*_: object) -> dict[str, FileVersion]:
+        watcher.stop()
+        return {}
+
+    monkeypatch.setattr("memory.storage.watch._versions", stopped_meanwhile)
+    watcher.start()
+    assert watcher._thread is None
