@@ -16,6 +16,7 @@ from bench.curated_part import curated_cases
 from bench.curated_recall import curated_recall_table
 from bench.document_part import document_cases
 from bench.facts_part import facts_cases
+from bench.key_part import key_cases, key_table
 from bench.maintain_part import maintain_cases
 from bench.mcp_part import mcp_cases
 from bench.mcp_peers import peer_cases, tool_table
@@ -37,6 +38,7 @@ PARTS: dict[str, Part] = {
     "command": (command_cases, ("S", "M", "L"), 9),
     "process": (process_cases, ("S", "M"), 15),
     "screen": (screen_cases, ("S", "M", "L"), 7),
+    "keys": (key_cases, ("S", "M", "L"), 30),
     "outside": (outside_cases, ("S", "M", "L"), 1),
     "search": (search_cases, ("M", "L"), 5),
     "maintain": (maintain_cases, ("M",), 7),
@@ -48,6 +50,9 @@ PARTS: dict[str, Part] = {
     "mcp": (mcp_cases, ("M",), 5),
     "mcp-peers": (peer_cases, ("M",), 5),
 }
+TABLES = {"keys": key_table}
+"""The parts with a table of their own."""
+
 FOUND: dict[str, Callable[[Places], str]] = {
     "recall": recall_table,
     "curated-recall": curated_recall_table,
@@ -80,7 +85,7 @@ def main(arguments: list[str] | None = None) -> int:
             cases, sizes, rounds = PARTS[name]
             for size in options.sizes or sizes:
                 found = _part(name, size, list(cases(places, size)), options.rounds or rounds)
-                sys.stdout.write(table(found) + "\n")
+                sys.stdout.write(TABLES.get(name, table)(found) + "\n")
                 sys.stdout.flush()
                 figures += found
     if options.save:

@@ -7,6 +7,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 
@@ -18,7 +19,7 @@ class Unavailable(Exception):
 class Case:
     """One thing to measure: `run` is timed, or returns its own figures by name (seconds, or MiB for `rss`).
 
-    `prepare` runs before each round and is not counted.
+    `prepare` runs before each round and is not counted, `close` after the last one.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Case:
     prepare: Callable[[], object] | None = None
     compared_with: str | None = None
     target: float | None = None
+    close: Callable[[], object] | None = None
 
 
 @dataclass(slots=True)
@@ -54,23 +56,27 @@ def measure(part: str, cases: Iterable[Case], rounds: int) -> list[Figure]:
     cases = list(cases)
     broken: dict[str, str] = {}
     figures: dict[str, Figure] = {}
-    for number in range(rounds + 1):
+    with ExitStack() as closing:
         for case in cases:
-            if case.name in broken:
-                continue
-            try:
-                found = _once(case)
-            except (Exception, SystemExit) as error:
-                broken[case.name] = f"{type(error).__name__}: {error}" if not _plain(error) else str(error)
-                continue
-            for suffix, value in found.items() if number else ():
-                name = case.name + suffix
-                figure = figures.get(name) or Figure(part, name, "MiB" if suffix.endswith("rss") else "ms")
-                figures[name] = figure
-                figure.samples.append(value)
-                figure.target = case.target
-                figure.compared_with = case.compared_with and case.compared_with + suffix
-        _progress(part, number, rounds)
+            if case.close is not None:
+                closing.callback(case.close)
+        for number in range(rounds + 1):
+            for case in cases:
+                if case.name in broken:
+                    continue
+                try:
+                    found = _once(case)
+                except (Exception, SystemExit) as error:
+                    broken[case.name] = f"{type(error).__name__}: {error}" if not _plain(error) else str(error)
+                    continue
+                for suffix, value in found.items() if number else ():
+                    name = case.name + suffix
+                    figure = figures.get(name) or Figure(part, name, "MiB" if suffix.endswith("rss") else "ms")
+                    figures[name] = figure
+                    figure.samples.append(value)
+                    figure.target = case.target
+                    figure.compared_with = case.compared_with and case.compared_with + suffix
+            _progress(part, number, rounds)
     result = list(figures.values())
     result += [Figure(part, name, missing=reason) for name, reason in broken.items()]
     return result

@@ -24,7 +24,12 @@ from bench.reference import OPEN_TASK
 class Rows(ScrollView, can_focus=True):
     """A list that draws the lines in view."""
 
-    BINDINGS = [("j", "move(1)", "Down"), ("k", "move(-1)", "Up"), ("ctrl+d", "page", "Half a page down")]
+    BINDINGS = [
+        ("j", "move(1)", "Down"),
+        ("k", "move(-1)", "Up"),
+        ("ctrl+d", "page", "Half a page down"),
+        ("home", "first", "First"),
+    ]
 
     def __init__(self, titles: list[tuple[str, str]]) -> None:
         """Show `titles`, pairs of priority and title."""
@@ -55,6 +60,12 @@ class Rows(ScrollView, can_focus=True):
         rows = self.size.height // 2
         self._cursor = min(len(self._titles) - 1, self._cursor + rows)
         self.scroll_to(y=self.scroll_offset.y + rows, animate=False, force=True)
+        self.refresh()
+
+    def action_first(self) -> None:
+        """Move cursor and view to the first title."""
+        self._cursor = 0
+        self.scroll_to(y=0, animate=False, force=True)
         self.refresh()
 
     def filter(self, text: str) -> None:

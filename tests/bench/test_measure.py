@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from bench import reference
 from bench.__main__ import main
+from bench.key_part import MINIMAL, key_table
 from bench.measure import Case, Figure, Unavailable, as_data, measure, table
 from bench.peers import as_task
 from bench.places import NOW, Places
@@ -34,6 +36,35 @@ def test_cases_run_in_turn_after_one_that_is_not_counted() -> None:
     figures = measure("part", cases, 2)
     assert calls == ["a", "-", "b"] * 3
     assert [(figure.name, len(figure.samples)) for figure in figures] == [("a", 2), ("b", 2)]
+
+
+def test_what_a_case_opened_is_closed() -> None:
+    """After the last round, and where a round breaks off as well."""
+    for stops in (None, KeyboardInterrupt):
+        calls: list[str] = []
+
+        def run(stops: type[BaseException] | None = stops, calls: list[str] = calls) -> None:
+            calls.append("run")
+            if stops is not None:
+                raise stops
+
+        cases = [Case("open", run, close=lambda calls=calls: calls.append("closed"))]  # type: ignore[misc]
+        with suppress(KeyboardInterrupt):
+            measure("part", cases, 1)
+        assert calls == (["run", "run", "closed"] if stops is None else ["run", "closed"])
+
+
+def test_the_table_of_keys_compares_with_the_same_key_and_with_the_cursor() -> None:
+    """Each line has the middle and the 95th percentile of its key, and both ratios."""
+    names = {f"{MINIMAL} · cursor": 0.002, f"{MINIMAL} · page": 0.005, f"{MINIMAL} · page, all": 0.006}
+    figures = [Figure("keys · S", name, samples=[value]) for name, value in names.items()]
+    figures.append(Figure("keys · S", "list · page", samples=[0.004] * 19 + [0.016]))
+    figures.append(Figure("keys · S", "list · page, all", samples=[0.008]))
+    figures.append(Figure("keys · S", "board", missing="no answer"))
+    heads, _, line, missing = key_table(figures).splitlines()
+    assert heads.startswith("| keys S | ms |")
+    assert line == "| list, page | 4.0 | 16.0 | 8.0 | 5.0 | 2.0 | 0.80 | 2.00 | 4.00 |"
+    assert missing == "board: no answer"
 
 
 def test_a_missing_piece_is_named_and_the_rest_goes_on() -> None:
@@ -163,4 +194,4 @@ def test_unknown_parts_are_wrong_usage(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit) as caught:
         main(["nonsense"])
     assert caught.value.code == 2
-    assert "document, change, command, process, screen, outside, search, maintain" in capsys.readouterr().err
+    assert "document, change, command, process, screen, keys, outside, search, maintain" in capsys.readouterr().err
