@@ -87,6 +87,15 @@ def _is_thorough(item: pytest.Item) -> bool:
     return mark is not None and getattr(getattr(item, "callspec", None), "id", "") not in mark.kwargs.get("but", ())
 
 
+LONG = 100
+"""Characters of a case from which its test is named by the first of them only."""
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a case of a long text by its beginning: the processes that share the work tell each other all names."""
+    return ascii(val[:LONG])[:LONG] if isinstance(val, (str, bytes)) and len(val) > LONG else None
+
+
 _NUMBERS = itertools.count()
 
 

@@ -22,7 +22,7 @@ from tests.patience import reap
 
 AGENT = "agent:a"
 TASK = "First of all"
-STRIDE = 1 if WHOLE else 3
+STRIDE = 1 if WHOLE else 6
 
 
 # -- what is interrupted ----------------------------------------------------------------------------------------------

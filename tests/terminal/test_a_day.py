@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 from pathlib import Path
@@ -10,25 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
+from tests.terminal.conftest import HOUSE, NOW
 from tests.terminal.tmux import Terminal, memdeck, needs_tmux
 
 pytestmark = [pytest.mark.terminal, needs_tmux]
-NOW = "2024-01-15T10:50:00Z"
-HOUSE = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Path:
-    """Return a sample workspace."""
-    environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
-    subprocess.run(
-        memdeck("demo", str(tmp_path / "shop"), "--no-open", "--now", NOW),
-        check=True,
-        env=environ,
-        cwd=tmp_path,
-        timeout=PATIENCE,
-    )
-    return tmp_path / "shop"
 
 
 SIZES = [(120, 36), (80, 24), (40, 10)]

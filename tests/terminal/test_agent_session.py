@@ -9,7 +9,7 @@ import pytest
 from tests.app.servers.mcp.serving import contents, memdeck, serving
 from tests.memory.entries.desks import make_workspace
 from tests.patience import until
-from tests.terminal.test_a_day import HOUSE, NOW
+from tests.terminal.conftest import HOUSE, NOW
 from tests.terminal.tmux import Terminal, needs_tmux
 from tests.terminal.tmux import memdeck as command
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal.test_a_day import open_in, shop
+from tests.terminal.test_a_day import open_in
 from tests.terminal.tmux import needs_tmux
 
-__all__ = ["shop"]
 pytestmark = [pytest.mark.terminal, needs_tmux]
 SAID = "Copied"
 

@@ -9,24 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
-from tests.terminal.test_a_day import HOUSE, NOW, file, open_in, put
+from tests.terminal.conftest import HOUSE, NOW
+from tests.terminal.test_a_day import file, open_in, put
 from tests.terminal.tmux import memdeck, needs_tmux
 
 pytestmark = [pytest.mark.terminal, needs_tmux]
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Path:
-    """Return a sample workspace."""
-    environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
-    subprocess.run(
-        memdeck("demo", str(tmp_path / "shop"), "--no-open", "--now", NOW),
-        check=True,
-        env=environ,
-        cwd=tmp_path,
-        timeout=PATIENCE,
-    )
-    return tmp_path / "shop"
 
 
 def agent(shop: Path, *words: str) -> None:

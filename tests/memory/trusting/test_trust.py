@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import random
@@ -22,6 +21,7 @@ from memory.files.tasks.model import TaskList, read_tasks
 from memory.trust.asks import task_asks
 from memory.trust.consent import Ask, Trust, blocked_error, monitor_asks
 from memory.trust.pins.named_files import Scripts
+from tests.examples import examples
 from tests.growth import assert_in_proportion
 from tests.memory.trusting.conftest import MONITORS, NOW, Place
 from tests.patience import PATIENCE
@@ -162,7 +162,7 @@ def test_a_thousand_changes_of_one_byte_are_all_blocked(place: Place) -> None:
     before = monitor_states(place, MONITORS.encode())
     assert {state for _, _, state in before} == {"approved"}
     count = 0
-    for name, text in changed_bytes(MONITORS.encode(), 1000):
+    for name, text in changed_bytes(MONITORS.encode(), examples(1000)):
         count += 1
         states = monitor_states(place, text)
         # Other monitors stay as they were. Of the changed one something is blocked, and the rest is what was approved.
@@ -178,7 +178,7 @@ def test_a_thousand_changes_of_one_byte_are_all_blocked(place: Place) -> None:
                 if (ask.name, ask.role) == (one, role)
             )
             assert replace(ask, line=0) == replace(place.ask(one, role), line=0), text
-    assert count == 1000
+    assert count == examples(1000)
 
 
 def test_every_part_of_an_ask_counts(place: Place) -> None:
@@ -354,11 +354,16 @@ def test_ids(place: Place) -> None:
 def test_an_id_that_fits_several_is_not_guessed(place: Place) -> None:
     """With enough asks two ids begin alike, and that is an error with its candidates."""
     ask = place.ask("Disk")
-    asks = [replace(ask, name=f"Disk {number}") for number in range(2000)]
-    ids = sorted(place.trust.decide(one).id for one in asks)
-    shared = next(first[:4] for first, second in itertools.pairwise(ids) if first[:4] == second[:4])
-    with pytest.raises(AmbiguousError):
-        place.trust.find(asks, shared)
+    asks: dict[str, Ask] = {}
+    for number in range(2000):
+        one = replace(ask, name=f"Disk {number}")
+        shared = place.trust.decide(one).id[:4]
+        if shared in asks:
+            with pytest.raises(AmbiguousError):
+                place.trust.find([*asks.values(), one], shared)
+            return
+        asks[shared] = one
+    raise AssertionError("no two ids begin alike")
 
 
 def test_approving_what_changed_since_it_was_shown(place: Place) -> None:

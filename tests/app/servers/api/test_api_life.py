@@ -18,7 +18,8 @@ from tests.patience import PATIENCE, line_of, until
 from .serving import COMMAND, Api, environment, serving
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.thorough(but=("SIGTERM",))
 def test_a_signal_ends_it(tmp_path: Path, number: signal.Signals) -> None:
     """It ends with exit code 0 and takes its socket away, also while a client listens for changes."""
     path = tmp_path / "s"

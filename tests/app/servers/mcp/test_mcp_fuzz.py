@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,8 @@ from tests.memory.entries.desks import make_workspace
 
 from .serving import Json, Server, contents, serving
 
-SESSIONS = 100
+SEEDS = range(0, 100, 1 if os.environ.get("MEMDECK_BURSTS") == "all" else 10 if WHOLE else 50)
+"""Each session is a process of its own; `make torture` has all of them."""
 STEPS = 25
 TOOLS = ("brief", "search", "read", "add", "edit", "remove", "history", "review")
 ODD: tuple[Any, ...] = (
@@ -138,7 +140,7 @@ def _close(server: Server, rng: random.Random) -> None:
     assert server.ended() == 0
 
 
-@pytest.mark.parametrize("seed", range(SESSIONS) if WHOLE else range(0, SESSIONS, 33))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_fuzzed_session(tmp_path: Path, seed: int) -> None:
     """Each wrong message has a clear error, nothing is written, and the server ends with its client."""
     root = make_workspace(tmp_path)
