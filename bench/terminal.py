@@ -13,6 +13,8 @@ import termios
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 
 _ESCAPES = re.compile(
@@ -118,10 +120,6 @@ class Screen:
         """Send a key and wait for nothing."""
         os.write(self._terminal, key)
 
-    def answered(self, seconds: float) -> bool:
-        """Read what comes first within so many seconds; False if nothing did."""
-        return self._read(time.perf_counter() + seconds)
-
     def _answer(self, key: bytes) -> None:
         """Send a key and wait for the first bytes of what it draws."""
         self.send(key)
@@ -137,6 +135,14 @@ class Screen:
         with open(f"/proc/{self.pid}/stat", encoding="ascii", errors="replace") as stream:
             fields = stream.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def works(self) -> bool:
+        """Tell whether a thread of the program runs at this moment, or would if the machine had time for it."""
+        for thread in Path(f"/proc/{self.pid}/task").iterdir():
+            with suppress(OSError):  # it ended meanwhile
+                if (thread / "stat").read_text("ascii", "replace").rpartition(")")[2].split()[0] in "RD":
+                    return True
+        return False
 
     def peak_mib(self) -> float:
         """Return the program's peak resident memory so far, in MiB."""

@@ -277,6 +277,8 @@ async def rest(app: MemdeckApp, pilot: Pilot[Any]) -> None:
 
     Rows that changed stay marked, for however long a busy machine takes.
     """
+    from textual.widgets import Input, TextArea
+
     await settle(app, pilot)
     pane = app.navigation.pane
     if pane is not None:
@@ -285,6 +287,10 @@ async def rest(app: MemdeckApp, pilot: Pilot[Any]) -> None:
         pane.linking._resting.stop()
         pane.linking._resting = None
         pane.linking.find()
+        await settle(app, pilot)
+    if isinstance(app.focused, (Input, TextArea)):
+        # A cursor that blinks would be there or not, as long as the machine took.
+        app.focused._pause_blink(visible=True)
         await settle(app, pilot)
 
 

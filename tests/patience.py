@@ -99,7 +99,7 @@ class Stopwatch:
     def __init__(self, *pids: int) -> None:
         """Begin; `pids` are the processes at work, this one if none is given."""
         self._pids = pids or (os.getpid(),)
-        self._seen = dict.fromkeys(self._pids, (0.0, 0.0))
+        self._seen: dict[str, tuple[float, float]] = {}
         self._before = self._look()
         self._begun = time.monotonic()
 
@@ -114,17 +114,17 @@ class Stopwatch:
 
     def _look(self) -> tuple[float, float]:
         for pid in self._pids:
-            ran, starved = _times(pid)
-            self._seen[pid] = max(self._seen[pid][0], ran), max(self._seen[pid][1], starved)
+            # A thread that ended keeps what was seen of it: without that the others' time would seem to go back.
+            self._seen.update(_times(pid))
         return sum(ran for ran, _ in self._seen.values()), sum(starved for _, starved in self._seen.values())
 
 
-def _times(pid: int) -> tuple[float, float]:
-    """Return for how many seconds the threads of a process ran, and could have while others had the processors."""
-    ran = starved = 0
+def _times(pid: int) -> dict[str, tuple[float, float]]:
+    """Return for how many seconds each thread of a process ran, and could have while others had the processors."""
+    found = {}
     for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
         # A process that gave up its rights may not be able to load any other codec.
         with contextlib.suppress(OSError), open(path, encoding="utf-8") as stream:
             words = stream.read().split()
-            ran, starved = ran + int(words[0]), starved + int(words[1])
-    return ran / 1e9, starved / 1e9
+            found[path] = int(words[0]) / 1e9, int(words[1]) / 1e9
+    return found

@@ -29,11 +29,11 @@ QUIET = 0.1
 ESCAPE = 0.25
 """Seconds that nothing is pressed after Esc: with a key at once after it, it were one with Alt."""
 
-SILENT = 0.6
-"""Seconds that the first picture after a key is waited for: not every key draws one."""
+CALM = 6
+"""How many times in a row no thread may have work, 20 ms apart, before the next key is pressed."""
 
 REST = 5.0
-"""Seconds without keys before the last look: nobody works without a pause."""
+"""Seconds without keys before a look at what it holds: nobody works without a pause."""
 
 ROUNDS = 4
 """How often everything is opened and left, between equal shares of the changes."""
@@ -73,8 +73,12 @@ def soak(top: Path, outside: int = 5_000, own: int = 1_000, say: Say | None = No
     with Screen([memdeck(), str(root), "--now", NOW.isoformat()], environment) as screen:
         screen.wait_for([FIRST_TITLE])
         screen.settle(quiet=3.0, timeout=25)
+        # On a busy machine the rest of the first look comes long after its titles.
+        screen.take(REST)
+        _calm(screen)
         first = screen.resident_mib()
         worked = _edit(screen, tasks, text, outside, tally)
+        screen.take(REST)
         edited = screen.resident_mib()
         _say(say, 0, screen)
         _open_all(screen)
@@ -137,12 +141,18 @@ def _open(screen: Screen, what: Sequence[tuple[str, str]]) -> None:
 
 
 def _press(screen: Screen, key: bytes) -> None:
+    """Press a key, and wait until nothing is left to do after it: on a busy machine a form may come late."""
     screen.send(key)
-    if key == KEYS["escape"]:
-        screen.take(ESCAPE)
-    else:
-        screen.answered(SILENT)
-    screen.settle(quiet=QUIET, timeout=2)
+    screen.take(ESCAPE if key == KEYS["escape"] else QUIET)
+    _calm(screen)
+
+
+def _calm(screen: Screen) -> None:
+    """Wait until no thread has work for a moment, however little time of the machine there is for them."""
+    calm, end = 0, time.monotonic() + PATIENCE
+    while calm < CALM and time.monotonic() < end:
+        screen.take(0.02)
+        calm = 0 if screen.works() else calm + 1
 
 
 def _change(screen: Screen, tasks: Path, key: bytes) -> bool:

@@ -20,10 +20,10 @@ from tests.patience import PATIENCE, Stopwatch
 
 
 def _as_a_terminal_starts_it() -> None:
-    """Take the terminal, and the keys that interrupt: a shell has what runs behind it ignore these."""
+    """Take the terminal, and the signals that come of it: a shell has what runs behind it ignore some, nohup one."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    for key in (signal.SIGINT, signal.SIGQUIT):
-        signal.signal(key, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 class Pseudo:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from app.tui.app import MemdeckApp
 from screenshots.make import CONFLICT, SMALL, USUAL, WIDE, Picture, application, press, rest, settle
@@ -189,3 +190,19 @@ def test_look(look: Picture, snap_compare: Callable[..., bool], tmp_path: Path) 
             await press(pilot.app, pilot, key)
 
     assert snap_compare(application(look, tmp_path), terminal_size=look.size, run_before=do)
+
+
+@pytest.mark.parametrize("name", ["form-small", "filter"])
+async def test_a_picture_has_its_cursor(name: str, tmp_path: Path) -> None:
+    """What has the focus shows its cursor and blinks no more, however long its picture takes."""
+    (look,) = (look for look in LOOKS if look.name == name)
+    app = application(look, tmp_path)
+    async with app.run_test(size=look.size) as pilot:
+        await rest(app, pilot)
+        for key in look.keys:
+            await press(app, pilot, key)
+        focused = app.focused
+        assert isinstance(focused, Input)
+        assert focused._blink_timer is not None
+        assert not focused._blink_timer._active.is_set()
+        assert focused._cursor_visible

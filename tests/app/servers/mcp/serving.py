@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,10 +29,10 @@ def environment(folder: Path) -> dict[str, str]:
 class Server:
     """One server and the client's ends of its pipes."""
 
-    def __init__(self, root: Path, *options: str) -> None:
+    def __init__(self, root: Path, *options: str, start: Sequence[str] = COMMAND) -> None:
         """Start it in a workspace; its records lie beside that."""
         self.process = subprocess.Popen(
-            [*COMMAND, "-w", str(root), *options],
+            [*start, "-w", str(root), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -93,9 +93,9 @@ class Server:
 
 
 @contextmanager
-def serving(root: Path, *options: str) -> Iterator[Server]:
+def serving(root: Path, *options: str, start: Sequence[str] = COMMAND) -> Iterator[Server]:
     """Run a server until the end of the block."""
-    server = Server(root, *options)
+    server = Server(root, *options, start=start)
     try:
         yield server
         if server.process.poll() is None:

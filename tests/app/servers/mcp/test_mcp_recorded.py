@@ -19,7 +19,7 @@ from app.servers.mcp.wire import Wire
 from app.version import __version__
 from memory.storage.places import StateFolder
 from tests.memory.entries.desks import make_workspace
-from tests.patience import PATIENCE, join, line_of, until
+from tests.patience import PATIENCE, join, line_of
 
 from .serving import VERSION, Json, Server, environment, memdeck, serving
 
@@ -307,19 +307,16 @@ def test_a_client_that_leaves_during_the_handshake_leaves_a_recording(tmp_path: 
     """The server is ended as soon as it was asked; what the SDK answers a moment later is recorded."""
     root = make_workspace(tmp_path)
     question = _message(*LEGACY[0])
-
-    def left() -> bool:
-        with serving(root) as server:
-            server.send(question)
-            # Its answer to what is no message says that it has taken the one before, and no more.
-            server.write(b"?\n")
-            server.answer()
-            server.process.send_signal(signal.SIGTERM)
-            assert server.ended() == 0
-        return _as_of_process(root).answer(question) is not None
-
-    # Where the machine is so busy that a moment is too short, the next one that leaves makes up for it.
-    until(left)
+    # The SDK takes longer than any moment to load where the machine is busy.
+    program = f"import app.main, app.servers.mcp.relay as relay; relay._MOMENT = {PATIENCE}; app.main.main()"
+    with serving(root, start=(sys.executable, "-c", program, "mcp")) as server:
+        server.send(question)
+        # Its answer to what is no message says that it has taken the one before, and no more.
+        server.write(b"?\n")
+        server.answer()
+        server.process.send_signal(signal.SIGTERM)
+        assert server.ended() == 0
+    assert _as_of_process(root).answer(question) is not None
 
 
 def test_an_end_waits_for_the_first_handshake_only(tmp_path: Path) -> None:
