@@ -69,7 +69,8 @@ class Navigation(Part):
         self._mounted = app.panes.mounted
         self._back: list[Place] = []
         self._forward: list[Place] = []
-        self._following = False
+        self._following: object = None
+        """The row whose first link is to be followed as soon as it is known."""
 
     @property
     def pane(self) -> Pane | None:
@@ -111,6 +112,7 @@ class Navigation(Part):
         if pane_id not in main_screen.sidebar:
             self._overview.show_badges()
         main_screen.sidebar.show(pane_id)
+        pane.moved()
         self._refresher.show(pane)
         if pane_id == "changes":
             self._outside_changes.looked_at()
@@ -316,7 +318,7 @@ class Navigation(Part):
         if pane is None:
             return
         if pane.linked is None:
-            self._following = True
+            self._following = pane.line_list.cursor
             pane.linking.find()
         elif pane.linked:
             pane.follow(pane.linked[0].target)
@@ -324,9 +326,9 @@ class Navigation(Part):
             self.app.say("This entry is linked to nothing.")
 
     def linked(self, pane: Pane) -> None:
-        """The links of an entry are known: follow the first one if that was asked."""
-        if self._following and pane is self.pane:
-            self._following = False
+        """The links of an entry are known: follow the first one if that was asked, and the cursor is still there."""
+        wanted, self._following = self._following, None
+        if wanted is not None and pane is self.pane and wanted is pane.line_list.cursor:
             self.follow()
 
     def jump(self, file: str, ref: str) -> None:
@@ -358,7 +360,16 @@ class Navigation(Part):
                 self.app.refresh_keys()
 
         self.open_pane(pane_id)
-        self._refresher.request(show)
+        self.once_shown(show)
+
+    def once_shown(self, act: Callable[[], None]) -> None:
+        """Arrange the pane that is open: at once, for the next key is about what it shows then; without any contents as
+        soon as there are some, for which keys wait.
+        """
+        if self.pane is not None and self.pane.contents is not None:
+            act()
+        else:
+            self._refresher.request(act)
 
     def problem(self) -> None:
         """Go to the first thing that is wrong in the files, and say what it is."""

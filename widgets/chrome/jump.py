@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from widgets.detail import Detail
 from widgets.list.line_list import GUTTER, LineList
-from widgets.list.rows import is_item
+from widgets.list.rows import find, is_item
 
 from .sidebar import Sidebar
 
@@ -61,7 +61,9 @@ def _go_to_row(listed: LineList, key: object) -> None:
     if isinstance(listed, Sidebar):
         listed.choose(key)
     else:
-        listed.cursor = key
+        place = find(listed.rows, key)
+        if place >= 0:
+            listed.move_to(place)
         listed.focus()
 
 

@@ -138,8 +138,12 @@ class Board(Covered, Horizontal):
 
         board: Board
 
-    def __init__(self, lanes: Sequence[Lane], lists: Sequence[LineList]) -> None:
+    def __init__(
+        self, lanes: Sequence[Lane], lists: Sequence[LineList], moved: Callable[[], object] = lambda: None
+    ) -> None:
+        """`moved` is called when the person goes to another column."""
         super().__init__()
+        self._moved = moved
         self._columns = [BoardColumn(lane, cards) for lane, cards in zip(lanes, lists, strict=True)]
         self._counts = [0] * len(self._columns)
         self._active = 0
@@ -291,6 +295,7 @@ class Board(Covered, Horizontal):
         """Go to a column beside this one."""
         place = self._active + step
         if 0 <= place < len(self._columns):
+            self._moved()
             self.activate(place)
 
     # The mouse
@@ -314,6 +319,7 @@ class Board(Covered, Horizontal):
             key = key.owner if isinstance(key, Continuation) else key
             self._held = key if isinstance(key, RowKey) else None
         if place != self._active:
+            self._moved()
             self.activate(place)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:

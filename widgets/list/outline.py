@@ -214,6 +214,7 @@ class OutlinePane(Pane):
 
     def fold(self, item: Any) -> None:
         """Hide what is below an item."""
+        self.moved()
         self._folded.add(self.ref(item))
         self._arrange(redraw=True)
 
@@ -258,6 +259,7 @@ class OutlinePane(Pane):
 
     def action_fold_all(self) -> None:
         """Fold every branch; when all are folded, open every branch."""
+        self.moved()
         branches = {self.ref(item) for _, item, _ in self.arrangement.rows.items if self.folds(item)}
         self._folded = set() if branches <= self._folded else self._folded | branches
         self._arrange(redraw=True)

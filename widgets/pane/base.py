@@ -141,6 +141,10 @@ class Pane(LateTimers, Covered, PaneWithEntry):
         self.saved_views: Mapping[str, Mapping[str, str]] = {}
         """What people keep under a name, as `look` gave it."""
         self._remark = ""
+        self.moves = 0
+        """How often the person chose another place here. What was asked before leads the cursor nowhere after that."""
+        self.lost_row: Hashable | None = None
+        """The row that the cursor stood on and that went with the last look, where nobody moved it since."""
         self._wanted_ref: str | None = None
         self._arrived = False
         self._list, self._filter_bar = PaneList(self), PaneFilter(self)
@@ -203,6 +207,8 @@ class Pane(LateTimers, Covered, PaneWithEntry):
         self.snapshot, self.now, self.zone = contents.snapshot, contents.now, contents.zone
         self.arrangement.put(contents.rows, contents.order, contents.sieve)
         self._remark = contents.remark
+        stood = self.line_list.cursor
+        self.lost_row = stood if stood in contents.rows.gone else None
         self._arrange(redraw=not same)
         if same:
             self.line_list.redraw(contents.rows.changed | contents.rows.gone)
@@ -229,6 +235,11 @@ class Pane(LateTimers, Covered, PaneWithEntry):
     def show(self, snapshot: Snapshot, now: datetime, *, flash: bool = True) -> None:
         """Read and put at once."""
         self.put(self.read(snapshot, now), flash=flash)
+
+    def moved(self) -> None:
+        """The person chose another place here: moved the cursor, narrowed the rows, came from elsewhere."""
+        self.moves += 1
+        self._wanted_ref = self.lost_row = None
 
     def go_to(self, ref: str) -> bool:
         """Put the cursor on an entry; a filter that hides it is cleared. False: it is not here (yet)."""
@@ -276,6 +287,8 @@ class Pane(LateTimers, Covered, PaneWithEntry):
         """
         if text != self.filter:
             self.arrangement.filter = text
+            if text:
+                self.moved()
             if typed and text:
                 self.narrowing.begin()
             else:

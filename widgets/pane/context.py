@@ -89,6 +89,9 @@ class PaneContext(Filtered, Protocol):
     def show_keys(self, keys: Sequence[Hashable], *, redraw: bool = False, to_top: bool = False) -> None:
         """Show the rows that sort and filter left."""
 
+    def moved(self) -> None:
+        """The person chose another place in the pane."""
+
     def follow_cursor(self) -> None:
         """Show the entry under the cursor."""
 

@@ -79,7 +79,9 @@ class PaneList(LineList):
         return indent, lines
 
     def move_to(self, position: int, *, direction: int = 1) -> None:
-        """Put the cursor elsewhere; the entry comes with it, and nobody has to be told."""
+        """Put the cursor elsewhere, for the person; the entry comes with it, and nobody has to be told."""
+        if self.rows:
+            self._pane.moved()
         with self.prevent(LineList.Highlighted):
             super().move_to(position, direction=direction)
         self._pane.follow_cursor()

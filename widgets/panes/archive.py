@@ -179,6 +179,11 @@ class ArchivePane(OutlinePane):
         if text:
             self._ask(self.unread())
 
+    def moved(self) -> None:
+        """The person chose another place here: a jump that waits for files leads nowhere any more."""
+        super().moved()
+        self._jump = ""
+
     def go_to(self, ref: str) -> bool:
         """Put the cursor on an entry; when it is not in the files read so far, the others are read."""
         if super().go_to(ref):

@@ -10,7 +10,7 @@ from memory.errors import ConflictError, MemdeckError, NotFoundError
 from . import review
 from .conditions import draft_of, lost_of
 from .revert import leave
-from .steps import ApplyEdit, Copy, Discard, GoTo, InEditor, OnceSeen, OpenDialog, OpenForm, ReadAgain, Say, Step
+from .steps import ApplyEdit, Copy, Discard, InEditor, OnceSeen, OpenDialog, OpenForm, ReadAgain, Say, Step
 
 if TYPE_CHECKING:
     from widgets.pane.base import Pane
@@ -134,7 +134,7 @@ def _write_source(context: Context, pane: Pane, item: Any, original: str, text: 
             return ReadAgain(lambda: _source_gone(context, pane, item, original, text))
         return _ask_again(context, error, pane, item, original, text)
 
-    return ApplyEdit(f"{pane.pane_id}.source", build, GoTo, otherwise)
+    return ApplyEdit(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
 
 
 def _source_gone(context: Context, pane: Pane, item: Any, original: str, text: str) -> Step:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memory.errors import MemdeckError
 
 from .conditions import mentioned
-from .steps import ApplyEdit, Find, GoTo, GoToEntry, Open, OpenDialog, ReadAgain, RedrawKeys, Say, Step, Steps
+from .steps import ApplyEdit, Find, GoToEntry, OnceShown, Open, OpenDialog, RedrawKeys, Say, Step, Steps
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from memory.files.edit import Edit
     from memory.files.journal.model import Journal
     from memory.files.snapshot import Snapshot
-    from memory.workspace import Outcome
 
     from .context import Context
 
@@ -138,7 +137,7 @@ def mentions(context: Context) -> Step:
         held = "1 entry mentions" if count == 1 else f"{count} entries mention"
         return Steps((Say(f"{held} “{item.title[:60]}”; Esc shows all entries."), RedrawKeys()))
 
-    return Steps((Open("journal"), ReadAgain(show)))
+    return Steps((Open("journal"), OnceShown(show)))
 
 
 def capture(context: Context, about: str = "") -> Step:
@@ -206,7 +205,7 @@ def move_line(context: Context) -> Step:
         return ApplyEdit(
             "knowledge.move",
             lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now),
-            then=GoTo,
+            follow=True,
         )
 
     return OpenDialog(Pick(f"Move to: {what}", options), answered)
@@ -220,11 +219,8 @@ def _write(context: Context, title: str, line: str) -> Step:
     def build(snapshot: Snapshot) -> Edit:
         return add_entry(snapshot, title, (line,) if line else (), now=now)
 
-    def then(outcome: Outcome) -> Step:
-        pane = context.pane
-        return GoTo(outcome) if pane is not None and pane.pane_id == "journal" else None
-
-    return ApplyEdit("journal.add", build, then=then)
+    pane = context.pane
+    return ApplyEdit("journal.add", build, follow=pane is not None and pane.pane_id == "journal")
 
 
 def split_capture(text: str) -> tuple[str, str]:

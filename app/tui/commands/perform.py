@@ -71,9 +71,15 @@ class Performer(Part):
                     app.push_screen(screen, lambda answer: self(then(answer)))
             case steps.OpenForm(pane, plan, item, note):
                 self._forms()[0].begin(pane, plan, item, note=note)
-            case steps.ApplyEdit(operation, build, done, otherwise, taken_back):
-                failed = self._handled(otherwise)
-                self._edits.change(operation, build, then=self._then(done), otherwise=failed, taken_back=taken_back)
+            case steps.ApplyEdit(operation, build, done, otherwise, taken_back, follow):
+                self._edits.change(
+                    operation,
+                    build,
+                    then=self._then(done),
+                    otherwise=self._handled(otherwise),
+                    taken_back=taken_back,
+                    follow=follow,
+                )
             case steps.Write(write, done, otherwise, taken_back):
                 self._edits.run(write, self._then(done), self._handled(otherwise), taken_back=taken_back)
             case steps.Find(work, then, otherwise):
@@ -86,10 +92,10 @@ class Performer(Part):
                 self._refresher.request(None if shown is None else lambda: self(shown()))
             case steps.Open(pane_id):
                 self._navigation.open_pane(pane_id)
+            case steps.OnceShown(act):
+                self._navigation.once_shown(lambda: self(act()))
             case steps.GoToEntry(file, ref):
                 self._navigation.jump(file, ref)
-            case steps.GoTo(outcome):
-                self._go_to(outcome)
             case steps.OnceSeen(act):
                 self._edits.once_seen(lambda: self(act()))
             case steps.InEditor(text, edited):
@@ -139,17 +145,6 @@ class Performer(Part):
                 self._refresher.request()
 
         jobs.start(step.words, step.work, lambda result: self(step.then(result)), failed)
-
-    def _go_to(self, outcome: Outcome) -> None:
-        """Put the cursor on the entry that a change was about; a filter that hid it is cleared, which is said."""
-        pane = self.app.pane
-        if outcome.ref is None or pane is None:
-            return
-        before = pane.filter
-        pane.go_to(outcome.ref)
-        if before and not pane.filter and not outcome.secrets:
-            words = outcome.summary[:1].upper() + outcome.summary[1:]
-            self.app.say(f"{words}.\nIt does not fit the filter “{before}”, which was cleared.")
 
     def _in_editor(self, text: str, edited: Callable[[str], Step]) -> None:
         from textual.app import SuspendNotSupported

@@ -24,7 +24,7 @@ Severity = Literal["information", "warning", "error"]
 
 Step: TypeAlias = Union[
     "Say | Fail | Copy | OpenDialog | OpenForm | ApplyEdit | Write | Find | RunJob | AskConsent",
-    "ReadAgain | Open | GoToEntry | GoTo | OnceSeen | InEditor | Discard | KeepView | ForgetView",
+    "ReadAgain | Open | OnceShown | GoToEntry | OnceSeen | InEditor | Discard | KeepView | ForgetView",
     "SayChange | Turn | SayWatch | Reschedule | RedrawKeys | Steps | None",
 ]
 """One thing to do, some one after the other, or nothing."""
@@ -81,13 +81,17 @@ class OpenForm(NamedTuple):
 
 
 class ApplyEdit(NamedTuple):
-    """An edit, written in a worker; with `taken_back` the key is named that takes it back."""
+    """An edit, written in a worker; with `taken_back` the key is named that takes it back.
+
+    With `follow` the cursor goes to the entry that it was about, unless the person went elsewhere meanwhile.
+    """
 
     operation: str
     build: Build
     then: Callable[[Outcome], Step] | None = None
     otherwise: Otherwise | None = None
     taken_back: bool = False
+    follow: bool = False
 
 
 class Write(NamedTuple):
@@ -137,17 +141,17 @@ class Open(NamedTuple):
     pane_id: str
 
 
+class OnceShown(NamedTuple):
+    """What arranges the open pane, which may have been opened right now."""
+
+    act: Callable[[], Step]
+
+
 class GoToEntry(NamedTuple):
     """An entry of any file."""
 
     file: str
     ref: str
-
-
-class GoTo(NamedTuple):
-    """The entry that a change was about: the cursor goes there, and a filter that hides it is cleared."""
-
-    outcome: Outcome
 
 
 class OnceSeen(NamedTuple):

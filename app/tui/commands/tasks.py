@@ -12,7 +12,7 @@ from widgets.panes.edit_chain import chain
 
 from .conditions import tasks_of
 from .journal import capture
-from .steps import ApplyEdit, GoTo, OpenDialog, OpenForm, Otherwise, Say, Step
+from .steps import ApplyEdit, OpenDialog, OpenForm, Otherwise, Say, Step
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
@@ -64,7 +64,7 @@ def _write(
     pane = context.pane
     assert pane is not None
     pane.line_list.select(())
-    return ApplyEdit(f"tasks.{verb}", build, then=GoTo if follow else None, otherwise=otherwise)
+    return ApplyEdit(f"tasks.{verb}", build, otherwise=otherwise, follow=follow)
 
 
 def start(context: Context) -> Step:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .conditions import Versioned, versioned
-from .steps import ApplyEdit, Find, GoTo, OpenDialog, Say, Step
+from .steps import ApplyEdit, Find, OpenDialog, Say, Step
 
 if TYPE_CHECKING:
     from memory.history.versions import EntryVersion
@@ -51,7 +51,7 @@ def _shown(context: Context, wanted: Versioned, versions: Sequence[EntryVersion]
 def _bring_back(versions: Sequence[EntryVersion], version: EntryVersion) -> Step:
     from memory.history.versions import bring_back
 
-    return ApplyEdit("restore", lambda snapshot: bring_back(snapshot, versions, version), then=GoTo)
+    return ApplyEdit("restore", lambda snapshot: bring_back(snapshot, versions, version), follow=True)
 
 
 def _rows(versions: Sequence[EntryVersion]) -> list[VersionRow]:

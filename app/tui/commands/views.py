@@ -46,7 +46,7 @@ def toggle(context: Context, name: str) -> Step:
     if wanted == "calendar" and pane.row_count > MANY:
         # All dates have to be read first.
         pane.wants_agenda = True
-        return ReadAgain(show)
+        return ReadAgain(lambda: show() if pane.wants_agenda else None)
     return show()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from app.tui.commands.steps import ApplyEdit, Copy, Fail, Find, GoTo, OpenDialog, ReadAgain, Say, Step, Steps
+from app.tui.commands.steps import ApplyEdit, Copy, Fail, Find, OpenDialog, ReadAgain, Say, Step, Steps
 from memory.errors import ConflictError, MemdeckError
 
 if TYPE_CHECKING:
@@ -92,7 +92,9 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
                 return ReadAgain(lambda: ask_source(context, pane, item, text))
             return Steps((Copy(text), Fail(error)))
 
-        return None if build is None else ApplyEdit(f"{pane.pane_id}.source", build, GoTo, otherwise)
+        if build is None:
+            return None
+        return ApplyEdit(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
 
     def answered(answers: Answers | None) -> Step:
         if answers is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from app.tui.commands.steps import GoTo
 from app.tui.part import Part
 from memory.errors import ConflictError, MemdeckError, NotFoundError
 
@@ -179,15 +178,14 @@ class FormSession(Part):
             self.show(sheet, final)
             return
 
-        def done(outcome: Outcome) -> None:
+        def done(_: Outcome) -> None:
             self._form_drafts.end(sheet)
-            self._perform(GoTo(outcome))
 
         def otherwise(error: MemdeckError) -> bool:
             self._failed(sheet, final, error)
             return True
 
-        self._edits.change(plan.operation, guarded(plan, changed, build), then=done, otherwise=otherwise)
+        self._edits.change(plan.operation, guarded(plan, changed, build), then=done, otherwise=otherwise, follow=True)
 
     def _failed(self, sheet: Sheet, values: Values, error: MemdeckError) -> None:
         """Somebody else was faster: look at the files as they are now and go on from there."""
@@ -254,16 +252,16 @@ class FormSession(Part):
         def back(snapshot: Snapshot) -> Edit:
             return restore_version(snapshot, file, Entry.from_text(entry.text), section, ())
 
-        def done(outcome: Outcome) -> None:
+        def done(_: Outcome) -> None:
             self._form_drafts.end(sheet)
-            self._perform(GoTo(outcome))
 
         def otherwise(error: MemdeckError) -> bool:
             self.app.say_error(error)
             self._form_drafts.keep(sheet, values)
             return True
 
-        self._edits.change(sheet.plan.operation, chain([back, edit]), then=done, otherwise=otherwise)
+        build = chain([back, edit])
+        self._edits.change(sheet.plan.operation, build, then=done, otherwise=otherwise, follow=True)
 
     # Drafts
 

@@ -104,10 +104,12 @@ class Edits(Part):
         then: Callable[[Outcome], None] | None = None,
         otherwise: Callable[[MemdeckError], bool] | None = None,
         taken_back: bool = False,
+        follow: bool = False,
     ) -> None:
         """Write an edit. `then` gets the outcome; `otherwise` an error, and says whether it dealt with it.
 
-        With `taken_back` the person is told which key takes it back.
+        With `taken_back` the person is told which key takes it back. With `follow` the cursor goes to the entry that it
+        was about, unless the person went elsewhere meanwhile.
         """
         from memory.systems.acts import Act
 
@@ -119,7 +121,38 @@ class Edits(Part):
                 return build.run(workspace, actor=ACTOR, now=now)
             return workspace.change(operation, build, actor=ACTOR, now=now)
 
-        self.run(write, then, otherwise, taken_back=taken_back)
+        stays = self._stays()
+
+        def shown(outcome: Outcome) -> None:
+            if then is not None:
+                then(outcome)
+            if follow and stays():
+                self._go_to(outcome)
+
+        self.run(write, shown, otherwise, taken_back=taken_back)
+
+    def _stays(self) -> Callable[[], bool]:
+        """Return what tells whether the person is still where they are now: in this pane, at no other place.
+
+        What was asked before they went elsewhere must not take the cursor away from there.
+        """
+        pane = self.app.pane
+        if pane is None:
+            return lambda: False
+        moves, row = pane.moves, pane.line_list.cursor
+        # An entry of another title may be another row: who came back to it stays with it.
+        return lambda: pane is self.app.pane and (pane.moves == moves or (row is not None and pane.lost_row is row))
+
+    def _go_to(self, outcome: Outcome) -> None:
+        """Put the cursor on the entry that a change was about; a filter that hid it is cleared, which is said."""
+        pane = self.app.pane
+        if outcome.ref is None or pane is None:
+            return
+        before = pane.filter
+        pane.go_to(outcome.ref)
+        if before and not pane.filter and not outcome.secrets:
+            words = outcome.summary[:1].upper() + outcome.summary[1:]
+            self.app.say(f"{words}.\nIt does not fit the filter “{before}”, which was cleared.")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -168,7 +201,10 @@ class Edits(Part):
         self.app.work(work, found, failed, group=group)
 
     def turn(self, *, back: bool) -> None:
-        """Take back the last change, or bring back what was undone last; the cursor goes to what comes with it."""
+        """Take back the last change, or bring back what was undone last.
+
+        The cursor goes to what comes with it, unless the person went elsewhere meanwhile.
+        """
         from memory.review import taking_back
         from memory.workspace import Outcome
 
@@ -177,6 +213,7 @@ class Edits(Part):
         turn = taking_back.undo if back else taking_back.redo
         pane = self.app.pane
         before = pane.arrangement.rows if pane is not None and pane.contents is not None else None
+        stays = self._stays()
 
         def write() -> Outcome:
             done = turn(workspace, actor=ACTOR, now=now)
@@ -189,7 +226,7 @@ class Edits(Part):
             return False
 
         def follow(_: Outcome) -> None:
-            if pane is not None and before is not None and pane is self.app.pane:
+            if pane is not None and before is not None and stays():
                 pane.go_to_what_came(before)
 
         self.run(write, follow, otherwise)

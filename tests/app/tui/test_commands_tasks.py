@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.tui.commands import journal, tasks
-from app.tui.commands.steps import ApplyEdit, GoTo, OpenDialog, OpenForm, Say
+from app.tui.commands.steps import ApplyEdit, OpenDialog, OpenForm, Say
 from memory.errors import ConflictError, MemdeckError
 from memory.workspace import Workspace
 from tests.app.tui.command_context import answered, context_over, text_of, written
@@ -30,7 +30,7 @@ def test_finishing_asks_for_the_outcome_and_moves_the_task(workspace: Workspace)
     context = context_over(workspace, "tasks", "Deploy")
     step = answered(tasks.done(context), " went well ")
     assert isinstance(step, ApplyEdit)
-    assert (step.operation, step.then) == ("tasks.done", GoTo)
+    assert (step.operation, step.follow) == ("tasks.done", True)
     outcome = written(context, step)
     done = text_of(workspace).partition("## Completed")[2]
     assert "Deploy" in done
@@ -136,20 +136,18 @@ def test_a_note_about_a_task_goes_into_the_journal(workspace: Workspace) -> None
     """The entry names the task; where the journal is not open the cursor stays."""
     context = context_over(workspace, "tasks", "Deploy")
     step = answered(tasks.note(context), "waits for Alice")
-    outcome = written(context, step)
+    written(context, step)
     assert '"Deploy": waits for Alice' in text_of(workspace, "journal.md")
     assert isinstance(step, ApplyEdit)
-    assert step.then is not None
-    assert step.then(outcome) is None
+    assert not step.follow
 
 
 def test_a_captured_line_is_split_at_the_colon(workspace: Workspace) -> None:
     """What stands behind a colon and a blank is the line below the title; in the journal the cursor follows."""
     context = context_over(workspace, "journal")
     step = answered(journal.capture(context), "Call with Alice: she agreed")
-    outcome = written(context, step)
+    written(context, step)
     assert "Call with Alice\n" in text_of(workspace, "journal.md")
     assert "she agreed" in text_of(workspace, "journal.md")
     assert isinstance(step, ApplyEdit)
-    assert step.then is not None
-    assert step.then(outcome) == GoTo(outcome)
+    assert step.follow

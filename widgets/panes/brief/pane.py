@@ -236,6 +236,11 @@ class BriefPane(Pane):
         # What is not there by now is not there at all.
         self._wanted_group = ""
 
+    def moved(self) -> None:
+        """The person chose another place here: a group that is still to come leads nowhere any more."""
+        super().moved()
+        self._wanted_group = ""
+
     def go_to_group(self, group: str) -> None:
         """Put the cursor on the first row of a group, as soon as there is one; a filter that hides it is cleared."""
         self._arrived = True

@@ -87,6 +87,7 @@ class Calendar(Covered, Horizontal):
 
     def __init__(self, pane: Pane) -> None:
         super().__init__()
+        self._pane = pane
         self.list = DayList(pane)
         self.month = Month()
         self.day: date | None = None
@@ -240,19 +241,24 @@ class Calendar(Covered, Horizontal):
     def on_month_chosen(self, event: Month.Chosen) -> None:
         """A day was clicked."""
         event.stop()
-        self.go_to(event.day)
+        self._choose(event.day)
 
     def action_day(self, step: int) -> None:
         """Go to the day before, or the next one."""
         if self.day is not None and date.min < self.day < date.max:
-            self.go_to(self.day + timedelta(days=step))
+            self._choose(self.day + timedelta(days=step))
 
     def action_month(self, step: int) -> None:
         """Go to the month before, or the next one."""
         if self.day is not None:
-            self.go_to(month_of(self.day, step))
+            self._choose(month_of(self.day, step))
 
     def action_today(self) -> None:
         """Go to today."""
         if self._agenda is not None:
-            self.go_to(self._agenda.today)
+            self._choose(self._agenda.today)
+
+    def _choose(self, day: date) -> None:
+        """Go to a day, for the person."""
+        self._pane.moved()
+        self.go_to(day)

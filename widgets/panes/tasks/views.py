@@ -238,7 +238,7 @@ class TaskViews(Pane):
         if name == "board" and self._board is None:
             from widgets.list.board import Board, Lane
 
-            self._board = Board([Lane(*lane) for lane in LANES], [CardList(self) for _ in LANES])
+            self._board = Board([Lane(*lane) for lane in LANES], [CardList(self) for _ in LANES], self.moved)
             self._mount(frame, self._board, self.instead)
         if name == "calendar" and self._calendar is None:
             from .calendar import Calendar
