@@ -22,6 +22,7 @@ from rich.console import RenderableType
 from textual._compositor import Compositor
 from textual._context import visible_screen_stack
 from textual.app import App
+from textual.notifications import Notification
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.worker import WorkerFailed, WorkerState
@@ -112,6 +113,8 @@ def without_frames() -> Iterator[None]:
 
 
 remember_rules()
+# What was said goes after five seconds: on a busy machine that would be before a test looks.
+Notification.time_left = property(lambda self: PATIENCE)
 textual.app.wait_for_idle = textual.pilot.wait_for_idle = drained
 Pilot._wait_for_screen = _screen_is_quiet
 
