@@ -60,6 +60,14 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+GARBAGE = (20_000, 10, 10)
+"""How many new objects Python lets come before it searches the youngest for cycles, and how often it goes on to others.
+
+An application makes a hundred thousand that stay until it ends: with the thresholds of Python (700) every sixth second
+of its tests goes into looking at them again.
+"""
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Search for garbage neither while the tests are collected, for all of them stay, nor among them later."""
@@ -68,6 +76,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(*GARBAGE)
         gc.enable()
 
 
