@@ -39,6 +39,7 @@ def app_with(rows: Sequence[Hashable], renderer: Counted | None = None) -> tuple
 
 
 @pytest.mark.parametrize("count", [50, 20_000])
+@pytest.mark.frames
 async def test_draws_only_what_is_in_view(count: int) -> None:
     """A frame asks for no more rows than the screen has lines, however many there are."""
     app, view, counted = app_with(rows_of(count))
@@ -266,6 +267,7 @@ async def test_changed_rows_flash_once() -> None:
         assert view.render_line(3) == plain
 
 
+@pytest.mark.frames
 async def test_redraw_asks_again_for_the_named_rows_only() -> None:
     """One changed entry costs one row."""
     app, view, counted = app_with(rows_of(20))
@@ -308,6 +310,7 @@ async def test_a_tiny_terminal_does_not_crash(size: tuple[int, int]) -> None:
         assert view.cursor == 0
 
 
+@pytest.mark.frames
 async def test_another_theme_draws_in_its_colours() -> None:
     """No picture of the old theme stays."""
     app, view, _ = app_with(rows_of(5))

@@ -97,6 +97,7 @@ async def test_a_row_tells_how_its_entry_begins() -> None:
         assert pane.remark(look_at(text), NOW) == "2 entries"
 
 
+@pytest.mark.frames
 async def test_only_rows_in_view_are_read() -> None:
     """A long journal asks for the text of those entries only that stand on the screen."""
     days = "".join(f"### 10:{number % 60:02} — Entry {number}\n- text {number}\n\n" for number in range(2000))
