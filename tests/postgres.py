@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -156,6 +157,23 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def database(cluster: Cluster) -> str:
-    """Return the URL of an empty database, as its owner."""
-    return cluster.url(cluster.database())
+def database(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Yield the URL of an empty database, as its owner; a connection that stays open behind the test is an error.
+
+    Left alone it would be one of whichever test runs when the garbage is collected.
+    """
+    import psycopg
+
+    made: list[psycopg.Connection[Any]] = []
+    begin = psycopg.Connection.__init__
+
+    def start(self: psycopg.Connection[Any], *arguments: Any, **options: Any) -> None:
+        begin(self, *arguments, **options)
+        made.append(self)
+
+    monkeypatch.setattr(psycopg.Connection, "__init__", start)
+    yield cluster.url(cluster.database())
+    left = [one for one in made if not one.closed]
+    for one in left:
+        one.close()
+    assert not left, f"still open: {left}"

@@ -47,6 +47,7 @@ class CentralFleet:
         self._url = url
         self._pause = pause
         self._open: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._ended = False
         self._mutex = threading.RLock()
 
     def __enter__(self) -> CentralFleet:
@@ -128,10 +129,11 @@ class CentralFleet:
         return self._jobs(Maintain(None, dry_run, actor), progress)
 
     def close(self) -> None:
-        """Close the connection."""
-        if self._open is not None:
-            self._open.close()
-            self._open = None
+        """Close the connection, also that which a thread is about to open; a later call has one for itself alone."""
+        self._ended = True
+        opened, self._open = self._open, None
+        if opened is not None:
+            opened.close()
 
     # -- revert -----------------------------------------------------------------------------------------------
 
@@ -190,9 +192,14 @@ class CentralFleet:
     def _connected(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
         """Lend the one connection to one thread at a time: a transaction belongs to whoever began it."""
         with self._mutex, told():
-            if self._open is None or self._open.closed:
-                self._open = connect(self._url)
-            yield self._open
+            database = self._open
+            if database is None or database.closed:
+                database = self._open = connect(self._url)
+            try:
+                yield database
+            finally:
+                if self._ended:
+                    self.close()
 
     def _rows(self) -> list[tuple[int, str, Path, Mapping[str, Any], list[int], float | None]]:
         with self._connected() as database:

@@ -79,6 +79,22 @@ def test_secrets_never_leave_the_host(database: str, tmp_path: Path) -> None:
         assert "swordfish" not in text, name
 
 
+def test_an_end_amid_a_call_leaves_nothing_open(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An application that ends while a thread of it connects closes what comes of that; a later call still works."""
+    initialise(database)
+    central = CentralFleet(database)
+    made = []
+
+    def amid(url: str) -> psycopg.Connection[Any]:
+        central.close()
+        made.append(connect(url))
+        return made[-1]
+
+    monkeypatch.setattr("memory.fleet.catalogue.central.connect", amid)
+    assert central.listed() == central.listed() == ()
+    assert [one.closed for one in made] == [True, True]
+
+
 def test_names_only_and_nothing(database: str, tmp_path: Path) -> None:
     """Of one that is published by names only titles leave, also in answers of jobs; of an excluded one nothing."""
     initialise(database)
