@@ -145,6 +145,7 @@ class AllWorkspaces(Part):
         self._busy = False
         self._screen: SearchScreen | None = None
         self._newest = 0
+        self._reading = 0
         self._found: list[tuple[str, Path]] = []
         self.destination: Destination | None = None
         """What is opened once this application ended."""
@@ -262,12 +263,18 @@ class AllWorkspaces(Part):
             self._newest = 0
             self._screen = SearchScreen(self._ask, place=self._place_of, over="in all workspaces")
             self.app.push_screen(self._screen, self._chosen)
-            self.app.work(self._keep_up, self._kept_up, group="fleet-index")
+            self._reading += 1
+            self.app.work(self._keep_up, self._kept_up, self._not_kept_up, group="fleet-index")
 
     def _keep_up(self) -> None:
         self.source.fleet.keep_up(self.source.goes_on)
 
-    def _kept_up(self, _: None) -> None:
+    def _not_kept_up(self, error: MemdeckError) -> None:
+        self.app.say_error(error)
+        self._kept_up()
+
+    def _kept_up(self, _: None = None) -> None:
+        self._reading -= 1
         if self._screen is not None:
             self._screen.ask_again()
 
@@ -305,7 +312,7 @@ class AllWorkspaces(Part):
 
     def _answered(self, answer: SearchAnswer | None, number: int) -> None:
         if answer is not None and self._screen is not None:
-            self._screen.show(answer, number)
+            self._screen.show(answer, number, reading=self._reading > 0)
 
     def _place_of(self, entry: FoundEntry) -> str:
         host, path = self._found[entry.room]

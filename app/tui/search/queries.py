@@ -137,7 +137,7 @@ class SearchQueries(Part):
                 remark = "still reading, more may come"
             elif self._behind and answer.source == "index":
                 remark = "without the newest changes"
-            self._screen.show(answer, number, remark)
+            self._screen.show(answer, number, remark, reading=self._updating)
 
     # Keeping up
 

@@ -131,7 +131,9 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         self._text = text
         self._number = 0
         self._answered = 0
-        self._waiting: Callable[[], None] | None = None
+        self._waits = False
+        """Whether Enter came before what it asks for was found."""
+        self._reading = False
         self._hits: dict[Hashable, Hit] = {}
         self._column = 0
         self.answer: SearchAnswer | None = None
@@ -203,12 +205,13 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
             self._number += 1
             self._ask(self.text, self._number)
 
-    def show(self, answer: SearchAnswer, number: int, remark: str = "") -> None:
-        """Show an answer, unless a newer one is there or asked for something else."""
+    def show(self, answer: SearchAnswer, number: int, remark: str = "", *, reading: bool = False) -> None:
+        """Show an answer, unless a newer one is there or asked for something else; while `reading` more may come."""
         if number < self._answered or not self._stands or not self.text.strip():
             return
         same = self.answer is not None and self.answer.query == answer.query
         self._answered = number
+        self._reading = reading
         self.answer = answer
         self._hits = dict(enumerate(answer.every))
         self._column = max((len(self._place(hit.entry)) for hit in answer.every), default=0)
@@ -219,10 +222,10 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         if answer.count > 1:
             count += f" {self._dot} {'best first' if answer.query.terms else 'newest first'}"
         self._say(count + (f" {self._dot} {remark}" if remark else ""), answer.notes)
-        # An older answer that comes late is no answer to the letters before Enter.
-        if self._waiting is not None and number == self._number:
-            waiting, self._waiting = self._waiting, None
-            waiting()
+        # An older answer that comes late is no answer to the letters before Enter, nor is half an answer.
+        if self._waits and number == self._number and not reading:
+            self._waits = False
+            self._choose()
 
     @property
     def _dot(self) -> str:
@@ -241,6 +244,7 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         """What was asked before, and how to ask."""
         self.answer = None
         self._hits = {}
+        self._reading = False
         rows: list[Hashable] = [Earlier(text) for text in self._history]
         rows += [Example(text, words) for text, words in EXAMPLES]
         self._listed.set_rows(rows)
@@ -294,11 +298,13 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         return line(pad_line(left, max(0, width - line_width(right) - 1)), " ", right)
 
     def action_move(self, step: int) -> None:
-        """Move in the list."""
+        """Move in the list; who does wants to see what is found, and Enter from before counts no more."""
+        self._waits = False
         self._listed.action_move(step)
 
     def action_page(self, pages: int) -> None:
-        """Move by pages."""
+        """Move by pages, as `action_move`."""
+        self._waits = False
         self._listed.action_page(pages)
 
     def action_earlier(self) -> None:
@@ -321,9 +327,10 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
     def _choose(self) -> None:
         if not self.is_current:
             return
-        if self._answered < self._number:
-            # Enter right behind the last letter means what is being looked for, not what was found before.
-            self._waiting = self._choose
+        if self._answered < self._number or (self._reading and not self._hits):
+            # Enter right behind the last letter means what is being looked for, not what was found before. Where it
+            # is still being read, another Enter takes what is there by then.
+            self._waits = True
             return
         self._take(self._listed.cursor)
 

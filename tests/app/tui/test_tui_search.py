@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterator
 from datetime import UTC
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
 from app.tui.search.screen import SHOWN, SearchScreen
 from memory.files.journal.edits import add_entry
+from memory.search.searcher import Searcher
+from memory.systems import searcher_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.fixture_files import SAMPLE
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, within
 from tests.widgets.harness import screen_text
 
 
@@ -79,6 +85,86 @@ async def test_enter_right_behind_the_letters(workspace: Workspace) -> None:
         await settle(pilot)
         assert app.screen is app.main_screen
         assert app.navigation.pane.pane_id == "knowledge"
+
+
+@pytest.fixture
+def held(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[threading.Event, threading.Event]]:
+    """Yield what lets the index be read that is there already, and what lets questions be answered."""
+    searcher = searcher_of(workspace)
+    assert searcher.update()
+    searcher.close()
+    events = threading.Event(), threading.Event()
+    for name, event in zip(("update", "ask"), events, strict=True):
+        monkeypatch.setattr(Searcher, name, _behind(event, getattr(Searcher, name)))
+    yield events
+    for event in events:
+        event.set()
+
+
+def _behind(event: threading.Event, work: Callable[..., Any]) -> Callable[..., Any]:
+    def later(self: Searcher, *arguments: Any, **options: Any) -> Any:
+        assert event.wait(PATIENCE)
+        return work(self, *arguments, **options)
+
+    return later
+
+
+async def until(pilot: Pilot[int], check: Callable[[], object]) -> None:
+    """Wait for something to be seen while the index is still being read."""
+    async with within(lambda: screen_text(pilot.app)):
+        while not check():
+            await pilot.pause(0.005)
+
+
+async def ask_and_enter(pilot: Pilot[int], word: str, may_answer: threading.Event) -> None:
+    """Type a word and Enter before anything is answered, then wait until the word is."""
+    app = pilot.app
+    await pilot.press("ctrl+f", *word, "enter")
+    await until(pilot, lambda: isinstance(app.screen, SearchScreen) and app.screen._waits)
+    may_answer.set()
+    screen = app.screen
+    assert isinstance(screen, SearchScreen)
+    await until(pilot, lambda: screen.answer is not None and screen.answer.query.text == word)
+    await pilot.pause()
+    assert app.screen is screen
+    may_answer.clear()
+
+
+async def test_enter_waits_for_what_is_still_being_read(
+    workspace: Workspace, held: tuple[threading.Event, threading.Event]
+) -> None:
+    """What was indexed so far holds nothing of it: Enter means what will be found."""
+    may_read, may_answer = held
+    workspace.change("add", lambda now: add_entry(now, "Zebra seen", [], now=NOW), actor="other", now=NOW)
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await ask_and_enter(pilot, "zebra", may_answer)
+        assert found(app) == []
+        # Enter once more finds nothing to take.
+        await pilot.press("enter")
+        may_answer.set()
+        may_read.set()
+        await settle(pilot)
+        assert app.screen is app.main_screen
+        assert app.navigation.pane.current().title == "Zebra seen"
+
+
+async def test_another_enter_takes_what_is_there(
+    held: tuple[threading.Event, threading.Event], workspace: Workspace
+) -> None:
+    """Whoever sees what they want while the rest is read need not wait; the arrows take the first Enter back."""
+    may_read, may_answer = held
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await ask_and_enter(pilot, "redis", may_answer)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.main_screen)
+        await ask_and_enter(pilot, "redis", may_answer)
+        await pilot.press("down")
+        may_answer.set()
+        may_read.set()
+        await settle(pilot)
+        assert isinstance(app.screen, SearchScreen)
 
 
 @pytest.mark.parametrize("part", ["#search-input", "#search-note", "Frame", "LineList"])
