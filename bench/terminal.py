@@ -120,6 +120,10 @@ class Screen:
         """Send a key and wait for nothing."""
         os.write(self._terminal, key)
 
+    def answered(self, seconds: float) -> bool:
+        """Read what comes first within so many seconds; False if nothing did."""
+        return self._read(time.perf_counter() + seconds)
+
     def _answer(self, key: bytes) -> None:
         """Send a key and wait for the first bytes of what it draws."""
         self.send(key)
