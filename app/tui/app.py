@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ScreenStackError
 from textual.binding import Binding, BindingType
@@ -213,7 +213,14 @@ class MemdeckApp(Shell):
         from .forms.form_session import FormSession
 
         return FormSession(
-            self, self, self.refresher, self.edits, self.form_drafts, self.navigation, lambda step: self.perform(step)
+            self,
+            self,
+            self.refresher,
+            self.edits,
+            self.form_drafts,
+            self.navigation,
+            self.overlays,
+            lambda step: self.perform(step),
         )
 
     @cached_property
@@ -446,11 +453,21 @@ class MemdeckApp(Shell):
         elif not is_typing(self.screen.focused) and (words := why_dead(self, self.keymap, Situation(self), key)):
             self.say(words)
 
+    def push_screen(self, screen: Any, *arguments: Any, **options: Any) -> Any:
+        """Open a screen."""
+        self.overlays.opens(screen)
+        return super().push_screen(screen, *arguments, **options)
+
+    def main_screen_free(self) -> None:
+        """The main screen has the keys again."""
+        self.overlays.freed()
+
     # Messages
 
     def on_thread_report(self, message: ThreadReport) -> None:
         """A thread is done with something."""
-        message.deliver()
+        with self.overlays.coming_late(True):
+            message.deliver()
 
     def on_progress(self, message: Progress) -> None:
         """A job got further."""

@@ -221,6 +221,10 @@ class MainScreen(Screen[None]):
         yield WhichKey()
         yield SafeText("", id="too-small")
 
+    def on_screen_resume(self) -> None:
+        """A dialog was left."""
+        self.app.main_screen_free()  # type: ignore[attr-defined]
+
     def on_resize(self, event: events.Resize) -> None:
         """Say so where there is no room for anything."""
         width, height = event.size

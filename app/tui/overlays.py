@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .part import Part
@@ -38,6 +40,9 @@ class Overlays(Part):
         super().__init__(app)
         self._allows, self._act, self._pane_state = allows, act, pane_state
         self._recent: tuple[str, ...] = ()
+        self.late = False
+        """Whether what is done now comes of a thread, and no key waits for it: see `coming_late`."""
+        self._waiting: list[Callable[[], object]] = []
 
     def palette(self) -> None:
         """Every action that means something now, those that were chosen before on top."""
@@ -80,6 +85,38 @@ class Overlays(Part):
         if shown and shown != [self.app.main_screen]:
             self.app.say(f"{what} was ready when something else was open; ask for it again.")
         return shown == [self.app.main_screen]
+
+    @contextmanager
+    def coming_late(self, late: bool) -> Iterator[None]:
+        """Say of what is done meanwhile whether it comes by itself, while keys are pressed for something else."""
+        before, self.late = self.late, late
+        try:
+            yield
+        finally:
+            self.late = before
+
+    def opens(self, screen: Screen[Any]) -> None:
+        """A screen is to open: a dialog that comes by itself takes no key that was pressed before it could be seen."""
+        if self.late and hasattr(screen, "deaf_until"):
+            screen.deaf_until = math.inf
+
+    def once_free(self, act: Callable[[], object]) -> None:
+        """Do what may open a dialog that no key asked for just now: where the person is in one, behind that."""
+        if self.app.screen_stack[-1:] == [self.app.main_screen]:
+            act()
+        else:
+            self._waiting.append(act)
+
+    def freed(self) -> None:
+        """Nothing lies over the panes any more, unless what was answered leads on: do what waited for that."""
+        if self._waiting:
+            self.app.call_after_refresh(self._go_on)
+
+    def _go_on(self) -> None:
+        if self._waiting and self.app.screen_stack[-1:] == [self.app.main_screen]:
+            with self.coming_late(True):
+                self._waiting.pop(0)()
+            self.freed()
 
     def help(self) -> None:
         """All keys that do something now."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -102,7 +101,7 @@ def _cut(text: str, width: int) -> Iterator[str]:
 class ConsentScreen(Dialog, ModalScreen[str | None]):
     """Asks about one thing. Only its own key approves, and only after the last line was on the screen.
 
-    `deaf_until` is the time (of `time.monotonic`) before which keys are none: until the question could be seen.
+    Keys count from when the question could be seen, whoever asked for it.
     """
 
     DEFAULT_CSS = f"""
@@ -140,12 +139,8 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
             yield KeyHints(indent=0)
 
     def on_mount(self) -> None:
-        """The text scrolls at once; keys count from when it was drawn."""
+        """The text scrolls at once."""
         self.query(ConsentLines).focus()
-        self.call_after_refresh(self._seen)
-
-    def _seen(self) -> None:
-        self.deaf_until = monotonic()
 
     def on_resize(self) -> None:
         """Ask in a few lines; a name of a hundred words would leave none for what is asked about."""

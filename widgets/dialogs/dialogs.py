@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
@@ -32,6 +33,19 @@ class Modal(Mixin):
 
     letters_leave: ClassVar[bool] = False
     """Whether a letter may leave the screen; what is typed behind it then waits until that is clear."""
+
+    deaf_until: float = 0.0
+    """Keys pressed until then (`time.monotonic`) are none of it; infinite until it could be seen, where no key asked
+    for it just now.
+    """
+
+    def on_mount(self) -> None:
+        """Keys count from when it was drawn."""
+        if self.deaf_until:
+            self.call_after_refresh(self._seen)
+
+    def _seen(self) -> None:
+        self.deaf_until = monotonic()
 
     def dismiss(self, result: object = None) -> AwaitComplete:
         """Leave with a result, unless that is done. Textual would take the screen below away, and end."""

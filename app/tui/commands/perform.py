@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.tui.part import Part
 from memory.errors import MemdeckError
@@ -12,6 +12,8 @@ from . import steps
 from .steps import Step
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from app.tui.forms.consent import ConsentPart
     from app.tui.forms.drafts import FormDrafts
     from app.tui.forms.form_session import FormSession
@@ -67,8 +69,7 @@ class Performer(Part):
                 if said:
                     app.say(said)
             case steps.OpenDialog(screen, then, waited):
-                if not waited or self._overlays.has_room(waited):
-                    app.push_screen(screen, lambda answer: self(then(answer)))
+                self._open(screen, lambda answer: self(then(answer)), waited)
             case steps.OpenForm(pane, plan, item, note):
                 self._forms()[0].begin(pane, plan, item, note=note)
             case steps.ApplyEdit(operation, build, done, otherwise, taken_back, follow):
@@ -99,7 +100,8 @@ class Performer(Part):
             case steps.OnceSeen(act):
                 self._edits.once_seen(lambda: self(act()))
             case steps.InEditor(text, edited):
-                self._in_editor(text, edited)
+                if self._edits.in_time("The text"):
+                    self._in_editor(text, edited)
             case steps.Discard(draft_id):
                 self._forms()[1].discard(draft_id)
             case steps.KeepView(pane, name, view):
@@ -132,6 +134,16 @@ class Performer(Part):
             return step is not None
 
         return handled
+
+    def _open(self, screen: Screen[Any], answered: Callable[[Any], None], waited: str) -> None:
+        """Open a dialog: what took a while to get ready only where the person waits for it still."""
+        if waited:
+            if self._edits.in_time(waited) and self._overlays.has_room(waited):
+                self.app.push_screen(screen, answered)
+        elif self._overlays.late:
+            self._overlays.once_free(lambda: self.app.push_screen(screen, answered))
+        else:
+            self.app.push_screen(screen, answered)
 
     def _run(self, step: steps.RunJob) -> None:
         jobs = self._jobs

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from app.tui.live.edits import Edits
     from app.tui.live.refresh import Refresher
     from app.tui.navigation import Navigation
+    from app.tui.overlays import Overlays
     from app.tui.shell import Shell
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
@@ -48,12 +49,13 @@ class FormSession(Part):
         edits: Edits,
         form_drafts: FormDrafts,
         navigation: Navigation,
+        overlays: Overlays,
         perform: Callable[[Step], None],
     ) -> None:
         """`perform` does the steps of a question; no form is open yet."""
         super().__init__(app)
         self._context, self._refresher, self._edits, self._form_drafts = context, refresher, edits, form_drafts
-        self._navigation, self._perform = navigation, perform
+        self._navigation, self._overlays, self._perform = navigation, overlays, perform
         self._open: tuple[Form, Sheet] | None = None
         """The form that is on the screen."""
 
@@ -92,7 +94,13 @@ class FormSession(Part):
         self.show(Sheet(pane, plan, item, base, ref, title), note=note)
 
     def show(self, sheet: Sheet, typed: Mapping[str, str] | None = None, note: str = "") -> None:
-        """Show the form of a sheet, with what was typed so far."""
+        """Show the form of a sheet, with what was typed so far; one that comes by itself not over another dialog."""
+        if self._overlays.late:
+            self._overlays.once_free(lambda: self._show(sheet, typed, note))
+        else:
+            self._show(sheet, typed, note)
+
+    def _show(self, sheet: Sheet, typed: Mapping[str, str] | None, note: str) -> None:
         from widgets.input.form import Form
 
         plan = sheet.plan
@@ -276,7 +284,7 @@ class FormSession(Part):
             self.resume(draft)
 
         self._navigation.open_pane(draft.pane)
-        self._refresher.request(shown)
+        self._edits.once_read(shown)
 
     def resume(self, draft: Draft) -> None:
         """Open the form of a draft, on the entry as it is now."""

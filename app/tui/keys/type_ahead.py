@@ -135,6 +135,8 @@ class TypeAhead:
             return
         if self._keys and self._edits.holds:
             self._drop_what_was_for_it()
+        elif self._keys and self._edits.asks:
+            self._edits.went_past()
         await self._release()
 
     def _left_editor(self, key: Key) -> Widget | None:
@@ -148,9 +150,9 @@ class TypeAhead:
         app = self._app
         if self._editor is not None:
             return app.screen.focused is self._editor
-        if self._edits.holds or self._edits.asks:
-            return True
         screen = app.screen
+        if self._edits.holds or (self._edits.asks and screen is app.main_screen):
+            return True
         if screen is not app.main_screen:
             return not screen.is_mounted or (screen.focused is None and bool(screen.focus_chain))
         pane = app.pane

@@ -50,7 +50,8 @@ class Edits(Part):
         self._schedule, self._overlays = schedule, overlays
         self.one = threading.Lock()
         """Held while something is written: one change at a time."""
-        self._waiting = self._asking = 0
+        self._waiting = self._asking = self._passed = 0
+        self._overtaken = False
         self._unseen = False
         self._held: Callable[[], None] | None = None
         self._made: set[str] = set()
@@ -73,6 +74,7 @@ class Edits(Part):
 
     def went_past(self) -> None:
         """Another key was pressed before what waits could open: it does not come over what that key does."""
+        self._passed += 1
         if self._held is not None:
             self._held = None
             self.app.say("The form took too long to open; ask for it again.")
@@ -88,13 +90,19 @@ class Edits(Part):
         else:
             self._held = act
 
+    def once_read(self, act: Callable[[], None]) -> None:
+        """Open a form of what stands in the files now, once they are read anew; as `once_seen`."""
+        self._held, self._unseen = act, True
+        self._refresher.request(self.seen)
+
     def seen(self) -> None:
         """What was written stands on the screen, or cannot be read."""
         if self.idle:
             self._unseen = False
             held, self._held = self._held, None
-            if held is not None and self._overlays.has_room("The form"):
-                held()
+            with self._overlays.coming_late(False):
+                if held is not None and self._overlays.has_room("The form"):
+                    held()
 
     def change(
         self,
@@ -185,20 +193,40 @@ class Edits(Part):
         *,
         group: str = "change",
     ) -> None:
-        """Find something out in a worker before anything is written; `then` gets it, `otherwise` an error."""
+        """Find something out in a worker before anything is written; `then` gets it, `otherwise` an error.
+
+        Keys wait for it for some seconds. What is found after the person went on opens nothing: see `in_time`.
+        """
+        late, passed = self._overlays.late, self._passed
+
+        @contextmanager
+        def told() -> Iterator[None]:
+            self._asking -= 1
+            self._overtaken = self._passed != passed
+            try:
+                with self._overlays.coming_late(late or self._overtaken):
+                    yield
+            finally:
+                self._overtaken = False
 
         def found(result: T) -> None:
-            self._asking -= 1
             self.end()
-            then(result)
+            with told():
+                then(result)
 
         def failed(error: MemdeckError) -> None:
-            self._asking -= 1
-            self._failed(error, otherwise)
+            with told():
+                self._failed(error, otherwise)
 
         self.begin()
         self._asking += 1
         self.app.work(work, found, failed, group=group)
+
+    def in_time(self, what: str) -> bool:
+        """Whether what was found out may open: not where the person went on with something else, which is said."""
+        if self._overtaken:
+            self.app.say(f"{what} took too long to open; ask for it again.")
+        return not self._overtaken
 
     def turn(self, *, back: bool) -> None:
         """Take back the last change, or bring back what was undone last.

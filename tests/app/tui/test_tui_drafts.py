@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -13,8 +14,8 @@ from textual.pilot import Pilot
 from memory.files.tasks.edits import edit_task, remove_task
 from memory.storage.private.drafts import Draft, Drafts, is_running, this_process
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
-from tests.patience import within
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, send, settle, type_text
+from tests.patience import PATIENCE, within
 from tests.reviewing import let_agents
 from tests.widgets.harness import screen_text
 from widgets.dialogs.choose import Choose
@@ -294,3 +295,27 @@ def test_damaged_drafts_are_left_out(workspace: Workspace) -> None:
     drafts_of(workspace).remove("01DRAFT")
     drafts_of(workspace).remove("01DRAFT")
     assert drafts_of(workspace).left() == ()
+
+
+async def test_what_is_typed_behind_the_key_of_a_draft(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files are read anew for the form of a draft: the letters typed meanwhile are its own."""
+    a_draft(workspace, title=f"{FIRST}!")
+    goes_on = threading.Event()
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        pane = app.navigation.pane
+        read = pane.read
+
+        def held(*arguments: object) -> object:
+            assert goes_on.wait(PATIENCE)
+            return read(*arguments)
+
+        monkeypatch.setattr(pane, "read", held)
+        for key in "wjx":
+            send(pilot, key)
+        await pilot.pause()
+        assert app.screen is app.main_screen
+        goes_on.set()
+        await settle(pilot)
+        assert isinstance(app.screen, Form)
+        assert app.screen.values()["title"] == f"{FIRST}jx!"
