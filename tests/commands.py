@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.run import run
+from tests import forking
 from tests.examples import WHOLE
 from tests.patience import PATIENCE
 
@@ -22,7 +23,12 @@ from tests.patience import PATIENCE
 def memdeck(
     words: Sequence[str], *, cwd: Path, environ: Mapping[str, str], given: bytes = b"", process: bool = WHOLE
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run memdeck in a folder, with these variables only and some bytes on stdin; what it said is in the answer."""
+    """Run memdeck in a folder, with these variables only and some bytes on stdin; what it said is in the answer.
+
+    As a process that is one which was forked, unless all examples were asked for.
+    """
+    if process and not WHOLE and forking.possible(environ):
+        return forking.run(words, cwd=cwd, environ=environ, given=given)
     if process:
         return subprocess.run(
             [sys.executable, "-m", "app.main", *words],

@@ -14,6 +14,7 @@ import pytest
 
 from tests.app.cli.conftest import HOUSE
 from tests.app.cli.test_cli_trust import Person
+from tests.commands import memdeck
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 STATE = ".local/state"
@@ -34,10 +35,12 @@ def started(home: Path) -> Run:
     """Return a function that runs memdeck, or Python with `python=`, as a process in the home folder."""
 
     def call(*words: str, python: str = "", stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
-        command = ["-c", python] if python else ["-m", "app.main"]
         environ = {**os.environ, "PYTHONPATH": str(HOUSE), **variables}
+        if not python:
+            done = memdeck(words, cwd=home, environ=environ, given=stdin.encode(), process=True)
+            return subprocess.CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())
         return subprocess.run(
-            [sys.executable, *command, *words],
+            [sys.executable, "-c", python, *words],
             cwd=home,
             env=environ,
             input=stdin,

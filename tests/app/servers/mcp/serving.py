@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests import forking
 from tests.commands import memdeck as run_memdeck
 from tests.examples import WHOLE
 from tests.patience import PATIENCE, line_of
@@ -29,15 +30,21 @@ def environment(folder: Path) -> dict[str, str]:
 class Server:
     """One server and the client's ends of its pipes."""
 
-    def __init__(self, root: Path, *options: str, start: Sequence[str] = COMMAND) -> None:
-        """Start it in a workspace; its records lie beside that."""
-        self.process = subprocess.Popen(
-            [*start, "-w", str(root), *options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment(root.parent),
-        )
+    process: subprocess.Popen[bytes] | forking.Forked
+
+    def __init__(self, root: Path, *options: str, start: Sequence[str] = ()) -> None:
+        """Start it in a workspace, its records lie beside that; by a command, or forked where not all is asked for."""
+        environ = environment(root.parent)
+        if start or WHOLE or not forking.possible(environ):
+            self.process = subprocess.Popen(
+                [*(start or COMMAND), "-w", str(root), *options],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environ,
+            )
+        else:
+            self.process = forking.Forked(["mcp", "-w", str(root), *options], env=environ, loaded=forking.TOOLS)
         self._number = 0
 
     def write(self, data: bytes) -> None:
@@ -93,7 +100,7 @@ class Server:
 
 
 @contextmanager
-def serving(root: Path, *options: str, start: Sequence[str] = COMMAND) -> Iterator[Server]:
+def serving(root: Path, *options: str, start: Sequence[str] = ()) -> Iterator[Server]:
     """Run a server until the end of the block."""
     server = Server(root, *options, start=start)
     try:

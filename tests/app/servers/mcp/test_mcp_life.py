@@ -43,7 +43,7 @@ def test_requests_before_the_end_of_the_input_are_answered(tmp_path: Path) -> No
 @pytest.mark.thorough(but=("True-SIGTERM", "False-SIGHUP"))
 def test_a_signal_ends_it(tmp_path: Path, number: signal.Signals, loaded: bool) -> None:
     """A signal ends the server, while the SDK loads and afterwards, with the pipe open."""
-    with serving(make_workspace(tmp_path)) as server:
+    with serving(make_workspace(tmp_path), start=() if loaded else COMMAND) as server:
         if loaded:
             server.hello()
         else:
