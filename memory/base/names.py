@@ -2,6 +2,48 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
+# ASCII, and letters, dashes, quotation marks, arrows and pictures of which `unicodedata` makes nothing else, whatever
+# they stand beside of each other, and folding nothing in ASCII: the first and the last of each row. Not all there are, but
+# nearly all that titles have.
+_SETTLED = (
+    *(
+        "\0\x7f",
+        "\u00c0\u00d6",
+        "\u00d8\u00de",
+        "\u00e0\u00f6",
+        "\u00f8\u012f",
+        "\u0131\u0131",
+        "\u0141\u0148",
+        "\u014a\u017e",
+    ),
+    *(
+        "\u0391\u03a1",
+        "\u03a3\u03c9",
+        "\u0410\u044f",
+        "\u05d0\u05ea",
+        "\u0621\u063a",
+        "\u0641\u064a",
+        "\u200d\u200d",
+        "\u2013\u2014",
+    ),
+    *(
+        "\u2018\u201f",
+        "\u2022\u2022",
+        "\u2190\u21ff",
+        "\u2500\u27bf",
+        "\u3001\u3011",
+        "\u3041\u3096",
+        "\u30a1\u30fe",
+        "\u4e00\u9fff",
+    ),
+    *("\uac00\ud7a3", "\ufe0f\ufe0f", "\U0001f300\U0001f64f", "\U0001f680\U0001f6ff", "\U0001f900\U0001f9ff"),
+)
+_BOUNDS = [bound for first, last in _SETTLED for bound in (first, chr(ord(last) + 1))]
+_NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+"""ASCII for each of its forms that are as wide as Chinese, which writes its colons and brackets so."""
+
 
 def edit_distance(one: str, other: str, most: int) -> int:
     """Return how many letters to put in, take out, change or swap with the next make one word the other; `most` + 1
@@ -25,6 +67,22 @@ def alike(name: str) -> str:
     """Return what two names share that a person would take for one."""
     if name.isascii():
         return " ".join(name.lower().split())
-    import unicodedata
+    folded = name.casefold()
+    if not _is_settled(folded):
+        folded = name.translate(_NARROW).casefold()
+        if not _is_settled(folded):
+            # Its tables take longer to load than most commands need for all their names.
+            import unicodedata
 
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+            folded = unicodedata.normalize("NFKC", name).casefold()
+    return " ".join(folded.split())
+
+
+def folds_into_ascii(text: str) -> bool:
+    """Tell whether `alike`, or folding the case, may make ASCII of what is none in a text."""
+    return not (text.isascii() or _is_settled(text))
+
+
+def _is_settled(text: str) -> bool:
+    """Tell whether all letters of a text are settled ones; a pattern of so many rows would take long to compile."""
+    return all(bisect_right(_BOUNDS, letter) % 2 for letter in set(text))

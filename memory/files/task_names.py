@@ -9,9 +9,11 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from memory.base.names import folds_into_ascii
 from memory.base.patterns import late
 from memory.document.lines_and_headings import encode
 from memory.document.nodes import bare
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from .tasks.model import Task
 
 T = TypeVar("T")
-_BEYOND_ASCII = late(rb"\n#[^\n\x80-\xff]*[\x80-\xff]")
+_BEYOND_ASCII = late(rb"\n(#[^\n\x80-\xff]*[\x80-\xff][^\n]*)")
 
 
 class EntryColumns:
@@ -34,12 +36,20 @@ class EntryColumns:
     A function looks at nothing but its entry, so an answer stays true as long as the entry is the same object.
     """
 
-    __slots__ = ("_known", "entries")
+    __slots__ = ("_cut", "_entries", "_known")
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
-        """Nothing is asked yet."""
-        self.entries = tuple(entries)
+    def __init__(self, cut: Callable[[], Iterable[Entry]]) -> None:
+        """Nothing is asked yet, and no entry cut out of the file: `cut` returns them."""
+        self._cut = cut
+        self._entries: tuple[Entry, ...] | None = None
         self._known: dict[Callable[[Entry], Any], Sequence[Any]] = {}
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All entries; they are cut out when they are asked for first."""
+        if self._entries is None:
+            self._entries = tuple(self._cut())
+        return self._entries
 
     def of(self, function: Callable[[Entry], T]) -> Sequence[T]:
         """Return what a function says of each entry."""
@@ -101,11 +111,14 @@ class TaskNames:
         "sections",
     )
 
-    def __init__(self, file: str, document: Document, entries: Sequence[Entry]) -> None:
+    def __init__(self, file: str, document: Document, sections: Sequence[tuple[int, int]]) -> None:
         """Nothing is worked out yet."""
         self.file = file
         self.document = document
-        self.columns = EntryColumns(entries)
+        self.sections = sections
+        """Where the tasks of each section begin, and the index of the section in the document."""
+        parts = [document.section(section) for _, section in sections]
+        self.columns = EntryColumns(lambda: chain.from_iterable(part.entries for part in parts))
         self._twins: dict[int, str] | None = None
         self._goes_on: set[int] = set()
         self._hexes: Sequence[str] | None = None
@@ -114,13 +127,16 @@ class TaskNames:
         self._asked = 0
         self.headings: dict[int, str] = {}
         """The headings of sections that have no name here, by the index of the section."""
-        self.sections: list[tuple[int, int]] = [(0, 0)]
-        """Where the tasks of each section begin, and the index of the section in the document."""
 
     def at(self, index: int) -> tuple[int, int]:
         """Return where a task stands in the document: the index of its section, and its own in there."""
         start, section = self.sections[bisect_right(self.sections, index, key=itemgetter(0)) - 1]
         return section, index - start
+
+    def entry(self, index: int) -> Entry:
+        """Return the entry of one task; those of other sections are not cut out for it."""
+        section, number = self.at(index)
+        return self.document.section(section).entries[number]
 
     def inherit(self, before: TaskNames) -> None:
         """Take what is known of the same entries, and of twins that are the same."""
@@ -158,7 +174,7 @@ class TaskNames:
     def identity(self, index: int) -> str:
         """Return the ten hex digits of one task."""
         known = self.columns.known(task_identity)
-        return identity_of(self.columns.entries[index]) if known is None else known[index]
+        return identity_of(self.entry(index)) if known is None else known[index]
 
     def identities(self) -> Sequence[str]:
         """Return the identity of each task, in file order."""
@@ -174,22 +190,21 @@ class TaskNames:
 
     def long_hex(self, index: int) -> str:
         """Return the digits that no other task of the file has."""
-        return self._twin_of(index) or tell_apart(self.identity(index), [bare(self.columns.entries[index])])[0]
+        return self._twin_of(index) or tell_apart(self.identity(index), [bare(self.entry(index))])[0]
 
     def twin_hex(self, index: int) -> str | None:
         """Return the long digits of a task whose identity names another one as well, else None.
 
         The completed runs of a recurring task are always named by them: the identity is the open one's.
         """
-        entry = self.columns.entries[index]
-        if is_run(entry):
+        if is_run(self.entry(index)):
             return self.long_hex(index)
         digits = self._twin_of(index)
         return None if index in self._goes_on else digits
 
     def _look_at(self, group: Sequence[int]) -> None:
         """Note the one task of a group of twins of which all others are completed runs."""
-        others = [place for place in group if not is_run(self.columns.entries[place])]
+        others = [place for place in group if not is_run(self.entry(place))]
         if len(others) == 1:
             self._goes_on.add(others[0])
 
@@ -206,7 +221,7 @@ class TaskNames:
 
     def _look_for_twins(self, index: int) -> str | None:
         """Answer for one task: only those that have its title somewhere are looked into."""
-        entries, known = self.columns.entries, self.columns.known(task_identity)
+        known = self.columns.known(task_identity)
         self._asked += _LOOK
         group: list[int] = []
         if known is not None:
@@ -214,7 +229,8 @@ class TaskNames:
             if known.count(known[index]) > 1:
                 group = _places(known, known[index])
         else:
-            title, created = entries[index].memo(Head).title, created_of(entries[index])
+            entry = self.entry(index)
+            title, created = entry.memo(Head).title, created_of(entry)
             source = encode(title)
             # Nearly every title stands in the file once, which one look at its bytes tells.
             if _is_once(self.document.dump(), source):
@@ -222,14 +238,14 @@ class TaskNames:
             else:
                 group = [
                     place
-                    for place, other in enumerate(entries)
+                    for place, other in enumerate(self.columns.entries)
                     if source in other.raw and other.memo(Head).title == title and created_of(other) == created
                 ]
         if len(group) < 2:
             self._alone.add(index)
             return None
         self._look_at(group)
-        digits = tell_apart(self.identity(index), [bare(entries[place]) for place in group])
+        digits = tell_apart(self.identity(index), [bare(self.entry(place)) for place in group])
         return digits[group.index(index)]
 
     def name_all(self) -> None:
@@ -311,27 +327,37 @@ def may_have_twin(document: Document, heading: str) -> bool:
     from memory.base.names import alike
 
     wanted = alike(split_priority(heading)[1])
-    word = wanted.partition(" ")[0].encode("utf-8", "surrogateescape")
+    word = wanted.partition(" ")[0]
     data = document.dump()
     if not word or b"\r" in data or not word.isascii():
         return True
     if not data.endswith(b"\n"):
         data += b"\n"
-    lines = [data[at : data.index(b"\n", at)] for at in _heading_places(data, word)]
+    lines = [data[at : data.index(b"\n", at)] for at in heading_places(data, word, alike)]
     return sum(wanted in alike(line.decode("utf-8", "surrogateescape")) for line in lines) > 1
 
 
-def _heading_places(data: bytes, word: bytes) -> list[int]:
-    """Return where the headings begin that hold a word, in any case, or letters outside of ASCII, in their order."""
-    lower, places = data.lower(), set[int]()
-    at = lower.find(word)
+def heading_places(data: bytes, wanted: str, fold: Callable[[str], str]) -> list[int]:
+    """Return where the headings begin that hold a text of small ASCII letters once they are folded, in their order.
+
+    `fold` makes small letters of those of ASCII, and nothing in ASCII of others but of those that `folds_into_ascii`
+    knows.
+    """
+    small, lower, places = wanted.encode(), data.lower(), set[int]()
+    at = lower.find(small)
     while at >= 0:
         begin = lower.rfind(b"\n", 0, at) + 1
         if lower.startswith(b"#", begin):
             places.add(begin)
-        at = lower.find(word, at + 1)
-    # Only letters outside of ASCII are taken for others.
-    places.update(found.start() + 1 for found in _BEYOND_ASCII.finditer(data))
+        at = lower.find(small, at + 1)
+    beyond = [(found.start(1), found[1]) for found in _BEYOND_ASCII.finditer(data)]
+    if data.startswith(b"#"):
+        beyond.append((0, data.partition(b"\n")[0]))
+    text = b"\n".join([line for _, line in beyond]).decode("utf-8", "surrogateescape")
+    # Nearly always it is a dash, an accent or a picture.
+    if folds_into_ascii(text):
+        lines = zip(beyond, text.split("\n"), strict=True)
+        places.update(begin for (begin, _), line in lines if folds_into_ascii(line) and wanted in fold(line))
     return sorted(places)
 
 

@@ -164,7 +164,8 @@ def look_up(
     ref = read_ref(name)
     find = by_digits or (lambda items, digits: [item for item in items if fits(item, digits)])
     for pool in pools:
-        items = list(pool())
+        asked = pool()
+        items = asked if isinstance(asked, Sequence) else list(asked)
         found: list[T] = []
         if ref is not None:
             scope, digits = ref

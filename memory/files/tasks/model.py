@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memory.document.lines_and_headings import decode
 from memory.files.refs.refs import SHORT, fits, look_up
-from memory.files.task_names import TaskNames, task_identity
+from memory.files.task_names import TaskNames, heading_places, task_identity
 
 from .on_demand import Tasks
 from .values import (
@@ -54,6 +55,8 @@ __all__ = [
     "read_tasks",
     "split_priority",
 ]
+ARCHIVE = "archive/"
+"""Where the files of the archive stand in the memory folder."""
 DueState = Literal["overdue", "today", "week", "later"]
 _NOTHING: dict[str, Any] = dict.fromkeys(
     (
@@ -318,18 +321,20 @@ class TaskList:
 
     def __init__(self, file: str, document: Document) -> None:
         """Wrap the entries; nothing inside them is read."""
-        sections = [(index, name, part.entries, heading) for index, name, heading, part in task_places(document)]
-        # What the tasks share knows none of them: a list that nobody looks at any more goes at once, with its document.
-        names = self.names = TaskNames(file, document, [entry for _, _, entries, _ in sections for entry in entries])
-        names.headings = {index: heading for index, _, _, heading in sections if heading is not None}
         self._ranges: list[tuple[SectionName, int, int, int]] = []
+        headings: dict[int, str] = {}
         stop = 0
-        for section, name, entries, _ in sections:
-            shown: SectionName = "archived" if self.archived else name
-            start, stop = stop, stop + len(entries)
+        for section, name, heading, part in task_places(document):
+            shown: SectionName = "archived" if file.startswith(ARCHIVE) else name
+            start, stop = stop, stop + len(part)
             self._ranges.append((shown, section, start, stop))
-        names.sections = [(start, section) for _, section, start, _ in self._ranges]
-        self.tasks = Tasks.of_entries(names.columns.entries, partial(_made, names, tuple(self._ranges)))
+            if heading is not None:
+                headings[section] = heading
+        # What the tasks share knows none of them: a list that nobody looks at any more goes at once, with its document.
+        names = self.names = TaskNames(file, document, [(start, section) for _, section, start, _ in self._ranges])
+        names.headings = headings
+        columns = names.columns
+        self.tasks = Tasks.of_file(stop, lambda: columns.entries, partial(_made, names, tuple(self._ranges)))
 
     def __iter__(self) -> Iterator[Task]:
         """Iterate in file order."""
@@ -352,7 +357,7 @@ class TaskList:
     @property
     def archived(self) -> bool:
         """Whether it is the file of an archive."""
-        return self.file.startswith("archive/")
+        return self.file.startswith(ARCHIVE)
 
     @property
     def columns(self) -> EntryColumns:
@@ -397,6 +402,30 @@ class TaskList:
             found += [top + line for line in self.document.section(section).entry_lines()[: stop - start]]
         return found
 
+    def likely(self, part: str) -> Sequence[Task]:
+        """Return the tasks whose heading line contains a casefolded text, all where that is not told at once.
+
+        The bytes of the file tell, and no other task is made, nor any entry of a section that has none of them cut out.
+        """
+        document, data = self.document, self.document.dump()
+        if not part.isascii() or document.bom or b"\r" in data:
+            return self.tasks
+        places = heading_places(data, part, str.casefold)
+        begin, begins = len(document.bom) + len(document.front_raw), {}
+        for index, section in document.all_sections():
+            begins[index] = begin
+            begin += section.size()
+        found: list[int] = []
+        for _, index, start, stop in self._ranges:
+            section, begin = document.section(index), begins[index]
+            inside = places[bisect_left(places, begin) : bisect_left(places, begin + section.size())]
+            offsets = section.offsets() if inside else []
+            for place in inside:
+                number = bisect_left(offsets, place - begin)
+                if number < stop - start and offsets[number] == place - begin:
+                    found.append(start + number)
+        return self.tasks.pick(found)
+
     def task_of(self, entry: Entry | None) -> Task | None:
         """Return the task of an entry that is this very object, None where there is none."""
         return next((task for task in self.tasks if task.entry is entry), None)
@@ -424,11 +453,11 @@ def _made(
     names: TaskNames, ranges: Sequence[tuple[SectionName, int, int, int]], first: int, last: int
 ) -> Iterator[Task]:
     """Yield the tasks from one place in the file to another."""
-    entries = names.columns.entries
-    for shown, _, start, stop in ranges:
+    for shown, section, start, stop in ranges:
         low, high = max(first, start), min(last, stop)
         if low < high:
-            yield from map(Task, repeat(names), count(low), repeat(shown), entries[low:high])
+            entries = names.document.section(section).entries[low - start : high - start]
+            yield from map(Task, repeat(names), count(low), repeat(shown), entries)
 
 
 def read_tasks(file: str, document: Document) -> TaskList:
@@ -444,10 +473,15 @@ def find_task(snapshot: Files, text: str, *, archived: bool = False) -> Task:
     """
     files = snapshot if archived else snapshot.readable()
     archive = lambda: (task for tasks in files.archived("tasks", read_tasks) for task in tasks.tasks)  # noqa: E731
-    pools: list[Callable[[], Iterable[Task]]] = [
-        lambda: snapshot.view("tasks.md", read_tasks).tasks,
-        *([archive] if archived else ()),
-    ]
+    pools: list[Callable[[], Iterable[Task]]] = [lambda: listed().tasks, *([archive] if archived else ())]
+
+    def listed() -> TaskList:
+        return snapshot.view("tasks.md", read_tasks)
+
+    def titled(tasks: Sequence[Task], part: str) -> Sequence[Task]:
+        known = listed()
+        return _titled(known.likely(part) if tasks is known.tasks else tasks, part)
+
     return look_up(
         text,
         KIND,
@@ -455,7 +489,7 @@ def find_task(snapshot: Files, text: str, *, archived: bool = False) -> Task:
         pools,
         _by_digits,
         None if archived else archive,
-        _titled,
+        titled,
         past=snapshot.past,
         is_open=lambda task: task.section in ("pending", "in-progress"),
         remark=snapshot.remark,

@@ -17,14 +17,21 @@ _MANY = 4  # Who goes through more than this part of all tasks has all of them m
 class _Made:
     """The tasks of one file that were made so far; each is made once, whichever thread asks for it first."""
 
-    __slots__ = ("_all", "_lock", "_make", "_some", "entries")
+    __slots__ = ("_all", "_cut", "_lock", "_make", "_some", "size")
 
-    def __init__(self, entries: Sequence[Entry], make: Callable[[int, int], Iterable[Task]]) -> None:
-        self.entries = entries
+    def __init__(
+        self, size: int, cut: Callable[[], Sequence[Entry]], make: Callable[[int, int], Iterable[Task]]
+    ) -> None:
+        self.size = size
+        self._cut = cut
         self._make = make
         self._some: dict[int, Task] = {}
         self._all: tuple[Task, ...] | None = None
         self._lock = allocate_lock()
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        return self._cut()
 
     def one(self, number: int) -> Task:
         every = self._all
@@ -44,7 +51,7 @@ class _Made:
         if self._all is None:
             with self._lock:
                 if self._all is None:
-                    every = list(self._make(0, len(self.entries)))
+                    every = list(self._make(0, self.size))
                     for number, task in self._some.items():
                         every[number] = task
                     self._all = tuple(every)
@@ -57,19 +64,21 @@ class Tasks(Sequence["Task"]):
     __slots__ = ("_made", "_numbers")
 
     def __init__(self, made: _Made, numbers: Sequence[int]) -> None:
-        """Name the tasks by their places in the file; `of_entries` is the way to the first ones."""
+        """Name the tasks by their places in the file; `of_file` is the way to the first ones."""
         self._made = made
         self._numbers = numbers
 
     @classmethod
-    def of_entries(cls, entries: Sequence[Entry], make: Callable[[int, int], Iterable[Task]]) -> Tasks:
-        """Return the tasks of all entries of a file; `make` makes those from one place to another."""
-        return cls(_Made(entries, make), range(len(entries)))
+    def of_file(
+        cls, size: int, cut: Callable[[], Sequence[Entry]], make: Callable[[int, int], Iterable[Task]]
+    ) -> Tasks:
+        """Return all tasks of a file: `cut` returns the entry of each, `make` makes those from one place to another."""
+        return cls(_Made(size, cut, make), range(size))
 
     def pick(self, numbers: Iterable[int]) -> Tasks:
         """Return some of these tasks, by their places among them, in that order."""
         mine = self._numbers
-        whole = isinstance(mine, range) and mine == range(len(self._made.entries))
+        whole = isinstance(mine, range) and mine == range(self._made.size)
         return Tasks(self._made, tuple(numbers) if whole else tuple([mine[number] for number in numbers]))
 
     @property
@@ -97,7 +106,7 @@ class Tasks(Sequence["Task"]):
     def __iter__(self) -> Iterator[Task]:
         """Iterate in order."""
         made, numbers = self._made, self._numbers
-        if len(numbers) * _MANY < len(made.entries):
+        if len(numbers) * _MANY < made.size:
             return map(made.one, numbers)
         every = made.all()
         return (

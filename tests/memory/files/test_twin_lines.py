@@ -44,3 +44,37 @@ def test_a_title_of_its_own_is_told_from_the_lines() -> None:
     document = parse(b"## Pending\n\n### [HIGH] Buy stamps\n- notes: buy stamps\n\n### other \xc3\xa9\n\n### Buy milk")
     assert not may_have_twin(document, "[HIGH] Buy stamps")
     assert may_have_twin(parse(document.dump() + b"\n### [LOW] buy  Stamps"), "[HIGH] Buy stamps")
+
+
+@given(
+    st.sampled_from(["", "\ufeff", "---\ntype: task-list\n---\n"]),
+    st.lists(
+        st.tuples(st.sampled_from(["## Pending\n", "## Completed\n", "## Ideas\n", ""]), HEADS, TITLES), max_size=8
+    ),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["buy", "Buy Stamps", "x", "strasse", "ss", "é", "high", "ime"]),
+)
+def test_a_part_of_a_title_finds_what_it_fits(
+    front: str, parts: list[tuple[str, str, str]], newline: str, part: str
+) -> None:
+    """The tasks that the bytes of a file leave are all whose title has a text in it, in their order."""
+    text = front + "".join(f"{section}{head}{title}\n- created: 2024-01-01\n" for section, head, title in parts)
+    tasks = TaskList("tasks.md", parse(text.replace("\n", newline).encode()))
+    wanted = part.casefold()
+    likely = tasks.likely(wanted)
+    assert [task for task in likely if wanted in task.title.casefold()] == [
+        task for task in tasks if wanted in task.title.casefold()
+    ]
+
+
+def test_one_task_is_found_by_its_title_without_reading_the_others() -> None:
+    """Of a section that has nothing of the title no entry is cut out, neither for the task nor for its ref."""
+    document = parse(b"## Pending\n\n### Buy stamps\n\n### Ring Ann \xc3\xa9\n\n## Completed\n\n### Buy milk\n")
+    tasks = TaskList("tasks.md", document)
+    likely = tasks.likely("stamps")
+    assert len(likely) == 1
+    found = likely[0]
+    assert (found.title, found.at) == ("Buy stamps", (0, 0))
+    assert found.ref == TaskList("tasks.md", parse(document.dump())).ref_of(0)
+    assert [section._entries is None for section in document.sections] == [False, True]
+    assert found is tasks.tasks[0]
