@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 
 # ASCII, and letters, dashes, quotation marks, arrows and pictures of which `unicodedata` makes nothing else, whatever
-# they stand beside of each other, and folding nothing in ASCII: the first and the last of each row. Not all there are, but
-# nearly all that titles have.
+# they stand beside of each other, and folding nothing in ASCII: the first and the last of each row. They are by far not
+# all there are, but nearly all that titles have.
 _SETTLED = (
     *(
         "\0\x7f",
@@ -40,7 +40,7 @@ _SETTLED = (
     ),
     *("\uac00\ud7a3", "\ufe0f\ufe0f", "\U0001f300\U0001f64f", "\U0001f680\U0001f6ff", "\U0001f900\U0001f9ff"),
 )
-_BOUNDS = [bound for first, last in _SETTLED for bound in (first, chr(ord(last) + 1))]
+_BOUNDS = [bound for row in _SETTLED for bound in (row[0], chr(ord(row[1]) + 1))]
 _NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 """ASCII for each of its forms that are as wide as Chinese, which writes its colons and brackets so."""
 
@@ -68,9 +68,9 @@ def alike(name: str) -> str:
     if name.isascii():
         return " ".join(name.lower().split())
     folded = name.casefold()
-    if not _is_settled(folded):
+    if unsettled(folded):
         folded = name.translate(_NARROW).casefold()
-        if not _is_settled(folded):
+        if unsettled(folded):
             # Its tables take longer to load than most commands need for all their names.
             import unicodedata
 
@@ -78,11 +78,9 @@ def alike(name: str) -> str:
     return " ".join(folded.split())
 
 
-def folds_into_ascii(text: str) -> bool:
-    """Tell whether `alike`, or folding the case, may make ASCII of what is none in a text."""
-    return not (text.isascii() or _is_settled(text))
+def unsettled(text: str) -> set[str]:
+    """Return the letters of a text of which `alike`, or folding the case, may make others that are in ASCII.
 
-
-def _is_settled(text: str) -> bool:
-    """Tell whether all letters of a text are settled ones; a pattern of so many rows would take long to compile."""
-    return all(bisect_right(_BOUNDS, letter) % 2 for letter in set(text))
+    A pattern of so many rows would take longer to compile than a file's titles to look at.
+    """
+    return {letter for letter in set(text) if not bisect_right(_BOUNDS, letter) % 2}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from memory.named_tuple import NamedTuple
+
+from .patterns import late
 
 Level = Literal["error", "warning", "note"]
 
 
-_BYTE = re.compile(r"(?<!\\)((?:\\\\)*)\\udc([89a-f][0-9a-f])")
+_BYTE = late(r"(?<!\\)((?:\\\\)*)\\udc([89a-f][0-9a-f])")
 """A byte as `repr` writes it, behind no backslash that stands for itself."""
 
 

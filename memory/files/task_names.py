@@ -13,9 +13,8 @@ from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from memory.base.names import folds_into_ascii
 from memory.base.patterns import late
-from memory.document.lines_and_headings import encode
+from memory.document.lines_and_headings import decode, encode
 from memory.document.nodes import bare
 
 from .refs.refs import tell_apart
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from .tasks.model import Task
 
 T = TypeVar("T")
-_BEYOND_ASCII = late(rb"\n(#[^\n\x80-\xff]*[\x80-\xff][^\n]*)")
+_HEADING = late(rb"\n#[^\n]*")
 
 
 class EntryColumns:
@@ -333,32 +332,26 @@ def may_have_twin(document: Document, heading: str) -> bool:
         return True
     if not data.endswith(b"\n"):
         data += b"\n"
-    lines = [data[at : data.index(b"\n", at)] for at in heading_places(data, word, alike)]
-    return sum(wanted in alike(line.decode("utf-8", "surrogateescape")) for line in lines) > 1
+    return sum(wanted in alike(line) for line in _heading_lines(data, word)) > 1
 
 
-def heading_places(data: bytes, wanted: str, fold: Callable[[str], str]) -> list[int]:
-    """Return where the headings begin that hold a text of small ASCII letters once they are folded, in their order.
+def _heading_lines(data: bytes, word: str) -> list[str]:
+    """Return the headings in which a person may find a word of small ASCII letters."""
+    from memory.base.names import unsettled
 
-    `fold` makes small letters of those of ASCII, and nothing in ASCII of others but of those that `folds_into_ascii`
-    knows.
-    """
-    small, lower, places = wanted.encode(), data.lower(), set[int]()
+    small, lower, places = word.encode(), data.lower(), set[int]()
     at = lower.find(small)
     while at >= 0:
         begin = lower.rfind(b"\n", 0, at) + 1
         if lower.startswith(b"#", begin):
             places.add(begin)
         at = lower.find(small, at + 1)
-    beyond = [(found.start(1), found[1]) for found in _BEYOND_ASCII.finditer(data)]
-    if data.startswith(b"#"):
-        beyond.append((0, data.partition(b"\n")[0]))
-    text = b"\n".join([line for _, line in beyond]).decode("utf-8", "surrogateescape")
-    # Nearly always it is a dash, an accent or a picture.
-    if folds_into_ascii(text):
-        lines = zip(beyond, text.split("\n"), strict=True)
-        places.update(begin for (begin, _), line in lines if folds_into_ascii(line) and wanted in fold(line))
-    return sorted(places)
+    lines = [decode(data[at : data.index(b"\n", at)]) for at in places]
+    # Only letters outside of ASCII are taken for others, and nearly always it is a dash, an accent or a picture.
+    headings = [data.partition(b"\n")[0], *_HEADING.findall(data)]
+    beyond = decode(b"".join([line for line in headings if not line.isascii()])).split("\n")
+    odd = unsettled("".join(beyond))
+    return lines + [line for line in beyond if not odd.isdisjoint(line) and word not in line.lower()] if odd else lines
 
 
 def twins_of(tasks: Iterable[Task], title: str) -> list[Task]:

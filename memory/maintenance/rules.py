@@ -6,7 +6,6 @@ is strict. It counts by the instant where a value has a time, by calendar days i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta, tzinfo
 from functools import lru_cache
@@ -39,7 +38,7 @@ PLAN_AGE = timedelta(hours=24)
 _OPEN = "a code fence or HTML block in it is never closed"
 _AHEAD = "it is dated in the future"
 # The line of `completed` where nothing could hide it and no line continues it.
-_COMPLETED = re.compile(rb"\n- {1,4}completed:(?: ([^\r\n]*))?(?=\r?\n[^ \t\r\n]|\r?\n?\Z)")
+_COMPLETED = late(rb"\n- {1,4}completed:(?: ([^\r\n]*))?(?=\r?\n[^ \t\r\n]|\r?\n?\Z)")
 _USUAL = b"\n- completed:"
 # The same with a date, alone or with a time that makes it a moment of that very day in the workspace's zone.
 _DAY_LINE = late(

@@ -143,6 +143,7 @@ def look_up(
     by_digits: Callable[[Iterable[T], str], Iterable[T]] | None = None,
     read_only: Callable[[], Iterable[T]] | None = None,
     titled: Callable[[Sequence[T], str], Sequence[T]] | None = None,
+    spelled: Callable[[Sequence[T], str], Sequence[T]] | None = None,
     *,
     past: Past | None = None,
     is_open: Callable[[T], bool] | None = None,
@@ -154,8 +155,9 @@ def look_up(
     ref `kind#…` may be spelled with a file's name, which then is the only one looked at. A whole title, spelled
     exactly, wins over titles that merely contain it; where it fits one item that `is_open` and others that are not,
     it means the open one, and `remark` is told so. `titled` leaves out items whose titles surely do not contain a
-    casefolded text, where that is quicker than reading them. `read_only` is asked for nothing but the advice of the
-    error: a ref may stand where no edit reaches. `past` is asked what became of a ref that fits nothing.
+    casefolded text, `spelled` those whose titles surely are no such text, where that is quicker than reading them.
+    `read_only` is asked for nothing but the advice of the error: a ref may stand where no edit reaches. `past` is asked
+    what became of a ref that fits nothing.
     Raises NotFoundError `<noun>.not_found`, `<noun>.archived`, `<noun>.gone` (removed) or `<noun>.renamed`, and
     AmbiguousError `<noun>.ambiguous` whose `candidates` hold ref (in its longer form), title, file and line of each
     that fits, and whose `choices` hold the same for people.
@@ -176,9 +178,10 @@ def look_up(
             found = list(find(scoped, digits))
         if not found and name and (ref is None or ref[0] is None):
             part = name.casefold()
-            likely = items if titled is None else titled(items, part)
+            likely = items if spelled is None else spelled(items, name)
             found = [item for item in likely if item.title == name]
             if not found:
+                likely = items if titled is None else titled(items, part)
                 found = [item for item in likely if part in item.title.casefold()]
             open_ones = [item for item in found if is_open is not None and is_open(item)]
             if len(open_ones) == 1 < len(found):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
@@ -10,9 +10,9 @@ from itertools import chain, count, groupby, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
-from memory.document.lines_and_headings import decode
+from memory.document.lines_and_headings import decode, encode
 from memory.files.refs.refs import SHORT, fits, look_up
-from memory.files.task_names import TaskNames, heading_places, task_identity
+from memory.files.task_names import TaskNames, task_identity
 
 from .on_demand import Tasks
 from .values import (
@@ -57,6 +57,7 @@ __all__ = [
 ]
 ARCHIVE = "archive/"
 """Where the files of the archive stand in the memory folder."""
+_OFTEN = 64  # A text that stands in a file more often than this tells too little.
 DueState = Literal["overdue", "today", "week", "later"]
 _NOTHING: dict[str, Any] = dict.fromkeys(
     (
@@ -402,28 +403,29 @@ class TaskList:
             found += [top + line for line in self.document.section(section).entry_lines()[: stop - start]]
         return found
 
-    def likely(self, part: str) -> Sequence[Task]:
-        """Return the tasks whose heading line contains a casefolded text, all where that is not told at once.
+    def spelled(self, title: str) -> Sequence[Task]:
+        """Return the tasks that have a text somewhere: among them are all of that title.
 
-        The bytes of the file tell, and no other task is made, nor any entry of a section that has none of them cut out.
+        The bytes of the file tell: no other task is made, nor any entry of a section that has none of them cut out.
         """
-        document, data = self.document, self.document.dump()
-        if not part.isascii() or document.bom or b"\r" in data:
+        document, data, wanted = self.document, self.document.dump(), encode(title)
+        if data.count(wanted) > _OFTEN:
             return self.tasks
-        places = heading_places(data, part, str.casefold)
         begin, begins = len(document.bom) + len(document.front_raw), {}
         for index, section in document.all_sections():
             begins[index] = begin
             begin += section.size()
         found: list[int] = []
-        for _, index, start, stop in self._ranges:
+        for _, index, start, _ in self._ranges:
             section, begin = document.section(index), begins[index]
-            inside = places[bisect_left(places, begin) : bisect_left(places, begin + section.size())]
-            offsets = section.offsets() if inside else []
-            for place in inside:
-                number = bisect_left(offsets, place - begin)
-                if number < stop - start and offsets[number] == place - begin:
+            end = begin + section.size()
+            place = data.find(wanted, begin, end)
+            offsets = section.offsets() if place >= 0 else []
+            while place >= 0:
+                number = bisect_right(offsets, place - begin) - 1
+                if number >= 0 and found[-1:] != [start + number]:
                     found.append(start + number)
+                place = data.find(wanted, place + 1, end)
         return self.tasks.pick(found)
 
     def task_of(self, entry: Entry | None) -> Task | None:
@@ -478,9 +480,9 @@ def find_task(snapshot: Files, text: str, *, archived: bool = False) -> Task:
     def listed() -> TaskList:
         return snapshot.view("tasks.md", read_tasks)
 
-    def titled(tasks: Sequence[Task], part: str) -> Sequence[Task]:
+    def spelled(tasks: Sequence[Task], name: str) -> Sequence[Task]:
         known = listed()
-        return _titled(known.likely(part) if tasks is known.tasks else tasks, part)
+        return known.spelled(name) if tasks is known.tasks else tasks
 
     return look_up(
         text,
@@ -489,7 +491,8 @@ def find_task(snapshot: Files, text: str, *, archived: bool = False) -> Task:
         pools,
         _by_digits,
         None if archived else archive,
-        titled,
+        _titled,
+        spelled,
         past=snapshot.past,
         is_open=lambda task: task.section in ("pending", "in-progress"),
         remark=snapshot.remark,
