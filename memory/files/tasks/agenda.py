@@ -59,6 +59,8 @@ class Agenda:
         self._recurring: list[tuple[str, Task, date]] = []
         self._order: list[date] | None = None
         self._known: dict[str, tuple[date, time | None, bool] | None] = {}
+        self._due = _midnight(self.today + timedelta(days=1), zone)
+        self._until: datetime | None = None
         for task in tasks:
             raw = task.entry.raw
             if task.section == "completed":
@@ -97,7 +99,19 @@ class Agenda:
         at = None
         if moment.instant is not None:
             at = moment.instant.astimezone(self.zone).time().replace(second=0, microsecond=0)
-        return moment.date, at, moment.is_overdue(self.now, self.zone)
+        due = moment.due_at(self.zone)
+        if due > self.now:
+            self._due = min(self._due, due)
+        return moment.date, at, due <= self.now
+
+    def lasts(self, now: datetime) -> bool:
+        """Tell whether the same tasks have the same agenda at a later time: no day ended, nothing was due nor ran."""
+        if self._until is None:
+            # As many as are worked out: more are not shown.
+            expressions = list(dict.fromkeys(expression for expression, _, _ in self._recurring))[:MAX_EXPRESSIONS]
+            runs = [run for expression in expressions if (run := self._first_run(expression, self.now)) is not None]
+            self._until = min([self._due, *runs])
+        return self.now <= now < self._until
 
     def between(self, first: date, last: date) -> list[Occasion]:
         """Return what stands on the days from `first` to `last`, in their order; recurrences only after now.
@@ -147,21 +161,23 @@ class Agenda:
             yield runs[expression], task, due
 
     def _runs(self, expression: str, first: date, last: date) -> list[datetime]:
-        from memory.base.cron import BadCron, next_runs
-
         found: list[datetime] = []
         after = max(self.now, _midnight(first, self.zone) - timedelta(seconds=1))
+        while (run := self._first_run(expression, after)) is not None and run.date() <= last:
+            if run.date() >= first:
+                found.append(run)
+            # What runs every five minutes is one line a day.
+            after = _midnight(run.date() + timedelta(days=1), self.zone) - timedelta(seconds=1)
+        return found
+
+    def _first_run(self, expression: str, after: datetime) -> datetime | None:
+        """Return the next run after a time, in the zone; None where there is none, or the expression is wrong."""
+        from memory.base.cron import BadCron, next_runs
+
         try:
-            while True:
-                run = next_runs(expression, after, self.zone)[0]
-                if run.date() > last:
-                    return found
-                if run.date() >= first:
-                    found.append(run)
-                # What runs every five minutes is one line a day.
-                after = _midnight(run.date() + timedelta(days=1), self.zone) - timedelta(seconds=1)
+            return next_runs(expression, after, self.zone)[0]
         except (BadCron, IndexError):
-            return found
+            return None
 
 
 def _is_often(runs: list[datetime]) -> bool:

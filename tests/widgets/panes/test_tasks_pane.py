@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
 from memory.document import Document, parse
-from memory.files.snapshot import Snapshot
+from memory.files.snapshot import Snapshot, Views
 from memory.files.tasks.model import Task
 from tests.fixture_files import SAMPLE
 from tests.widgets.harness import Harness, screen_text
@@ -33,6 +33,10 @@ class Files:
     def document(self, name: str) -> Document | None:
         """The file."""
         return self._documents.get(name)
+
+    def put(self, name: str, text: str) -> None:
+        """Give a file another text."""
+        self._documents[name] = parse(text.encode())
 
     def archives(self) -> Sequence[str]:
         """None."""
@@ -226,3 +230,27 @@ async def test_changed_tasks_flash_and_the_cursor_stays() -> None:
         await pilot.pause()
         assert (pane.current().title, pane.current().section) == ("a", "in-progress")
         assert {row.item.title for row in pane.line_list.flashing} == {"a", "new"}
+
+
+async def test_the_clock_alone_reads_no_dates_again() -> None:
+    """A look at tasks that did not change has the agenda of before, until the day or the tasks are others."""
+    pane = TasksPane()
+    views = Views()
+    files = Files({"tasks.md": "## Pending\n\n### a\n- due: 2024-01-18\n", "config.md": "- timezone: UTC\n"})
+    async with Harness(lambda: [pane]).run_test(size=(80, 20)) as pilot:
+
+        def agenda(now: datetime) -> object:
+            contents = pane.read(Snapshot(files, lambda: UTC, views), now)
+            pane.put(contents, flash=False)
+            return contents.beside
+
+        pane.show_view("calendar")
+        first = agenda(NOW)
+        await pilot.pause()
+        assert first is not None
+        assert agenda(NOW + timedelta(seconds=30)) is first
+        assert agenda(NOW + timedelta(hours=2)) is first
+        tomorrow = agenda(NOW + timedelta(days=1))
+        assert tomorrow is not first
+        files.put("tasks.md", "## Pending\n\n### a\n- due: 2024-01-19\n")
+        assert agenda(NOW + timedelta(days=1)) is not tomorrow

@@ -182,7 +182,11 @@ class TaskViews(Pane):
         contents = super().read(snapshot, now)
         if self.view_name == "calendar" or self.wants_agenda:
             # Taken with the rows: until then a key means those that are shown, and their dates.
-            return contents._replace(beside=self._make_agenda(snapshot, now))
+            known = self._agenda
+            same = known is not None and known[0].tasks is snapshot.tasks and known[1].zone == snapshot.zone
+            # Most looks are those of the clock: where nothing changed, the dates of all tasks need not be read again.
+            agenda = known[1] if known is not None and same and known[1].lasts(now) else None
+            return contents._replace(beside=agenda or self._make_agenda(snapshot, now))
         return contents
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
