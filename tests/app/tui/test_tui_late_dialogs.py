@@ -11,13 +11,14 @@ from textual.events import Key
 from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
+from app.tui.commands.steps import Find, OpenDialog
 from app.tui.keys import type_ahead as typing_ahead
 from memory.files.tasks.edits import edit_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, send, settle, type_text
 from tests.patience import PATIENCE, within
 from tests.reviewing import let_agents
-from widgets.dialogs.dialogs import Prompt
+from widgets.dialogs.dialogs import Preview, Prompt
 from widgets.dialogs.entry_history import EntryHistory
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
@@ -152,3 +153,29 @@ async def test_a_conflict_waits_for_a_dialog_that_is_typed_in(workspace: Workspa
         await press(pilot, "escape")
         assert isinstance(app.screen, Form)
         assert app.screen.values()["assigned"] == "heartbeatMine"
+
+
+async def test_keys_behind_an_answer_wait_for_what_it_leads_to(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line is answered and what it asks for is looked for: Esc behind it leaves what is found, `j` is the list's."""
+    shown: list[Preview] = []
+
+    def found(_: object) -> OpenDialog:
+        shown.append(Preview("Found", ()))
+        return OpenDialog(shown[-1], waited="What was found")
+
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        before = app.navigation.pane.line_list.position
+        app.perform(OpenDialog(Prompt("Look for"), lambda _: Find(lambda: None, found)))
+        await settle(pilot)
+        with asking(app, monkeypatch):
+            for key in ("q", "enter", "escape", "j"):
+                send(pilot, key)
+            await pilot.pause()
+            assert not shown
+        await settle(pilot)
+        assert shown
+        assert app.screen is app.main_screen
+        assert app.navigation.pane.line_list.position == before + 1
