@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -40,12 +41,19 @@ class Modal(Mixin):
     """
 
     def on_mount(self) -> None:
-        """Keys count from when it was drawn."""
+        """Keys count from its first picture on, or where there is none."""
         if self.deaf_until:
             self.call_after_refresh(self._seen)
 
+    def _compositor_refresh(self) -> None:
+        """Draw what changed; whoever sees it may answer at once, before anything else is done here."""
+        if self.is_mounted and not self.app._batch_count:
+            self._seen()
+        super()._compositor_refresh()
+
     def _seen(self) -> None:
-        self.deaf_until = monotonic()
+        if self.deaf_until == math.inf:
+            self.deaf_until = monotonic()
 
     def dismiss(self, result: object = None) -> AwaitComplete:
         """Leave with a result, unless that is done. Textual would take the screen below away, and end."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 
 import pytest
+from rich.console import RenderableType
 from textual.events import Key
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from app.tui.app import MemdeckApp
 from app.tui.commands.steps import Find, OpenDialog
@@ -179,3 +182,23 @@ async def test_keys_behind_an_answer_wait_for_what_it_leads_to(
         assert shown
         assert app.screen is app.main_screen
         assert app.navigation.pane.line_list.position == before + 1
+
+
+async def test_who_sees_the_question_may_answer_at_once(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key that comes with the first picture of a question counts, also where nothing else was done since."""
+    key, pressed = Key("m", "m"), []
+    app = make_app(workspace)
+    display = app._display
+
+    def seen(screen: Screen[object], picture: RenderableType | None) -> None:
+        display(screen, picture)
+        if isinstance(screen, ThreeWay) and screen.is_mounted and not pressed:
+            key.time = monotonic()
+            pressed.append(app.post_message(key))
+
+    monkeypatch.setattr(app, "_display", seen)
+    async with running(app) as pilot:
+        await conflict(pilot)
+        assert pressed
+        assert isinstance(app.screen, ThreeWay)
+        assert app.screen.view.open_questions == 0
