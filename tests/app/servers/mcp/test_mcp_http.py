@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 import httpx2
 import pytest
-from mcp.client.client import Client
-from mcp.client.streamable_http import streamable_http_client
 
 from app.servers.http_connections import MOST
 from app.servers.mcp.wire import LONGEST
@@ -105,6 +103,10 @@ def test_what_is_too_much_is_refused(place: Place) -> None:
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_session_over_http(place: Place, mode: Any) -> None:
     """The SDK's client calls tools over HTTP in both eras, and a signal ends the server."""
+    # It takes a second to load: no test process that only collects this test needs it.
+    from mcp.client.client import Client
+    from mcp.client.streamable_http import streamable_http_client
+
     async with (
         within(),
         httpx2.AsyncClient(headers={"Authorization": f"Bearer {place.token}"}) as http,

@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from mcp import StdioServerParameters
-from mcp.client.client import Client
-from mcp.client.stdio import stdio_client
 
 from app.servers.mcp.calls import Calls
 from app.servers.mcp.watched import MOST, WatchedResources
@@ -22,8 +19,16 @@ from tests.patience import PATIENCE, within
 
 from .serving import COMMAND, contents, environment, memdeck, serving
 
+if TYPE_CHECKING:
+    from mcp.client.client import Client
+
 
 def _client(root: Path, mode: Any, *options: str) -> Client:
+    # It takes a second to load: no test process that only collects this test needs it.
+    from mcp import StdioServerParameters
+    from mcp.client.client import Client
+    from mcp.client.stdio import stdio_client
+
     parameters = StdioServerParameters(
         command=sys.executable, args=[*COMMAND[1:], "-w", str(root), *options], env=environment(root.parent)
     )
