@@ -1,6 +1,6 @@
 """The command line in this process, where a test only makes something with it or compares what it says.
 
-Continuous integration runs the same calls as processes.
+Continuous integration runs the same calls as forked processes; those that a test wants as processes it starts.
 """
 
 from __future__ import annotations
@@ -21,15 +21,22 @@ from tests.patience import PATIENCE
 
 
 def memdeck(
-    words: Sequence[str], *, cwd: Path, environ: Mapping[str, str], given: bytes = b"", process: bool = WHOLE
+    words: Sequence[str],
+    *,
+    cwd: Path,
+    environ: Mapping[str, str],
+    given: bytes = b"",
+    process: bool = False,
+    child: bool = False,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run memdeck in a folder, with these variables only and some bytes on stdin; what it said is in the answer.
 
-    As a process that is one which was forked, unless all examples were asked for.
+    With `process` as a process, which is forked unless all examples were asked for; without only then, and forked.
+    With `child` as a process that is always started, so that its parent is this one.
     """
-    if process and not WHOLE and forking.possible(environ):
+    if not child and process is not WHOLE and forking.possible(environ):
         return forking.run(words, cwd=cwd, environ=environ, given=given)
-    if process:
+    if child or process or WHOLE:
         return subprocess.run(
             [sys.executable, "-m", "app.main", *words],
             cwd=cwd,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.commands import memdeck
-from tests.examples import WHOLE
 
 HOUSE = Path(__file__).parents[3]
 NOW = "2024-01-15T12:00:00+00:00"
@@ -51,7 +50,7 @@ class Client:
 
     def memdeck(self, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         """Run memdeck in the workspace: hooks as processes, as clients do, and where other packages can be imported."""
-        process = WHOLE or words[0] == "hook" or self.environ["PYTHONPATH"] != str(HOUSE)
+        process = words[0] == "hook" or self.environ["PYTHONPATH"] != str(HOUSE)
         return memdeck(words, cwd=self.root, environ=self.environ, given=given, process=process)
 
     def hook(self, event: str, client: str = "claude-code", **given: Any) -> str:

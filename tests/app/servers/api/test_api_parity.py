@@ -21,7 +21,6 @@ from memory.curated.operations.registry import OPERATIONS, Operation
 from tests.app.servers.mcp.serving import Server
 from tests.app.servers.mcp.serving import serving as mcp_serving
 from tests.commands import memdeck
-from tests.examples import WHOLE
 from tests.memory.entries.desks import make_workspace, open_desk, with_state
 
 from .serving import NOW, Api, environment, serving
@@ -207,7 +206,7 @@ def _command(root: Path, words: list[str], text: str = "") -> Any:
         cwd=root,
         environ=environment(root) | {"MEMDECK_ACTOR": ACTOR},
         given=text.encode(),
-        process=WHOLE or words[:2] in OF_THE_CALLER,
+        child=words[:2] in OF_THE_CALLER,
     )
     assert b"Traceback" not in done.stderr
     return _read(done.stdout)

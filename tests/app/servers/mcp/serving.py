@@ -126,7 +126,7 @@ def memdeck(root: Path, *words: str) -> Json:
         [*words, "-w", str(root), "-o", "json"],
         cwd=root,
         environ=environment(root.parent),
-        process=WHOLE or words[0] == "connect",
+        process=words[0] == "connect",
     )
     assert done.returncode == 0, done.stderr
     found: Json = json.loads(done.stdout)
