@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -196,6 +197,9 @@ class Refresher(Part):
                 # What was read before stays on the screen; the file may be back in a moment.
                 app.post_message(ThreadReport(partial(self.failed, contents.refusal)))
             else:
+                if large and pane.contents is None:
+                    # Who sees the first rows presses a key: what can wait does so from then on, as after a key.
+                    self._pressed = inf
                 app.post_message(ThreadReport(partial(self.looked, pane, contents)))
 
             def go_on() -> bool:
@@ -218,7 +222,7 @@ class Refresher(Part):
             app.post_message(ThreadReport(self.ended))
 
     def _go_on(self, worker: Worker[Any], wait: bool) -> bool:
-        """Whether the worker is to go on with what can wait; with `wait` once the keys are quiet."""
+        """Whether the worker is to go on with what can wait; with `wait` once keys and first rows are a while ago."""
         limit = time.monotonic() + LONGEST_WAIT
         while True:
             if worker.is_cancelled or self._again:
@@ -233,9 +237,11 @@ class Refresher(Part):
 
     def looked(self, pane: Pane, contents: Contents) -> None:
         """Show what was read."""
+        first = pane.contents is None
+        if first:
+            self.app.call_after_refresh(self.pressed)
         if not pane.is_attached:
             return
-        first = pane.contents is None
         self._failure = ""
         pane.put(contents, flash=not first)
         self._fresh.add(pane.pane_id)

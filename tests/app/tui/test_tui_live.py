@@ -342,3 +342,31 @@ async def test_the_next_look_at_much_leaves_the_first_key_alone(
     async with running(app):
         assert rested
         assert rested[0] >= refresh.QUIET_SECONDS
+
+
+async def test_what_can_wait_leaves_the_first_key_in_a_pane_alone(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the files are long, what follows the first rows of a pane waits a while from when they stand."""
+    monkeypatch.setattr(refresh, "AT_ONCE", 0)
+    app = make_app(workspace)
+    stood: list[float] = []
+    went_on: list[float] = []
+
+    def shown(pane: Pane, first: bool) -> None:
+        if pane.pane_id == "journal" and first:
+            time.sleep(refresh.QUIET_SECONDS)  # So many rows take long to put.
+            stood.append(time.monotonic())
+
+    def behind(pane: Pane, *_: object) -> None:
+        if pane.pane_id == "journal":
+            went_on.append(time.monotonic())
+
+    async with running(app) as pilot:
+        app.refresher.hooks.shown.append(shown)
+        app.refresher.hooks.behind.append(behind)
+        await pilot.press("3")
+        async with within(lambda: stood):
+            while not went_on:
+                await pilot.pause(0.02)
+        assert went_on[0] - stood[0] >= refresh.QUIET_SECONDS
