@@ -19,8 +19,12 @@ def test_words_are_seen_again_after_they_went(shop: Path) -> None:
         terminal.wait_for("PENDING")
         terminal.press("0")
         terminal.wait_for("by  ")
+        sent = shop.parent / "sent"
+        terminal.record(sent)
+        terminal.wait_until(sent.exists, "the program's output is recorded")
         for _ in range(3):
+            before = sent.read_bytes().count(SAID.encode())
             terminal.press("y")
-            terminal.wait_for(SAID)
+            terminal.wait_until(lambda before=before: sent.read_bytes().count(SAID.encode()) > before, SAID)
             terminal.wait_for(lambda screen: SAID not in screen)
         terminal.press("q")

@@ -60,6 +60,10 @@ class Terminal:
         """Return what is on the screen now, with its colours where asked."""
         return self._tmux("capture-pane", "-p", "-t", "test", *(["-e"] if escapes else []))
 
+    def record(self, path: Path) -> None:
+        """Write what the program sends from now on to a file: what is seen for seconds may be missed on a screen."""
+        self._tmux("pipe-pane", "-t", "test", f"cat >> '{path}'")
+
     def press(self, *keys: str) -> None:
         """Send keys by their tmux names."""
         for key in keys:
