@@ -29,20 +29,10 @@ def make_workspace(folder: Path, files: Mapping[str, str]) -> Workspace:
     )[0]
 
 
-LASTING = 3600.0
-"""Seconds for which a message is shown."""
-
-
 def make_app(workspace: Workspace | None, **options: object) -> MemdeckApp:
-    """The application with a clock that stands still, without a watcher and with an editor that needs no terminal.
-
-    What it says stays until something else is said: on a busy machine a test may be slower than a reader.
-    """
+    """The application with a clock that stands still, without a watcher and with an editor that needs no terminal."""
     options = {"clock": lambda: NOW, "watches": False, "hand_over": nullcontext, "environ": {}, **options}
-    app = MemdeckApp(workspace, **options)  # type: ignore[arg-type]
-    notify = app.notify
-    app.notify = lambda *said, **how: notify(*said, **{**how, "timeout": LASTING})  # type: ignore[method-assign]
-    return app
+    return MemdeckApp(workspace, **options)  # type: ignore[arg-type]
 
 
 async def settle(pilot: Pilot[int]) -> None:
