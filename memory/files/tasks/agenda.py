@@ -52,7 +52,7 @@ class Agenda:
 
     def __init__(self, tasks: Iterable[Task], now: datetime, zone: tzinfo) -> None:
         """Read the dates; those that do not exist are left out."""
-        self.now, self.zone = now, zone
+        self.tasks, self.now, self.zone = tasks, now, zone
         self.today = now.astimezone(zone).date()
         self.overdue: list[Occasion] = []
         self._days: dict[date, list[Occasion]] = {}

@@ -182,11 +182,13 @@ class TaskViews(Pane):
         contents = super().read(snapshot, now)
         if self.view_name == "calendar" or self.wants_agenda:
             # Taken with the rows: until then a key means those that are shown, and their dates.
-            known = self._agenda
-            same = known is not None and known[0].tasks is snapshot.tasks and known[1].zone == snapshot.zone
+            agenda = None if self._agenda is None else self._agenda[1]
             # Most looks are those of the clock: where nothing changed, the dates of all tasks need not be read again.
-            agenda = known[1] if known is not None and same and known[1].lasts(now) else None
-            return contents._replace(beside=agenda or self._make_agenda(snapshot, now))
+            # A snapshot of before would make its tasks anew, in the place of these.
+            same = agenda is not None and agenda.tasks is snapshot.tasks.tasks and agenda.zone == snapshot.zone
+            if agenda is None or not same or not agenda.lasts(now):
+                agenda = self._make_agenda(snapshot, now)
+            return contents._replace(beside=agenda)
         return contents
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
