@@ -41,7 +41,7 @@ async def drained(*_: float) -> None:
             return
 
 
-MOST_FRAMES = 200
+MOST_FRAMES = 40
 """After so many in a row nothing comes to rest: a scrollbar for which there is no room may come and go for ever."""
 
 
