@@ -40,6 +40,8 @@ LETTER, NO_LETTER = "[^\x00-/:-`{-\x7f]", "[\x00-/:-`{-\x7f]"
 """A letter or digit of folded text, and anything else. As ranges of ASCII they are compiled in no time; a range up to
 the last character takes milliseconds, in each pattern anew.
 """
+_BETWEEN = NO_LETTER.replace("\0", "\1")
+"""What may stand between two words of `spaced` text."""
 _TOKEN = re.compile(f"{LETTER}+")
 _UNSPACED = (
     "\u3005\u3007\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -125,8 +127,11 @@ def unspaced_runs(folded: str) -> list[str]:
 
 
 def spaced(folded: str) -> str:
-    """Return folded text with blanks in place of what is written without spaces; the places of all else stay."""
-    return folded if folded.isascii() else _UNSPACED_RUN.sub(lambda run: " " * len(run[0]), folded)
+    """Return folded text with NULs in place of what is written without spaces; the places of all else stay.
+
+    A blank would let the words before and behind it follow each other.
+    """
+    return folded if folded.isascii() else _UNSPACED_RUN.sub(lambda run: "\0" * len(run[0]), folded)
 
 
 @lru_cache(maxsize=4096)
@@ -153,7 +158,7 @@ def pattern(text: str, *, whole: bool, within_spaced: bool) -> str:
         last = number == len(written) - 1
         after = "" if unspaced or (last and not whole) else f"(?!{letter})"
         pieces.append(before + re.escape(part) + after)
-    return f"{NO_LETTER}*".join(pieces)
+    return f"{_BETWEEN if within_spaced else NO_LETTER}*".join(pieces)
 
 
 def fold_with_places(text: str) -> tuple[str, list[int]]:

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memory.search import read_day, read_query
@@ -152,6 +152,7 @@ def held(*texts: str) -> HeldVocabulary:
 
 
 @given(st.text("aé東の1_ -x", min_size=1, max_size=4), st.text("aé東の1_ -x", max_size=12))
+@example("1_1", "1の1")
 def test_text_with_blanks_for_unspaced_writing_is_enough(word: str, text: str) -> None:
     """A term without unspaced writing is found in `spaced` text where it is found in the text itself."""
     folded = fold(text)
