@@ -192,6 +192,8 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         self._changed()
 
     def _changed(self) -> None:
+        # What is typed behind Enter asks for something else.
+        self._waits = False
         self._number += 1
         if self.text.strip():
             self._ask(self.text, self._number)

@@ -149,10 +149,11 @@ async def test_enter_waits_for_what_is_still_being_read(
         assert app.navigation.pane.current().title == "Zebra seen"
 
 
+@pytest.mark.parametrize("key", ["down", "s"])
 async def test_another_enter_takes_what_is_there(
-    held: tuple[threading.Event, threading.Event], workspace: Workspace
+    held: tuple[threading.Event, threading.Event], workspace: Workspace, key: str
 ) -> None:
-    """Whoever sees what they want while the rest is read need not wait; the arrows take the first Enter back."""
+    """Who sees what they want while the rest is read need not wait; arrows and letters take the first Enter back."""
     may_read, may_answer = held
     app = make_app(workspace)
     async with running(app) as pilot:
@@ -160,7 +161,7 @@ async def test_another_enter_takes_what_is_there(
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main_screen)
         await ask_and_enter(pilot, "redis", may_answer)
-        await pilot.press("down")
+        await pilot.press(key)
         may_answer.set()
         may_read.set()
         await settle(pilot)
