@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from app.tui.commands.context import ACTOR
 from app.tui.part import Part
@@ -32,6 +33,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class _Asked(NamedTuple):
+    """A change that waits to be written; `then`, `otherwise` and `taken_back` as in `Edits.change`."""
+
+    write: Callable[[], Outcome]
+    then: Callable[[Outcome], None] | None
+    otherwise: Callable[[MemdeckError], bool] | None
+    taken_back: bool
+
+
 class Edits(Part):
     """The only part that writes memory files."""
 
@@ -50,6 +60,7 @@ class Edits(Part):
         self._schedule, self._overlays = schedule, overlays
         self.one = threading.Lock()
         """Held while something is written: one change at a time."""
+        self._asked: deque[_Asked] = deque()
         self._waiting = self._asking = self._passed = 0
         self._overtaken = False
         self._unseen = False
@@ -301,27 +312,31 @@ class Edits(Part):
     ) -> None:
         """Write in a worker; `then`, `otherwise` and `taken_back` as in `change`."""
 
-        def work() -> Outcome:
+        self._asked.append(_Asked(write, then, otherwise, taken_back))
+        mine: list[_Asked] = []
+
+        def work() -> None:
             with self.one:
-                outcome = write()
+                # Threads come here in any order; what was asked for first is written, and told, first.
+                asked = self._asked.popleft()
+                mine.append(asked)
+                outcome = asked.write()
                 # At once: the next undo, in a thread as well, asks who made it before the screen knows of it.
                 self._made.add(outcome.change.id)
-                return outcome
+                self._report(outcome, asked.then, taken_back=asked.taken_back)
 
         self.begin()
-        self.app.work(
-            work,
-            lambda outcome: self._changed(outcome, then, taken_back=taken_back),
-            lambda error: self._failed(error, otherwise),
-            group="change",
-        )
+        self.app.work(work, None, lambda error: self._failed(error, mine[0].otherwise), group="change")
+
+    def _report(self, outcome: Outcome, then: Callable[[Outcome], None] | None, *, taken_back: bool) -> None:
+        self.app.post_message(ThreadReport(partial(self._changed, outcome, then, taken_back=taken_back)))
 
     # In the application's thread
 
     def tell(self, outcome: Outcome, then: Callable[[Outcome], None] | None = None, *, taken_back: bool) -> None:
         """Say what a job wrote, as other changes are said, and look again; `then` comes behind that."""
         self.begin()
-        self.app.post_message(ThreadReport(partial(self._changed, outcome, then, taken_back=taken_back)))
+        self._report(outcome, then, taken_back=taken_back)
 
     def _changed(self, outcome: Outcome, then: Callable[[Outcome], None] | None, *, taken_back: bool) -> None:
         """Say what was done and look again."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
+from app.tui import shell
 from app.tui.app import MemdeckApp
 from app.tui.keys.jump import JumpLabel
 from memory.files.tasks.edits import remove_task
@@ -138,8 +140,31 @@ async def test_whoever_stays_is_led_to_each_change(workspace: Workspace) -> None
         with app.edits.one:
             await go(pilot, *("a", "x", "ctrl+s"), *("a", "y", "ctrl+s"))
         await settle(pilot)
-        # Whichever of two threads gets the lock first writes first.
-        assert app.navigation.pane.current().title in ("x", "y")
+        assert app.navigation.pane.current().title == "y"
+
+
+async def test_what_was_asked_first_is_written_first(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two changes right after another, whose threads begin the wrong way round, are written in their order."""
+    app = make_app(workspace, pane="tasks")
+    late: list[Callable[[], None]] = []
+    begin = shell.run_in_thread
+
+    def backwards(*arguments: Any, group: str, **options: Any) -> None:
+        if group != "change" or len(late) > 1:
+            begin(*arguments, group=group, **options)
+            return
+        late.append(partial(begin, *arguments, group=group, **options))
+        if len(late) == 2:
+            # It waits at the lock before the other one begins.
+            late[1]()
+            late[0]()
+
+    async with running(app) as pilot:
+        monkeypatch.setattr(shell, "run_in_thread", backwards)
+        await go(pilot, *("a", "x", "ctrl+s"), *("a", "y", "ctrl+s"))
+        await settle(pilot)
+        assert [record.summary for record in workspace.store.history.list(2)] == ["added 'y'", "added 'x'"]
+        assert app.navigation.pane.current().title == "y"
 
 
 LINKED = "Set up CI pipeline"
