@@ -26,9 +26,8 @@ _HIDDEN = (
 )
 # Emoji are made of joiners (U+200D) and variation selectors (U+FE0F), so those stay; a joiner that joins
 # nothing would swallow the padding after it.
-_JOINED = f"[^\x00-\x7f\u200d{_HIDDEN}]"
-_SUSPECT = late(f"[\x00-\x1f\u200d{_HIDDEN}]")
-_UNSAFE = f"\r\n|[\x00-\x1f{_HIDDEN}]|(?<!{_JOINED})\u200d|\u200d(?!{_JOINED})"  # compiled on first use
+_JOINER = "\u200d"
+_SUSPECT = late(f"\r\n|[\x00-\x1f{_JOINER}{_HIDDEN}]")
 
 
 def visible(text: str, *, newlines: bool = False) -> str:
@@ -45,11 +44,13 @@ def visible(text: str, *, newlines: bool = False) -> str:
         lines = text.split("\n")
         shown = [visible(line, newlines=True) for line in lines]
         return text if shown == lines else "\n".join(shown)
-    return re.sub(_UNSAFE, _show_in_lines if newlines else _show, text)
+    return _SUSPECT.sub(_show_in_lines if newlines else _show, text)
 
 
 def _show(match: re.Match[str]) -> str:
     found = match[0]
+    if found == _JOINER and _joins(match.string, match.start()):
+        return found
     return " " if found in ("\t", "\n", "\r\n") else escape(found)
 
 
@@ -57,7 +58,13 @@ def _show_in_lines(match: re.Match[str]) -> str:
     found = match[0]
     if found in ("\n", "\r\n", "\r"):
         return "\n"
-    return _TAB if found == "\t" else escape(found)
+    return _TAB if found == "\t" else _show(match)
+
+
+def _joins(text: str, place: int) -> bool:
+    """Tell whether a joiner stands between two characters that may be parts of one picture."""
+    around = text[max(place - 1, 0) : place], text[place + 1 : place + 2]
+    return all(char > "\x7f" and not _SUSPECT.match(char) for char in around)
 
 
 def escape(char: str) -> str:
