@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from tests.fixture_files import sample
 
-from .case import Case, refuses
+from .case import EVERY, Case, refuses
 from .place import Place
 
 
@@ -107,7 +107,7 @@ CASES = (
         "no-memory-folder",
         "no memory folder in .aiter",
         lambda place: place.memory.rename(place.aiter / "other"),
-        expect=refuses("workspace.not_found 2", "status view other add note maintain"),
+        expect=refuses("workspace.not_found 2", EVERY),
     ),
     _case("cut-in-half", "the first half of a file whose writer is not done", _halved),
     _case(
@@ -192,12 +192,12 @@ CASES = (
         "deeper-than-paths",
         "the current folder deeper than a path can be long",
         _deep(60),
-        expect=refuses("workspace.no_folder 2", "status view other add note maintain"),
+        expect=refuses("workspace.no_folder 2", EVERY),
     ),
     _case(
         "current-folder-gone",
         "the current folder was removed",
         _current_folder_gone,
-        expect=refuses("workspace.no_folder 2", "status view other add note maintain"),
+        expect=refuses("workspace.no_folder 2", EVERY),
     ),
 )

@@ -90,9 +90,11 @@ CASES = (
         file="monitors.md",
         screen=True,
         finds=(
+            "monitors.md:7 monitor.setting",
             "monitors.md:8 monitor.interval",
             "monitors.md:9 monitor.lastCheck",
             "monitors.md:10 monitor.alertPriority",
+            "monitors.md:11 monitor.setting",
             "monitors.md:12 monitor.interval",
         ),
     ),

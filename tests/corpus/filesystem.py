@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from .case import Case, refuses
+from .case import EVERY, Case, refuses
 from .place import ORDINARY, Place
 
 
@@ -125,13 +125,13 @@ CASES = (
         "file-for-memory",
         "a file in place of the memory folder",
         _memory_is_a_file,
-        expect=refuses("workspace.not_found 2", "status view other add note maintain"),
+        expect=refuses("workspace.not_found 2", EVERY),
     ),
     _case(
         "file-for-aiter",
         "a file in place of .aiter",
         _aiter_is_a_file,
-        expect=refuses("workspace.not_found 2", "status view other add note maintain"),
+        expect=refuses("workspace.not_found 2", EVERY),
     ),
     _case(
         "hard-link",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tests.fixture_files import sample
 
-from .case import Case, refuses
+from .case import EVERY, Case, refuses
 from .place import Place
 
 
@@ -210,7 +210,7 @@ CASES = (
         "aiter-link-loop",
         ".aiter is a link to itself",
         _folder_link(".aiter", ".aiter"),
-        expect=refuses("workspace.not_found 2", "status view other add note maintain"),
+        expect=refuses("workspace.not_found 2", EVERY),
     ),
     _case("workspace-link", "the workspace is itself named by a link", _shop_link),
 )

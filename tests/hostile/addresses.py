@@ -177,7 +177,7 @@ CASES = (
     _case("tcp-url", "a tcp check whose address stands under `url`", _typed("tcp", url="tcp://127.0.0.1:9"), PENDING),
     _case("type-https", "a type that is no type, `HTTPS`", _typed("HTTPS", url="https://127.0.0.1:9"), PENDING),
     _case("type-unknown", "a type that nobody knows, with an address", _typed("websocket", url="ws://127.0.0.1:9")),
-    _case("method", "a method that changes things", _http("http://127.0.0.1:9/", method="DELETE"), PENDING),
+    _case("method", "a method that changes things", _http("http://127.0.0.1:9/", method="DELETE"), REFUSED, ends=0),
     _case("redirect", "an allowed host that sends to the metadata of a cloud", _redirect("http://169.254.169.254/")),
     _case("redirect-scheme", "an allowed host that sends to a file", _redirect("file:///etc/shadow")),
     _case("redirect-relative", "an allowed host that sends to `//localhost`", _redirect("//localhost:9/")),
