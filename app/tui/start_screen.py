@@ -10,10 +10,10 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from memory.base.safe_text import visible
 from widgets.panes import PaneName
@@ -27,6 +27,39 @@ SIDEBAR_FROM = 60
 """Columns from which the panes are named at the left, as in `MainScreen`."""
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
+class UntilGone:
+    """The file of a terminal; once that was closed, what is written goes nowhere.
+
+    The thread that writes for Textual would end with the first error, and the application wait for it for ever when
+    its queue is full: a closed window would leave a process behind.
+    """
+
+    def __init__(self, file: IO[str]) -> None:
+        """Write into this file."""
+        self._file = file
+        self._gone = False
+
+    def write(self, text: str) -> int:
+        """Write a text, if somebody can still see it; return its length."""
+        self._do(lambda: self._file.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand over what is buffered."""
+        self._do(self._file.flush)
+
+    def fileno(self) -> int:
+        """Return the number of the file."""
+        return self._file.fileno()
+
+    def _do(self, work: Callable[[], object]) -> None:
+        if not self._gone:
+            try:
+                work()
+            except OSError:
+                self._gone = True
 
 
 class StartText:
@@ -89,6 +122,10 @@ class StartText:
 
         class TakingOver(LinuxDriver):
             """Textual's driver, which does not open the second screen another time when it begins."""
+
+            def __init__(self, *arguments: Any, **options: Any) -> None:
+                super().__init__(*arguments, **options)
+                self._file = cast("Any", UntilGone(cast("IO[str]", self._file)))
 
             def write(self, data: str) -> None:
                 if words._stands and data == ENTER:
