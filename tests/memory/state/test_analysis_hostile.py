@@ -106,6 +106,14 @@ def test_damaged_files_give_a_bundle(tmp_path_factory: pytest.TempPathFactory, d
     check_paths(bundle, root)
 
 
+def test_boxes_without_words_are_no_steps(tmp_path: Path) -> None:
+    """A box with nothing behind it, or with dots, is not what to do next."""
+    root = write({"TODO.md": "# To do\n\n- [ ]\n- [ ] ...\n- [ ] Retry feeds\n"}, tmp_path)
+    bundle = analyse(root, now=NOW)
+    check_shape(bundle, SHAPE)
+    assert [step["title"] for step in bundle["nextSteps"]] == ["Retry feeds"]
+
+
 def test_names_that_are_no_text(tmp_path: Path) -> None:
     """Files whose names are not UTF-8 or hold line ends are left out."""
     root = write({"ok.py": ""}, tmp_path)

@@ -90,7 +90,7 @@ def next_steps(tree: Tree) -> list[dict[str, str]]:
                 if any(_CLOSED.search(title) for title in titles):
                     continue
                 steps += [_step(tree, path, part, item) for item in part.items if item.ticked is not True]
-    steps = steps[:MOST_STEPS]
+    steps = _with_title(steps)[:MOST_STEPS]
     changes = unreleased(tree)
     if changes is not None:
         steps.append(_release(changes))
@@ -105,6 +105,11 @@ def _release(changes: Unreleased) -> dict[str, str]:
         "start": f"The section “{changes.title}” of `{changes.path}`.",
         "done": f"The section has the number and the date of a version in `{changes.path}`.",
     }
+
+
+def _with_title(found: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Return those that say anything: a box with nothing behind it, or dots alone, have no title."""
+    return [one for one in found if one["title"].strip()]
 
 
 def _step(tree: Tree, path: str, part: TextSection, item: ListItem) -> dict[str, str]:
@@ -156,7 +161,7 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
                 found.append(_told(path, part, part.above[-1] if part.above else part.title))
             elif not own:
                 found += [_gotcha(path, *_title(item.text), part.title) for item in part.items]
-    return found[:MOST_GOTCHAS]
+    return _with_title(found)[:MOST_GOTCHAS]
 
 
 def _told(path: str, part: TextSection, section: str) -> dict[str, str]:
