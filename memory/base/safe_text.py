@@ -27,7 +27,7 @@ _HIDDEN = (
 # Emoji are made of joiners (U+200D) and variation selectors (U+FE0F), so those stay; a joiner that joins
 # nothing would swallow the padding after it.
 _JOINER = "\u200d"
-_SUSPECT = late(f"\r\n|[\x00-\x1f{_JOINER}{_HIDDEN}]")
+_SUSPECT = late(f"[\x00-\x1f{_JOINER}{_HIDDEN}]")
 
 
 def visible(text: str, *, newlines: bool = False) -> str:
@@ -44,19 +44,19 @@ def visible(text: str, *, newlines: bool = False) -> str:
         lines = text.split("\n")
         shown = [visible(line, newlines=True) for line in lines]
         return text if shown == lines else "\n".join(shown)
-    return _SUSPECT.sub(_show_in_lines if newlines else _show, text)
+    return _SUSPECT.sub(_show_in_lines if newlines else _show, text.replace("\r\n", "\n"))
 
 
 def _show(match: re.Match[str]) -> str:
     found = match[0]
     if found == _JOINER and _joins(match.string, match.start()):
         return found
-    return " " if found in ("\t", "\n", "\r\n") else escape(found)
+    return " " if found in "\t\n" else escape(found)
 
 
 def _show_in_lines(match: re.Match[str]) -> str:
     found = match[0]
-    if found in ("\n", "\r\n", "\r"):
+    if found in "\r\n":
         return "\n"
     return _TAB if found == "\t" else _show(match)
 
