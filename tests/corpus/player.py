@@ -52,8 +52,6 @@ LISTS = {
     "config.toml": "trust list",
 }
 # What no output may hold: controls but tab and line feed, bidirectional controls, tags, bytes that are no text.
-# Processors that others keep busy do a part of what they can in the same time.
-_BUSY = 3
 _DRIVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\ufffd]")
 _ERROR = re.compile(r"memdeck: ([a-z_]+\.[a-z_]+|internal): ")
 _UPDATED = re.compile(rb"updated[\"']?:[^\r\n,}]*")
@@ -193,7 +191,7 @@ class Player:
             self.wrong(f"{verb} ends with {seen.exit}")
         if "Traceback" in seen.err or "internal: " in seen.err or "Error:" in seen.err:
             self.wrong(f"{verb} fails unexpectedly: {seen.err[-2500:]}")
-        if seen.cpu > self.case.seconds * _BUSY:
+        if seen.cpu > self.case.seconds:
             self.wrong(f"{verb} takes {seen.cpu:.2f} s of CPU time, {self.case.seconds:g} at most")
         for stream, text in (("stdout", seen.out), ("stderr", seen.err)):
             if drives := _DRIVES.search(text):
