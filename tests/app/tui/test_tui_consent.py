@@ -12,6 +12,7 @@ from app.tui.app import MemdeckApp
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, burst, make_app, make_workspace, press, running, send, settle, type_text
+from tests.patience import within
 from tests.widgets.harness import screen_text
 from widgets.dialogs.consent import ConsentLines, ConsentScreen
 from widgets.text.styled_text import line_text
@@ -128,10 +129,9 @@ async def test_one_can_leave_before_the_question_is_there(workspace: Workspace) 
         await press(pilot, "7")
         for key in ("T", "y", "ctrl+q"):
             send(pilot, key)
-        for _ in range(100):
-            await pilot.pause()
-            if app.return_code is not None:
-                break
+        async with within(lambda: f"idle: {app.idle}, on the screen:\n{screen_text(app)}"):
+            while app.return_code is None:
+                await pilot.pause(0.005)
         assert app.return_code == 0
     assert set(states(workspace).values()) == {"pending"}
 
