@@ -131,7 +131,7 @@ def _show(
         if going is not None:
             app.setup = app.setup._replace(way=going.way, entry=going.entry)
         use_parser()
-        app.driver_class = words.driver() or app.driver_class
+        app.driver_class = words.driver(app.driver_class)
         code = app.run() or app.return_code or 0
     finally:
         words.leave()

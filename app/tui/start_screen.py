@@ -112,16 +112,18 @@ class StartText:
                 signal.signal(number, signal.SIG_DFL)
         self._signals.clear()
 
-    def driver(self) -> type[Driver] | None:
-        """The driver that goes on with the screen as it is; None where nothing was opened and Textual chooses."""
-        if not self._stands:
-            return None
+    def driver(self, known: type[Driver]) -> type[Driver]:
+        """Return the driver that goes on with the screen as it is; one that draws elsewhere comes back as it is."""
+        if sys.platform == "win32":
+            return known
         from textual.drivers.linux_driver import LinuxDriver
 
+        if known is not LinuxDriver:
+            return known
         words = self
 
         class TakingOver(LinuxDriver):
-            """Textual's driver, which does not open the second screen another time when it begins."""
+            """Textual's driver, which opens no screen that stands, and outlives its terminal."""
 
             def __init__(self, *arguments: Any, **options: Any) -> None:
                 super().__init__(*arguments, **options)

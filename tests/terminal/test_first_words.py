@@ -83,10 +83,24 @@ except MemdeckError as error:
 
 @pytest.mark.parametrize("environ", [{"TEXTUAL_DRIVER": "textual.drivers.web_driver:WebDriver"}, {"TERM": "dumb"}])
 def test_where_no_terminal_is_drawn_on_nothing_is_said(tmp_path: Path, environ: dict[str, str]) -> None:
-    """A browser and a terminal that cannot move its cursor get nothing before the application."""
-    with script(tmp_path, SAY + "print(words.driver())", **environ) as terminal:
+    """A browser and a terminal that cannot move its cursor get nothing before the application, nor when it fails."""
+    with script(tmp_path, SAY + "words.leave()\nprint('nothing before')", **environ) as terminal:
         terminal.ended()
-        assert terminal.output.strip() == b"None"
+        assert terminal.output.strip() == b"nothing before"
+
+
+def test_a_driver_that_draws_elsewhere_stays_as_it_is(tmp_path: Path) -> None:
+    """A browser's driver and that of tests are nobody's terminal; that of a terminal outlives it, with words or not."""
+    code = """
+from textual.drivers.headless_driver import HeadlessDriver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.drivers.web_driver import WebDriver
+words = StartText()
+print([words.driver(known) is known for known in (HeadlessDriver, WebDriver)], words.driver(LinuxDriver).__name__)
+"""
+    with script(tmp_path, SAY.rsplit("words.say", 1)[0] + code, TERM="dumb") as terminal:
+        terminal.ended()
+        assert terminal.output.strip() == b"[True, True] TakingOver"
 
 
 def test_a_long_or_foreign_path_is_left_out(tmp_path: Path) -> None:
