@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from memory.base.safe_text import cell_width
 from memory.errors import UsageError
+from memory.named_tuple import NamedTuple
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
 _PIPE = re.compile(r"(?<!\\)\|")
@@ -28,8 +29,7 @@ _BLOCK = re.compile(
 _LINE_END = re.compile(r"[\r\n]")
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One cell: `text` without padding and with its pipes unescaped; its place includes the padding."""
 
     text: str
@@ -37,8 +37,7 @@ class Cell:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class TableRow:
+class TableRow(NamedTuple):
     """One row: its cells as they stand, maybe fewer or more than the header has; its line in the body from 0.
 
     The place includes the line end.
@@ -172,11 +171,28 @@ def _pipes(line: str, first: int, last: int) -> list[int]:
 
 def _split_row(line: str, number: int, span: tuple[int, int]) -> TableRow:
     start, end = span
+    if "\\" not in line:
+        return TableRow(_plain_cells(line, start), number, start, end)
     cells = tuple(
         Cell(line[left:right].strip(" \t").replace("\\|", "|"), start + left, start + right)
         for left, right in _cell_spans(line)
     )
     return TableRow(cells, number, start, end)
+
+
+def _plain_cells(line: str, begin: int) -> tuple[Cell, ...]:
+    """Return the cells of a line without backslashes that begins at `begin`, as `_cell_spans` finds them."""
+    parts = line.split("|")
+    if len(parts) > 1 and not parts[0].strip(" \t"):
+        begin += len(parts.pop(0)) + 1
+    if len(parts) > 1 and not parts[-1].strip(" \t"):
+        parts.pop()
+    cells = []
+    for part in parts:
+        end = begin + len(part)
+        cells.append(Cell(part.strip(" \t"), begin, end))
+        begin = end + 1
+    return tuple(cells)
 
 
 def _is_aligned(lines: Sequence[str]) -> bool:

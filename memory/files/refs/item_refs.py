@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memory.named_tuple import NamedTuple
+
 from .refs import identity_hex, tell_apart
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """What an item is called: ten hex digits, the digits that no other item of the file has, and the shown ref."""
 
     identity: str

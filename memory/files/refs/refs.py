@@ -106,6 +106,9 @@ def tell_apart(identity: str, marks: Sequence[bytes]) -> list[str]:
     digits of one of three never are those of one of two.
     """
     blake2b = hash_function()
+    if len(marks) == 1:
+        # So it is with nearly all.
+        return [identity + blake2b(f"{identity}\x000\x001\x00".encode() + marks[0]).hexdigest()[:_MORE]]
     count = Counter(marks)
     seen: dict[bytes, int] = {}
     digests = []
