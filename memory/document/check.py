@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -45,7 +45,9 @@ _HEADING_QUICK = _at_line_starts("(?:\ufeff|#{2,3}[^#\\s]|#{1,3}[\u00a0\u2000-\u
 # The same over the bytes of a file, a little too wide: what it does not find begins no such line.
 _ODD_HEADING = r"\xef\xbb\xbf|#{2,3}[^# \t\r\n\v\f]|#[\x80-\xff]"
 _ODD_FIELD = r"[*+] +[A-Za-z]|-[A-Za-z]|- +[A-Za-z][A-Za-z0-9_-]*:[^ \t\r\n\v\f/:]"
-_KEY = late(rb"[\n\r]- {1,4}([A-Za-z][A-Za-z0-9_-]*):(?=[ \r\n]|\Z)")
+_FIELD_KEY = rb"- {1,4}([A-Za-z][A-Za-z0-9_-]*):(?=[ \r\n]|\Z)"
+# A single character in front is found much faster than one of two.
+_KEY_FEEDS, _KEY = late(rb"\n" + _FIELD_KEY), late(rb"[\n\r]" + _FIELD_KEY)
 _MOST_ENCODING = 20
 
 MOST_KNOWN = 8192
@@ -73,12 +75,13 @@ def structure_problems(document: Document, *, fields: bool = True) -> list[Findi
     sections = document.all_sections()
     slips_of = remembered(_slips_of, sum([len(section) for _, section in sections]))
     odd = _odd_lines(data, fields)
+    fields_twice = fields and _may_repeat(data)
     for index, section in sections:
         lead = section.lead
         if lead and not lead.isspace() and (slips := _slips(section)):
             top = document.line_of(index) + (1 if section.heading else 0)
             found.extend([(top + line, code, message) for line, code, message in slips])
-        for number in _odd_entries(section, data, odd, fields):
+        for number in _odd_entries(section, data, odd, fields, fields_twice):
             if slips := slips_of(section.entries[number]):
                 top = document.line_of(index, number) + 1
                 found.extend([(top + line, code, message) for line, code, message in slips])
@@ -89,32 +92,44 @@ def structure_problems(document: Document, *, fields: bool = True) -> list[Findi
 
 def _odd_lines(data: bytes, fields: bool) -> list[int]:
     """Return where line ends stand behind which something was perhaps meant otherwise, in order."""
+    return [match.start() for match in _odd(fields, b"\r" in data).finditer(data)]
+
+
+@cache
+def _odd(fields: bool, carriage: bool) -> re.Pattern[bytes]:
+    """Return the pattern of such lines, with `carriage` also behind a carriage return."""
     forms = f"{_ODD_HEADING}|{_ODD_FIELD}" if fields else _ODD_HEADING
-    # A single character in front is found much faster than one of two.
-    end = r"[\n\r]" if b"\r" in data else r"\n"
-    return [match.start() for match in re.finditer(f"{end}(?:{forms})".encode("latin-1"), data)]
+    end = r"[\n\r]" if carriage else r"\n"
+    return re.compile(f"{end}(?:{forms})".encode("latin-1"))
 
 
-def _odd_entries(section: Section, data: bytes, odd: Sequence[int], fields: bool) -> Iterable[int]:
-    """Return the numbers of the entries with such lines, and with `fields` of those that may have a field twice."""
+def _odd_entries(section: Section, data: bytes, odd: Sequence[int], fields: bool, twice: bool) -> Iterable[int]:
+    """Return the numbers of the entries with such lines, and with `twice` of those that may have a field twice."""
     if not len(section):
         return ()
     marks = section.marks_in(data)
     if marks is None:
         # The entries were put there by an edit.
         return [number for number, entry in enumerate(section.entries) if _odd_lines(entry.raw, fields) or fields]
+    if not odd and not twice:
+        return ()
     inside = odd[bisect_left(odd, marks[1]) : bisect_left(odd, marks[-1])]
     found = {bisect_right(marks, offset, 1) - 2 for offset in inside}
-    if fields:
+    if twice:
         found.update(number for number, entry in enumerate(section.entries) if _may_have_twins(entry.raw))
     return sorted(found)
 
 
+def _may_repeat(data: bytes) -> bool:
+    """Tell, quickly, whether two lines may look like fields."""
+    return data.count(b"\n- ") > 1 or b"\r" in data
+
+
 def _may_have_twins(raw: bytes) -> bool:
     """Tell whether two lines of an entry look like fields of one name."""
-    if raw.count(b"\n- ") < 2 and b"\r" not in raw:
+    if not _may_repeat(raw):
         return False
-    keys = _KEY.findall(raw)
+    keys = (_KEY if b"\r" in raw else _KEY_FEEDS).findall(raw)
     return len(set(keys)) < len(keys)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from memory.base.limits import MAX_BYTES
 from memory.base.patterns import late
@@ -82,6 +83,12 @@ class FrontMatter(NamedTuple):
     def line_of(self, key: str) -> int | None:
         """Return the line (from 0, the opening line is 0) of a key's value; None if the key is not there."""
         return next((item.line for item in self.items if item.key == key), None)
+
+
+@lru_cache(16)
+def read_front(front: str) -> FrontMatter:
+    """Return what `FrontMatter.read` does; what was read last is kept, for files of one folder often begin alike."""
+    return FrontMatter.read(front)
 
 
 def _read_flat(lines: list[str]) -> list[FrontKey] | None:

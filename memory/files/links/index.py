@@ -202,16 +202,16 @@ def link_problems(snapshot: Snapshot) -> Iterator[Problem]:
             message = f"no channel is called {places[0].item.channel[:40]!r}"
             yield from _each(places, "warning", "link.dangling", message)
     for label, ids in (("planId", index.plans), ("channel id", index.channels), ("cronJobId", jobs)):
-        for name, places in ids.items():
+        for name, places in _repeated(ids):
             yield from _twice(places, f"the {label} {name[:40]!r}", label)
-    for name, places in index.channel_names.items():
+    for name, places in _repeated(index.channel_names):
         yield from _twice(places, f"the channel name {name[:40]!r}")
-    for name, places in index.people.items():
+    for name, places in _repeated(index.people):
         yield from _twice(places, f"the person {name[:40]!r}")
     names: dict[str, list[LinkPlace]] = {}
     for monitor in snapshot.monitors.monitors:
         names.setdefault(monitor.name.casefold(), []).append(LinkPlace(monitor))
-    for name, places in names.items():
+    for name, places in _repeated(names):
         yield from _twice(places, f"the monitor {name[:40]!r}")
     for channel in snapshot.contacts.channels:
         if channel.id not in index.channel_uses and channel.name.casefold() not in index.routes:
@@ -226,6 +226,11 @@ def link_problems(snapshot: Snapshot) -> Iterator[Problem]:
 def _each(places: Iterable[LinkPlace], level: Level, code: str, message: str, key: str = "") -> Iterator[Problem]:
     for place in places:
         yield Problem(level, place.file, _line(place, key), code, message)
+
+
+def _repeated(index: dict[str, list[LinkPlace]]) -> Iterator[tuple[str, list[LinkPlace]]]:
+    """Yield what stands in more places than one."""
+    return ((name, places) for name, places in index.items() if len(places) > 1)
 
 
 def _twice(places: list[LinkPlace], what: str, key: str = "") -> Iterator[Problem]:
