@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -12,7 +12,8 @@ from memory.base.problems import Level, Problem
 from memory.document.check import MOST_KNOWN, remembered
 from memory.named_tuple import NamedTuple
 
-from .model import TaskList, read_due, split_priority
+from .model import ARCHIVE
+from .values import Head, read_due, task_places
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -30,34 +31,46 @@ _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])", re.ASCII
 
 def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
     """Yield the findings of tasks.md or of an archive of it."""
-    zone = snapshot.zone
-    tasks = snapshot.tasks if name == "tasks.md" else TaskList(name, document)
-    for index, heading in tasks.names.headings.items():
-        if index >= 0:
-            for number, entry in enumerate(document.section(index).entries):
+    zone, archived = snapshot.zone, name.startswith(ARCHIVE)
+    parts = list(task_places(document))
+    for index, _, heading, section in parts:
+        if heading is not None and index >= 0:
+            for number, entry in enumerate(section.entries):
                 message = f"{entry.title[:60]!r} stands under {heading[:40]!r}, which is no section of tasks"
                 yield Problem("error", name, document.line_of(index, number) + 1, "task.unknown_section", message)
     seen: dict[tuple[str, str], int] = {}
     lines: Sequence[int] = ()
-    read = remembered(_read, len(tasks))
-    for place, task in enumerate(tasks.tasks):
-        said = read(task.entry, zone)
-        first = seen.setdefault((said.title, said.created), place)
-        open_ended = task.section in ("completed", "archived") and not said.completed
-        if first == place and said.title.strip() and not said.wrong and not open_ended:
-            continue
-        lines = lines or tasks.lines()
-        line, title = lines[place] + 1, repr(said.title[:40])
-        if not said.title.strip() and task.heading is None:
-            yield Problem("warning", name, line, "task.title", "the task has no title")
-        if open_ended:
-            message = f"{title} has no completed, so it is never archived"
-            yield Problem("note", name, line, "task.completed_missing", message)
-        if first != place:
-            message = f"{title} has the title and created of the task in line {lines[first] + 1}"
-            yield Problem("note", name, line, "task.twin", message)
-        for level, code, key, message in said.wrong:
-            yield Problem(level, name, _line(task.entry, key, line), code, message)
+    read = remembered(_read, sum([len(section) for *_, section in parts]))
+    place = -1
+    for _, kind, heading, section in parts:
+        ended = archived or kind == "completed"
+        for entry in section.entries:
+            place += 1
+            said = read(entry, zone)
+            first = seen.setdefault((said.title, said.created), place)
+            open_ended = ended and not said.completed
+            if first == place and said.title.strip() and not said.wrong and not open_ended:
+                continue
+            lines = lines or _lines(document, parts)
+            line, title = lines[place], repr(said.title[:40])
+            if not said.title.strip() and heading is None:
+                yield Problem("warning", name, line, "task.title", "the task has no title")
+            if open_ended:
+                message = f"{title} has no completed, so it is never archived"
+                yield Problem("note", name, line, "task.completed_missing", message)
+            if first != place:
+                message = f"{title} has the title and created of the task in line {lines[first]}"
+                yield Problem("note", name, line, "task.twin", message)
+            for level, code, key, message in said.wrong:
+                yield Problem(level, name, _line(entry, key, line) if key else line, code, message)
+
+
+def _lines(document: Document, parts: Iterable[tuple[int, object, object, Section]]) -> list[int]:
+    """Return the line (from 1) of the heading of each task in these sections."""
+    tops = document.section_lines()
+    return [
+        tops[index + 1] + line + 1 for index, _, _, section in parts for line in section.entry_lines()[: len(section)]
+    ]
 
 
 class _Said(NamedTuple):
@@ -72,8 +85,11 @@ class _Said(NamedTuple):
 @lru_cache(MOST_KNOWN)
 def _read(entry: Entry, zone: tzinfo) -> _Said:
     """Read an entry; one that stands in a later version of its file as well is not read again."""
-    priority, title = split_priority(entry.title)
-    fields, said = entry.fields, repr(title[:40])
+    head = entry.memo(Head)
+    priority, title = head.priority, head.title
+    raw, said = entry.raw, repr(title[:40])
+    # Many tasks are a heading and nothing else.
+    fields = entry.fields if b"\r" in raw or -1 < raw.find(b"\n") < len(raw) - 1 else {}
     created = fields.get("created") or ""
     wrong: list[tuple[Level, str, str, str]] = []
     if priority is None:
@@ -102,9 +118,7 @@ def _read(entry: Entry, zone: tzinfo) -> _Said:
 
 
 def _line(entry: Entry, key: str, heading: int) -> int:
-    """Return the line (from 1) of a field of an entry whose heading stands in line `heading`; without a key, that."""
-    if not key:
-        return heading
+    """Return the line (from 1) of a field of an entry whose heading stands in line `heading`."""
     return next((heading + 1 + node.line for node in entry.fields.nodes if node.key == key), heading)
 
 

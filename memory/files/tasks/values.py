@@ -41,6 +41,7 @@ FIELD_KEYS = (
 
 KNOWN_KEYS = frozenset(FIELD_KEYS)
 _PRIORITY = late(r"\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)", re.IGNORECASE)
+_MARKS = {"[HIGH]": "HIGH", "[NORMAL]": "NORMAL", "[LOW]": "LOW"}
 _RECURRING = late(r"recurring:[ \t]*(\S.*)", re.IGNORECASE)
 _PROGRESS = late(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 
@@ -92,6 +93,9 @@ def read_due(value: str | None) -> DueValue:
 
 def split_priority(title: str) -> tuple[str | None, str]:
     """Split a heading into its priority and the title; an unknown priority stays a part of the title."""
+    mark, blank, rest = title.partition(" ")
+    if blank and mark in _MARKS and rest[:1] not in " \t":
+        return _MARKS[mark], rest
     found = _PRIORITY.match(title)
     if found is None:
         return None, title
