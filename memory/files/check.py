@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import UTC, tzinfo
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from memory.base.remarks import split_field
 from memory.document import Document, Section
 from memory.document.check import structure_problems
 from memory.document.fields import split_lines
+from memory.document.lines_and_headings import decode
 
 from . import MEMORY_FILES
 from .config import meant_key, unknown_key_words
@@ -53,6 +54,8 @@ _WARNINGS = frozenset(
 _PROSE = ("journal", "knowledge")
 """Files whose entries are text: a list in them may begin as many lines with `Overdue:` as it likes."""
 
+_SHORT, _TOGETHER = 1 << 12, 1 << 15
+"""Bytes of a short file, and of so many as are looked at together."""
 _BY_PLACE = attrgetter("file", "line", "code", "message")
 
 _LAST: dict[str, tuple[tuple[Document, ...], tuple[Problem, ...]]] = {}
@@ -82,7 +85,9 @@ def check_files(snapshot: Snapshot, names: Iterable[str] | None = None) -> tuple
     whole = not any(map(snapshot.refused, every))
     if whole and known is not None and same_documents(known[0], documents):
         return _sorted([*known[1], *beside]) if beside else known[1]
-    problems = _sorted([*(one for name in every for one in _check_file(snapshot, name)), *link_problems(snapshot)])
+    clean = _without_secrets(every, documents)
+    each = (one for name in every for one in _check_file(snapshot, name, clean))
+    problems = _sorted([*each, *link_problems(snapshot)])
     if whole:
         _LAST["all"] = (documents, problems)
     return _sorted([*problems, *beside]) if beside else problems
@@ -92,7 +97,31 @@ def _sorted(found: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(sorted(dict.fromkeys(found), key=_BY_PLACE))
 
 
-def _check_file(snapshot: Snapshot, name: str) -> Iterator[Problem]:
+def _without_secrets(names: Iterable[str], documents: Iterable[Document]) -> set[str]:
+    """Return short files that surely hold no secret, of those that were not looked at before; maybe not all.
+
+    Many of them are looked at together, for a look takes its time however short a text is; no secret goes beyond its
+    line.
+    """
+    from memory.base.secrets import secret_lines
+
+    clean: set[str] = set()
+    group: dict[str, bytes] = {}
+    size = 0
+    for name, document in zip(names, documents, strict=True):
+        data = document.dump()
+        if len(data) > _SHORT or (name in _EACH and _EACH[name][0] is document):
+            continue
+        if size + len(data) > _TOGETHER:
+            clean.update(() if secret_lines(decode(b"\n".join(group.values()))) else group)
+            group, size = {}, 0
+        group[name] = data
+        size += len(data)
+    return clean
+
+
+def _check_file(snapshot: Snapshot, name: str, clean: Container[str] = ()) -> Iterator[Problem]:
+    """Yield the findings of one file by itself; `clean` are files that are known to hold no secret."""
     refusal = snapshot.refused(name)
     if refusal is not None:
         yield Problem("error", name, 0, refusal.code, refusal.message)
@@ -103,13 +132,14 @@ def _check_file(snapshot: Snapshot, name: str) -> Iterator[Problem]:
         return
     document, zone, known = snapshot.document(name), snapshot.zone, _EACH.get(name)
     if known is None or known[0] is not document or known[1] != zone:
-        known = _EACH[name] = (document, zone, tuple(_document_problems(snapshot, name, document)))
+        known = _EACH[name] = (document, zone, tuple(_document_problems(snapshot, name, document, name in clean)))
     yield from known[2]
 
 
-def _document_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+def _document_problems(snapshot: Snapshot, name: str, document: Document, clean: bool) -> Iterator[Problem]:
     yield from _structure(name, document)
-    yield from secret_problems(name, document)
+    if not clean:
+        yield from secret_problems(name, document)
     kind = name.removesuffix(".md") if not name.startswith("archive/") else name[8:].split("-")[0]
     rule = _RULES.get(kind)
     if rule is not None:

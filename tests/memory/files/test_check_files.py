@@ -236,3 +236,16 @@ def test_only_changed_files_are_looked_at_again() -> None:
     _LAST.clear()
     _EACH.clear()
     assert check_files(later) == again
+
+
+def test_a_secret_in_one_of_many_archives_is_found() -> None:
+    """Short files are looked at together; what is found in one of them is told of that one, as when it is asked for."""
+    key = "AK" + "IA" + "ABCDEFGHIJKLMNOP"
+    names = [f"archive/tasks-{year:04}-{month:02}.md" for year in range(1990, 2020) for month in range(1, 13)]
+    holds = {7: f"\n- notes: {key}", 200: f" {key}", len(names) - 1: f"\n- notes: {key}\n"}
+    texts = [f"## Completed\n\n### [LOW] Task {number}{holds.get(number, '')}" for number in range(len(names))]
+    snapshot = snapshot_of({name: text.encode() for name, text in zip(names, texts, strict=True)})
+    together = [(one.file, one.line) for one in check_files(snapshot) if one.code == "secret.found"]
+    _EACH.clear()
+    assert together == [(names[7], 4), (names[200], 3), (names[-1], 4)]
+    assert together == [(one.file, one.line) for one in check_files(snapshot, names) if one.code == "secret.found"]
