@@ -203,7 +203,8 @@ class TaskNames:
 
     def _look_at(self, group: Sequence[int]) -> None:
         """Note the one task of a group of twins of which all others are completed runs."""
-        others = [place for place in group if not is_run(self.entry(place))]
+        entries = self.columns.entries
+        others = [place for place in group if not is_run(entries[place])]
         if len(others) == 1:
             self._goes_on.add(others[0])
 
