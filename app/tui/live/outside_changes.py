@@ -246,12 +246,13 @@ class LogSource:
         workspace = self._app.workspace
         if workspace is None or workspace.state is None:
             return ()
-        key = (plan.ref, self.stamp())
-        if self._past[0] != key:
-            with suppress(MemdeckError, OSError):
+        with suppress(MemdeckError, OSError):
+            key = (plan.ref, self.stamp())
+            if self._past[0] != key:
                 versions = versions_of(workspace, plan.ref)
                 self._past = (key, [(one.record.time, one.source) for one in reversed(versions)])
-        return self._past[1] if self._past[0] == key else ()
+            return self._past[1]
+        return ()
 
 
 def logged(record: ChangeRecord) -> LoggedChange:

@@ -56,6 +56,15 @@ async def test_progress_by_dates(shop: Workspace) -> None:
         assert "last done Stock reservation, today By the dates of tasks." in words
 
 
+async def test_a_log_that_cannot_be_read_tells_nothing(shop: Workspace) -> None:
+    """The state folder lies inside of the workspace, where no log is believed: dates tell, and nothing fails."""
+    app = make_app(Workspace(shop.root, state_home=shop.root / ".state", machine_zone=UTC), pane="plans")
+    async with running(app) as pilot:
+        await press(pilot, "g", "g")
+        await looked_back(pilot, app)
+        assert "By the dates of tasks." in detail_words(pane_of(app))
+
+
 async def test_the_change_log_tells_what_it_saw(shop: Workspace) -> None:
     """A task that somebody marks as completed counts from that moment on, without any date in the file."""
     path = shop.memory / "orchestration.md"
