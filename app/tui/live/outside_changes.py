@@ -247,11 +247,12 @@ class LogSource:
         if workspace is None or workspace.state is None:
             return ()
         with suppress(MemdeckError, OSError):
-            key = (plan.ref, self.stamp())
-            if self._past[0] != key:
+            key, known = (plan.ref, self.stamp()), self._past
+            if known[0] != key:
                 versions = versions_of(workspace, plan.ref)
-                self._past = (key, [(one.record.time, one.source) for one in reversed(versions)])
-            return self._past[1]
+                # Another thread may keep the past of another plan meanwhile.
+                known = self._past = (key, [(one.record.time, one.source) for one in reversed(versions)])
+            return known[1]
         return ()
 
 
