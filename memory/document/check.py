@@ -75,13 +75,12 @@ def structure_problems(document: Document, *, fields: bool = True) -> list[Findi
     sections = document.all_sections()
     slips_of = remembered(_slips_of, sum([len(section) for _, section in sections]))
     odd = _odd_lines(data, fields)
-    fields_twice = fields and _may_repeat(data)
     for index, section in sections:
         lead = section.lead
         if lead and not lead.isspace() and (slips := _slips(section)):
             top = document.line_of(index) + (1 if section.heading else 0)
             found.extend([(top + line, code, message) for line, code, message in slips])
-        for number in _odd_entries(section, data, odd, fields, fields_twice):
+        for number in _odd_entries(section, data, odd, fields):
             if slips := slips_of(section.entries[number]):
                 top = document.line_of(index, number) + 1
                 found.extend([(top + line, code, message) for line, code, message in slips])
@@ -103,31 +102,24 @@ def _odd(fields: bool, carriage: bool) -> re.Pattern[bytes]:
     return re.compile(f"{end}(?:{forms})".encode("latin-1"))
 
 
-def _odd_entries(section: Section, data: bytes, odd: Sequence[int], fields: bool, twice: bool) -> Iterable[int]:
-    """Return the numbers of the entries with such lines, and with `twice` of those that may have a field twice."""
+def _odd_entries(section: Section, data: bytes, odd: Sequence[int], fields: bool) -> Iterable[int]:
+    """Return the numbers of the entries with such lines, and with `fields` of those that may have a field twice."""
     if not len(section):
         return ()
     marks = section.marks_in(data)
     if marks is None:
         # The entries were put there by an edit.
         return [number for number, entry in enumerate(section.entries) if _odd_lines(entry.raw, fields) or fields]
-    if not odd and not twice:
-        return ()
     inside = odd[bisect_left(odd, marks[1]) : bisect_left(odd, marks[-1])]
     found = {bisect_right(marks, offset, 1) - 2 for offset in inside}
-    if twice:
+    if fields:
         found.update(number for number, entry in enumerate(section.entries) if _may_have_twins(entry.raw))
     return sorted(found)
 
 
-def _may_repeat(data: bytes) -> bool:
-    """Tell, quickly, whether two lines may look like fields."""
-    return data.count(b"\n- ") > 1 or b"\r" in data
-
-
 def _may_have_twins(raw: bytes) -> bool:
     """Tell whether two lines of an entry look like fields of one name."""
-    if not _may_repeat(raw):
+    if raw.count(b"\n- ") < 2 and b"\r" not in raw:
         return False
     keys = (_KEY if b"\r" in raw else _KEY_FEEDS).findall(raw)
     return len(set(keys)) < len(keys)

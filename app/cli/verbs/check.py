@@ -34,8 +34,9 @@ def check(session: Session, files: tuple[str, ...], level: str) -> int:
 
     names = [_name(session, file) for file in files] or None
     problems = check_all(session.workspace, names, now=session.now)
-    hidden = {"error": ("warning", "note"), "warning": ("note",)}.get(level, ())
-    shown = [problem for problem in problems if problem.level not in hidden] if hidden else problems
+    levels = ("error", "warning", "note")
+    wanted = levels[: levels.index(level) + 1]
+    shown = [problem for problem in problems if problem.level in wanted]
     session.listing("problems", lambda: map(as_json, shown), lambda: lines_of(session, shown))
     return FOUND if any(problem.level == "error" for problem in problems) else 0
 

@@ -105,23 +105,26 @@ def tell_apart(identity: str, marks: Sequence[bytes]) -> list[str]:
     A mark is what a twin says. Equal marks are counted from the end, and how many they are goes into the digits: the
     digits of one of three never are those of one of two.
     """
-    blake2b = hash_function()
     if len(marks) == 1:
         # So it is with nearly all.
-        return [identity + blake2b(f"{identity}\x000\x001\x00".encode() + marks[0]).hexdigest()[:_MORE]]
+        return [identity + _digest(identity, 0, 1, marks[0])[:_MORE]]
     count = Counter(marks)
     seen: dict[bytes, int] = {}
     digests = []
     for mark in reversed(marks):
         place = seen.get(mark, 0)
         seen[mark] = place + 1
-        which = f"{identity}\0{place}\0{count[mark]}\0".encode()
-        digests.append(blake2b(which + mark).hexdigest())
+        digests.append(_digest(identity, place, count[mark], mark))
     digests.reverse()
     digits = _MORE
     while digits < 128 and len({digest[:digits] for digest in digests}) < len(digests):
         digits += 4
     return [identity + digest[:digits] for digest in digests]
+
+
+def _digest(identity: str, place: int, count: int, mark: bytes) -> str:
+    """Return the digits of a twin: which it is of so many of one mark, from 0 at the end, and what it says."""
+    return str(hash_function()(f"{identity}\0{place}\0{count}\0".encode() + mark).hexdigest())
 
 
 def read_ref(text: str) -> tuple[str | None, str] | None:

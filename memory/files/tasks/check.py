@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from memory.base.problems import Level, Problem
 from memory.document.check import MOST_KNOWN, remembered
 from memory.named_tuple import NamedTuple
 
-from .model import ARCHIVE
+from .model import ARCHIVE, TaskList
 from .values import Head, read_due, task_places
 
 if TYPE_CHECKING:
@@ -51,26 +51,18 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
             open_ended = ended and not said.completed
             if first == place and said.title.strip() and not said.wrong and not open_ended:
                 continue
-            lines = lines or _lines(document, parts)
-            line, title = lines[place], repr(said.title[:40])
+            lines = lines or TaskList(name, document).lines()
+            line, title = lines[place] + 1, repr(said.title[:40])
             if not said.title.strip() and heading is None:
                 yield Problem("warning", name, line, "task.title", "the task has no title")
             if open_ended:
                 message = f"{title} has no completed, so it is never archived"
                 yield Problem("note", name, line, "task.completed_missing", message)
             if first != place:
-                message = f"{title} has the title and created of the task in line {lines[first]}"
+                message = f"{title} has the title and created of the task in line {lines[first] + 1}"
                 yield Problem("note", name, line, "task.twin", message)
             for level, code, key, message in said.wrong:
                 yield Problem(level, name, _line(entry, key, line) if key else line, code, message)
-
-
-def _lines(document: Document, parts: Iterable[tuple[int, object, object, Section]]) -> list[int]:
-    """Return the line (from 1) of the heading of each task in these sections."""
-    tops = document.section_lines()
-    return [
-        tops[index + 1] + line + 1 for index, _, _, section in parts for line in section.entry_lines()[: len(section)]
-    ]
 
 
 class _Said(NamedTuple):
@@ -87,9 +79,7 @@ def _read(entry: Entry, zone: tzinfo) -> _Said:
     """Read an entry; one that stands in a later version of its file as well is not read again."""
     head = entry.memo(Head)
     priority, title = head.priority, head.title
-    raw, said = entry.raw, repr(title[:40])
-    # Many tasks are a heading and nothing else.
-    fields = entry.fields if b"\r" in raw or -1 < raw.find(b"\n") < len(raw) - 1 else {}
+    fields, said = entry.fields, repr(title[:40])
     created = fields.get("created") or ""
     wrong: list[tuple[Level, str, str, str]] = []
     if priority is None:

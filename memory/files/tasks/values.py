@@ -41,7 +41,7 @@ FIELD_KEYS = (
 
 KNOWN_KEYS = frozenset(FIELD_KEYS)
 _PRIORITY = late(r"\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)", re.IGNORECASE)
-_MARKS = {"[HIGH]": "HIGH", "[NORMAL]": "NORMAL", "[LOW]": "LOW"}
+_MARKS = {f"[{name}]": name for name in PRIORITIES}
 _RECURRING = late(r"recurring:[ \t]*(\S.*)", re.IGNORECASE)
 _PROGRESS = late(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 
