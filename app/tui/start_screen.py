@@ -7,9 +7,11 @@ Nothing else of the terminal is changed: what is typed meanwhile waits for the a
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import FrameType
@@ -60,6 +62,17 @@ class UntilGone:
                 work()
             except OSError:
                 self._gone = True
+
+
+def _end_with(terminal: int) -> None:
+    """End the application when its terminal is closed, as the signal does that only the leader of its session gets.
+
+    A window that runs `make run` has make for its leader. Textual would read from the closed terminal for ever.
+    """
+    closed = select.poll()
+    closed.register(terminal, 0)
+    if any(event & select.POLLHUP for _, event in closed.poll()):
+        os.kill(os.getpid(), signal.SIGHUP)
 
 
 class StartText:
@@ -128,6 +141,10 @@ class StartText:
             def __init__(self, *arguments: Any, **options: Any) -> None:
                 super().__init__(*arguments, **options)
                 self._file = cast("Any", UntilGone(cast("IO[str]", self._file)))
+                if os.isatty(self.fileno):
+                    threading.Thread(
+                        target=_end_with, args=(self.fileno,), name="memdeck-terminal", daemon=True
+                    ).start()
 
             def write(self, data: str) -> None:
                 if words._stands and data == ENTER:

@@ -31,10 +31,10 @@ def shop(tmp_path: Path) -> Path:
     return tmp_path / "shop"
 
 
-def opened(shop: Path) -> Pseudo:
-    """Open the application in a terminal of its own."""
+def opened(shop: Path, *leader: str) -> Pseudo:
+    """Open the application in a terminal of its own, itself or by another program that leads the session."""
     environ = {"XDG_STATE_HOME": str(shop.parent / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
-    return Pseudo(shop.parent, memdeck(str(shop), "--now", NOW, "--pane", "tasks"), environ)
+    return Pseudo(shop.parent, [*leader, *memdeck(str(shop), "--now", NOW, "--pane", "tasks")], environ)
 
 
 def typed(shop: Path) -> list[str]:
@@ -78,6 +78,15 @@ def test_a_closed_terminal_keeps_what_was_typed(shop: Path) -> None:
         terminal.hang_up()
         assert terminal.ended() < ENDING
     assert typed(shop) == ["Deploy v2.1 to staging XYZ"]
+
+
+def test_a_closed_terminal_ends_it_under_a_leader_that_says_nothing(shop: Path) -> None:
+    """Only the leader of the session gets the signal, as make does that runs it: it ends all the same."""
+    with opened(shop, "sh", "-c", 'trap : HUP; "$@"; exit 7', "sh") as terminal:
+        terminal.wait_for("Deploy v2.1")
+        terminal.hang_up()
+        assert terminal.ended() < ENDING
+        assert terminal.process.returncode == 7
 
 
 def test_kill_in_a_form_loses_two_seconds_at_most(shop: Path) -> None:
