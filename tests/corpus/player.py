@@ -34,6 +34,10 @@ NOW = "2024-01-15T12:00:00Z"
 LATER = "2024-03-15T12:00:00Z"
 UNDO = ["undo", "--actor", "maintain", "--now", LATER]
 TITLE = "Written by the corpus"
+READING = ("check", "status", "view", "other")
+TIMES = 5
+"""How often a verb that only reads is run where it takes too long: processor time too grows where another process works
+on the same core, and a verb that needs more than the bound needs it each time."""
 HANGS = 30.0
 """Seconds by the clock after which a verb counts as hanging, without those in which others had the processors."""
 MEMORY = 3 << 30
@@ -160,8 +164,11 @@ class Player:
             self._conserved(texts, self._memory())
 
     def start(self, words: list[str] | tuple[str, ...], verb: str) -> Seen:
-        """Run memdeck in a process of its own and look at how it ends."""
+        """Run memdeck in a process of its own and look at how it ends; `cpu` is the least of its `TIMES`."""
         seen, out, err = self._fork(lambda: _memdeck(list(words)), verb)
+        for _ in range(TIMES - 1 if verb in READING and seen.exit != -1 else 0):
+            if seen.cpu > self.case.seconds:
+                seen.cpu = min(seen.cpu, self._fork(lambda: _memdeck(list(words)), verb)[0].cpu)
         self.seen.append(seen)
         self._look(seen, out, err)
         return seen
