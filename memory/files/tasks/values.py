@@ -41,7 +41,6 @@ FIELD_KEYS = (
 
 KNOWN_KEYS = frozenset(FIELD_KEYS)
 _PRIORITY = late(r"\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)", re.IGNORECASE)
-_MARKS = {f"[{name}]": name for name in PRIORITIES}
 _RECURRING = late(r"recurring:[ \t]*(\S.*)", re.IGNORECASE)
 _PROGRESS = late(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 
@@ -93,9 +92,6 @@ def read_due(value: str | None) -> DueValue:
 
 def split_priority(title: str) -> tuple[str | None, str]:
     """Split a heading into its priority and the title; an unknown priority stays a part of the title."""
-    mark, blank, rest = title.partition(" ")
-    if blank and mark in _MARKS and rest[:1] not in " \t":
-        return _MARKS[mark], rest
     found = _PRIORITY.match(title)
     if found is None:
         return None, title
@@ -114,17 +110,12 @@ class Head:
 
     def __init__(self, entry: Entry) -> None:
         """Read the heading."""
-        raw = entry.raw
-        # The usual heading is read here, for every task of a file is asked for its title.
-        line = raw[3 : raw.find(b"\n")].decode("utf-8", "surrogateescape")
-        title = line.strip()
-        # A carriage return ends the heading, also where nothing stands in it.
-        if not title or title[-1] == "#" or line.find("\r", 0, -1) >= 0 or b"\n" not in raw:
-            title = entry.title
-        self.priority: str | None = None
-        if title[:1] == "[":
-            self.priority, title = split_priority(title)
-        self.title = title
+        heading = usual_heading(entry.raw)
+        if heading is not None:
+            self.priority: str | None = _PRIORITIES[heading[0]]
+            self.title = heading[1].decode("utf-8", ESCAPES)
+        else:
+            self.priority, self.title = split_priority(entry.title)
 
 
 def created_of(entry: Entry) -> str | None:
