@@ -71,7 +71,9 @@ def structure_problems(document: Document, *, fields: bool = True) -> list[Findi
     Without `fields` those about fields are left out (`field.*`): for files whose entries are text.
     """
     data = document.dump()
-    found = [*_encoding(data), *_front(document, data), *_conflicts(data), *_places(document)]
+    found = [*_front(document, data), *_conflicts(data), *_places(document)]
+    if not data.isascii() or b"\0" in data:
+        found += _encoding(data)
     sections = document.all_sections()
     slips_of = remembered(_slips_of, sum([len(section) for _, section in sections]))
     odd = _odd_lines(data, fields)
@@ -131,7 +133,7 @@ def _line(data: bytes, offset: int) -> int:
 
 def _encoding(data: bytes) -> list[Finding]:
     found: list[Finding] = []
-    text = "" if data.isascii() else decode(data)
+    text = decode(data)
     for mark in _UNDECODED.finditer(text):
         line = count_lines(text, mark.start())
         byte = ord(mark[1]) - 0xDC00

@@ -80,7 +80,7 @@ class Document(Frozen):
     file ends inside an unclosed fence or HTML block.
     """
 
-    __slots__ = ("_newline", "_source", "_starts", "bom", "front_raw", "head", "open_end", "sections")
+    __slots__ = ("_meta", "_newline", "_source", "_starts", "bom", "front_raw", "head", "open_end", "sections")
 
     bom: bytes
     front_raw: bytes
@@ -90,6 +90,7 @@ class Document(Frozen):
     _source: bytes | None
     _starts: list[int] | None
     _newline: str | None
+    _meta: FrontMatter | None
 
     def __init__(
         self,
@@ -110,6 +111,7 @@ class Document(Frozen):
         keep(self, "_source", source)
         keep(self, "_starts", None)
         keep(self, "_newline", None)
+        keep(self, "_meta", None)
 
     def __repr__(self) -> str:
         """Return the parts, for those who look for a mistake."""
@@ -152,10 +154,13 @@ class Document(Frozen):
     @property
     def meta(self) -> FrontMatter:
         """The front matter, read behind its guard."""
-        # A relative one takes twice as long, and `check` asks this of every file.
-        from memory.document.front_matter import read_front
+        if self._meta is None:
+            # A relative one takes twice as long, and `check` asks this of every file.
+            from memory.document.front_matter import read_front
 
-        return read_front(self.front)
+            object.__setattr__(self, "_meta", read_front(self.front))
+        assert self._meta is not None
+        return self._meta
 
     @property
     def preamble(self) -> str:

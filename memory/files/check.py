@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import UTC, tzinfo
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -86,7 +87,7 @@ def check_files(snapshot: Snapshot, names: Iterable[str] | None = None) -> tuple
     if whole and known is not None and same_documents(known[0], documents):
         return _sorted([*known[1], *beside]) if beside else known[1]
     clean = _without_secrets(every, documents)
-    each = (one for name in every for one in _check_file(snapshot, name, clean))
+    each = chain.from_iterable([_check_file(snapshot, name, clean) for name in every])
     problems = _sorted([*each, *link_problems(snapshot)])
     if whole:
         _LAST["all"] = (documents, problems)
@@ -120,30 +121,29 @@ def _without_secrets(names: Iterable[str], documents: Iterable[Document]) -> set
     return clean
 
 
-def _check_file(snapshot: Snapshot, name: str, clean: Container[str] = ()) -> Iterator[Problem]:
-    """Yield the findings of one file by itself; `clean` are files that are known to hold no secret."""
+def _check_file(snapshot: Snapshot, name: str, clean: Container[str] = ()) -> tuple[Problem, ...]:
+    """Return the findings of one file by itself; `clean` are files that are known to hold no secret."""
     refusal = snapshot.refused(name)
     if refusal is not None:
-        yield Problem("error", name, 0, refusal.code, refusal.message)
-        return
+        return (Problem("error", name, 0, refusal.code, refusal.message),)
     if not snapshot.exists(name):
         level: Level = "note" if name in MEMORY_FILES else "error"
-        yield Problem(level, name, 0, "file.missing", f"there is no {name}")
-        return
+        return (Problem(level, name, 0, "file.missing", f"there is no {name}"),)
     document, zone, known = snapshot.document(name), snapshot.zone, _EACH.get(name)
     if known is None or known[0] is not document or known[1] != zone:
         known = _EACH[name] = (document, zone, tuple(_document_problems(snapshot, name, document, name in clean)))
-    yield from known[2]
+    return known[2]
 
 
-def _document_problems(snapshot: Snapshot, name: str, document: Document, clean: bool) -> Iterator[Problem]:
-    yield from _structure(name, document)
+def _document_problems(snapshot: Snapshot, name: str, document: Document, clean: bool) -> list[Problem]:
+    found = list(_structure(name, document))
     if not clean:
-        yield from secret_problems(name, document)
+        found += secret_problems(name, document)
     kind = name.removesuffix(".md") if not name.startswith("archive/") else name[8:].split("-")[0]
     rule = _RULES.get(kind)
     if rule is not None:
-        yield from rule(snapshot, name, document)
+        found += rule(snapshot, name, document)
+    return found
 
 
 def _structure(name: str, document: Document) -> Iterator[Problem]:

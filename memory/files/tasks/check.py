@@ -79,25 +79,25 @@ def _read(entry: Entry, zone: tzinfo) -> _Said:
     """Read an entry; one that stands in a later version of its file as well is not read again."""
     head = entry.memo(Head)
     priority, title = head.priority, head.title
-    fields, said = entry.fields, repr(title[:40])
+    fields = entry.fields
     created = fields.get("created") or ""
     wrong: list[tuple[Level, str, str, str]] = []
     if priority is None:
         if _BRACKETED.match(title):
-            wrong.append(("warning", "task.priority", "", f"{said} begins with an unknown priority"))
+            wrong.append(("warning", "task.priority", "", f"{title[:40]!r} begins with an unknown priority"))
         else:
-            wrong.append(("note", "task.priority_missing", "", f"{said} has no priority"))
+            wrong.append(("note", "task.priority_missing", "", f"{title[:40]!r} has no priority"))
     if not created:
-        wrong.append(("note", "task.created_missing", "", f"{said} has no created"))
+        wrong.append(("note", "task.created_missing", "", f"{title[:40]!r} has no created"))
     if not fields:
         return _Said(title, "", False, tuple(wrong))
     for key in _DATES:
         if bad := _bad_date(fields.get(key) or "", zone):
-            wrong.append(("error", f"task.{key}", key, f"{key}: {bad}, in {said}"))
+            wrong.append(("error", f"task.{key}", key, f"{key}: {bad}, in {title[:40]!r}"))
     if value := fields.get("due"):
         due = read_due(value)
         if bad := _bad_date(due.date or "", zone) or (_bad_cron(due.recurring) if due.recurring else None):
-            wrong.append(("error", "task.due", "due", f"due: {bad}, in {said}"))
+            wrong.append(("error", "task.due", "due", f"due: {bad}, in {title[:40]!r}"))
     if "recurring" in fields:
         message = "a task recurs by its due, such as `due: recurring: 0 9 * * MON`; this field does nothing"
         wrong.append(("warning", "task.recurring", "recurring", message))
