@@ -201,9 +201,10 @@ _HEADING = late(_HEADING_FORM)
 
 _USUAL = late(
     _HEADING_FORM
-    + rb"((?:- (?!created:)[A-Za-z]+: [^<\r\n]*\n)*+)- created: ([!-~][ -~]{6,}[!-~])\n(?=[^ \t\r\n]|[ \t\r\n]*\Z)"
+    + rb"((?:- (?!created:)[A-Za-z]+: [^<\r\n]*\n)*+)"
+    + rb"(?:- created: ([!-~][ -~]{6,}[!-~])\n(?=[^ \t\r\n]|[ \t\r\n]*\Z))?"
 )
-"""Such a heading, and `created` in its usual line below other such lines that can hide nothing."""
+"""Such a heading, and perhaps `created` in its usual line below other such lines that can hide nothing."""
 
 
 def quick_identity(raw: bytes) -> str | None:
@@ -226,8 +227,9 @@ def quick_identities(entries: Iterable[Entry]) -> list[str]:
         raw = entry.raw
         usual = match(raw)
         if usual is not None:
-            _, title, above, created = usual.groups()
-            if title[0] < 128 and title[-1] < 128 and not (above and (b"```" in above or b"~~~" in above)):
+            _, title, above, created = usual.groups(b"")
+            sure = not (b"```" in above or b"~~~" in above) if created else b"created:" not in raw
+            if sure and title[0] < 128 and title[-1] < 128:
                 found.append(blake2b(b"tasks\0%b\0%b" % (title, created), digest_size=size).hexdigest())
                 continue
         found.append(quick_identity(raw) or identity_of(entry))
@@ -362,14 +364,11 @@ def read_row(entry: Entry) -> TaskRow:
     else:
         head = entry.memo(Head)
         priority, title = head.priority, head.title
-    try:
-        # A second blank or another line end would make a field that is not looked for.
-        if b"\n-  " in raw or b"\r" in raw or bytes_may_hide(raw):
-            raise _Unusual
-        due, assigned, progress = _value(raw, _DUE_KEY), _value(raw, _ASSIGNED_KEY), _value(raw, _PROGRESS_KEY)
-    except _Unusual:
-        fields = entry.fields
-        due, assigned, progress = fields.get("due"), fields.get("assigned"), fields.get("progress")
+    cells = _cells(raw)
+    if cells is not None:
+        due, assigned, progress = [_text(cells.get(key)) for key in (b"due", b"assigned", b"progress")]
+    else:
+        due, assigned, progress = [entry.fields.get(key) for key in ("due", "assigned", "progress")]
     return TaskRow(
         priority,
         title,
@@ -380,24 +379,23 @@ def read_row(entry: Entry) -> TaskRow:
 
 
 _PRIORITIES: dict[bytes | None, str | None] = {None: None, **{name.encode(): name for name in PRIORITIES}}
-_DUE_KEY, _ASSIGNED_KEY, _PROGRESS_KEY = b"\n- due:", b"\n- assigned:", b"\n- progress:"
+_CELL = late(rb"\n- (due|assigned|progress):(?: (.*))?(?:(?=\n([ \t\n]))|(?=\n|\Z))")
+"""A field that is shown in a row: key, value, and what the next line begins with where the value may go on there."""
 
 
-class _Unusual(Exception):
-    """A value that only a look at all fields finds."""
-
-
-def _value(raw: bytes, key: bytes) -> str | None:
-    """Return the value of the first line with a key, None without one; raises _Unusual for one that may go on."""
-    at = raw.find(key)
-    if at < 0:
+def _cells(raw: bytes) -> dict[bytes, bytes] | None:
+    """Return the fields of a task that are shown in its row; None where only a look at all fields finds them."""
+    # A second blank or another line end would make a field that is not looked for.
+    if b"\n-  " in raw or b"\r" in raw or bytes_may_hide(raw):
         return None
-    start = at + len(key)
-    end = raw.find(b"\n", start)
-    if end < 0:
-        end = len(raw)
-    elif raw[end + 1 : end + 2] in b" \t\n" and raw[end:].strip(b" \t\n"):
-        raise _Unusual
-    if start < end and raw[start] != 32:
-        raise _Unusual
-    return raw[start:end].strip(b" \t").decode("utf-8", ESCAPES)
+    found: dict[bytes, bytes] = {}
+    for key, value, more in _CELL.findall(raw.rstrip(b" \t\n")):
+        if more:
+            return None
+        if key not in found:
+            found[key] = value
+    return found
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.strip(b" \t").decode("utf-8", ESCAPES)
