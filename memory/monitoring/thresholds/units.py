@@ -47,6 +47,11 @@ _IN_TEXT = re.compile(
     rf"(?![\w%]|\.\d|[{_PARTS}−]\d| 0\d\d(?!\d)|[-−](?:\s|\Z)|[²³¹¼½¾⁰-⁹])",
     re.ASCII,
 )
+# A line of nothing but one to three digits and groups of three: a number parted by blanks, or several numbers.
+_GROUPED = re.compile(
+    r"^[ \t]*[-+−]?[1-9]\d{0,2}(?: \d{3}){1,12}(?:[.,]\d{1,40})?[ \t]*(?:%|[A-Za-zµ]{1,3})?[ \t\r]*$",
+    re.ASCII | re.MULTILINE,
+)
 _STEERING = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 """What gives a terminal its colours and links: the digits in it are no numbers."""
 _MOST_NUMBERS = 100
@@ -96,10 +101,11 @@ def numbers_in(text: str) -> list[Quantity]:
     """Return the numbers of a text in their order, the first hundred.
 
     `1,234` is 1234. A number glued to an unknown word is none, and none is one that could be read in two ways (`1,5`,
-    `1'234`, `2 000`, `5-`). Colours are left out.
+    `1'234`, `2 000`, `5-`, a line with nothing but `1 234`). Colours are left out.
     """
     found: list[Quantity] = []
-    for match in _IN_TEXT.finditer(_STEERING.sub("", text) if "\x1b" in text else text):
+    plain = _STEERING.sub("", text) if "\x1b" in text else text
+    for match in _IN_TEXT.finditer(_GROUPED.sub("", plain)):
         quantity = Quantity(read_number(match[1]), match[2] or "")
         if math.isfinite(quantity.amount) and (not quantity.unit or unit_of(quantity.unit)):
             found.append(quantity)
