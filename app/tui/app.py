@@ -163,7 +163,7 @@ class MemdeckApp(Shell):
             self.make_pane,
         )
         self.search_queries = SearchQueries(self, self.navigation, self.pane_state)
-        self.fleet = AllWorkspaces(self, self.refresher, self.jobs, self.navigation)
+        self.fleet = AllWorkspaces(self, self.refresher, self.jobs, self.navigation, self.overlays)
         self.search_queries.instead[FLEET] = self.fleet.search
         self.type_ahead = TypeAhead(self, self.edits, self.consent, self._pass_on)
         self._connect(overview)

@@ -18,6 +18,7 @@ from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
     from app.tui.navigation import Navigation
+    from app.tui.overlays import Overlays
     from app.tui.search.screen import SearchScreen
     from app.tui.shell import Shell
     from memory.fleet.local import WorkspaceFailure
@@ -137,10 +138,12 @@ class FleetSource:
 class AllWorkspaces(Part):
     """Nothing is opened before the pane is; what is looked at then goes on in one worker."""
 
-    def __init__(self, app: Shell, refresher: Refresher, jobs: Jobs, navigation: Navigation) -> None:
+    def __init__(
+        self, app: Shell, refresher: Refresher, jobs: Jobs, navigation: Navigation, overlays: Overlays
+    ) -> None:
         """Nothing is known yet."""
         super().__init__(app)
-        self._refresher, self._jobs, self._navigation = refresher, jobs, navigation
+        self._refresher, self._jobs, self._navigation, self._overlays = refresher, jobs, navigation, overlays
         self.source = FleetSource(app)
         self._busy = False
         self._screen: SearchScreen | None = None
@@ -249,7 +252,8 @@ class AllWorkspaces(Part):
     def _tried(self, destination: Destination, failure: WorkspaceFailure | None) -> None:
         if failure is not None:
             self.app.say(failure["message"], title=destination.root.name, severity="error")
-        elif self._may_leave():
+        # What was typed into a form meanwhile must not go with this application.
+        elif self._may_leave() and self._overlays.has_room(destination.root.name):
             self.destination = destination
             self.app.exit(0)
 

@@ -16,6 +16,7 @@ from app.tui import launch
 from app.tui.app import MemdeckApp
 from app.tui.keys.registry import ACTIONS
 from memory.fleet import EmbeddedFleet
+from memory.fleet.local import WorkspaceFailure
 from memory.storage.private.workspaces import WorkspaceList
 from memory.workspace import Workspace
 from screenshots.make import rest
@@ -174,6 +175,29 @@ async def test_enter_leaves_for_the_workspace(here: Workspace) -> None:
         await press(pilot, "home", "j", "enter")
     assert app.fleet.destination is not None
     assert (app.fleet.destination.root.name, app.fleet.destination.way) == ("bakery", (here.root,))
+
+
+async def test_a_form_that_was_opened_meanwhile_is_not_left(here: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a person opened something else before it was known that a workspace can be opened, it stays open."""
+    app = make_app(here, pane="fleet")
+    looked, known = threading.Event(), threading.Event()
+    looks = app.fleet._try
+
+    def held(root: Path) -> WorkspaceFailure | None:
+        looked.set()
+        assert known.wait(60)
+        return looks(root)
+
+    monkeypatch.setattr(app.fleet, "_try", held)
+    async with running(app, says=True) as pilot:
+        await press(pilot, "home", "j")
+        await app._press_keys(["enter"])
+        assert await asyncio.to_thread(looked.wait, 60)
+        await app._press_keys(["question_mark"])
+        known.set()
+        await settle(pilot)
+        assert app.fleet.destination is None
+        assert "bakery was ready when something else was open" in screen_text(app)
 
 
 async def test_enter_on_the_open_one_goes_to_its_panes(here: Workspace) -> None:
