@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import psycopg
 
 _LOCK = 0x6D656D6465636B  # "memdeck"
+_TRIES = 4
 _ENGINE = "0002"
 """The tables of the job engine come behind this migration."""
 
@@ -36,11 +37,24 @@ def initialise(
 
     `hosts` maps names of hosts to the logins of their agents, `grants` are pairs of a role of the catalogue without its
     `memdeck_` (`reader`, `operator`, `approver`) and a login. Logins that do not exist are made, without a password.
-    `rebuild` empties what is derived: every agent publishes anew.
+    `rebuild` empties what is derived: every agent publishes anew. Where agents are at work meanwhile, the server may
+    end this one of two that wait for each other: it is done again then, which changes nothing twice.
     """
+    from psycopg.errors import DeadlockDetected
+
+    with told():
+        for _ in range(_TRIES):
+            try:
+                return _initialise(url, hosts or {}, grants, rebuild)
+            except DeadlockDetected:
+                continue
+        return _initialise(url, hosts or {}, grants, rebuild)
+
+
+def _initialise(url: str, hosts: Mapping[str, str], grants: Sequence[tuple[str, str]], rebuild: bool) -> Initialised:
     from psycopg import sql
 
-    with connect(url) as connection, told(), connection.transaction():
+    with connect(url) as connection, connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
         connection.execute(
@@ -70,7 +84,7 @@ def initialise(
             connection.execute("DELETE FROM file")
             connection.execute("UPDATE workspace SET overview = '{}', sketch = '{}'")
             connection.execute("UPDATE catalogue SET generation = generation + 1")
-        changed = _hosts(connection, hosts or {})
+        changed = _hosts(connection, hosts)
         for role, login in grants:
             _login(connection, login)
             words = sql.SQL("GRANT {} TO {}").format(sql.Identifier(f"memdeck_{role}"), sql.Identifier(login))

@@ -226,6 +226,16 @@ def _answers(url: str) -> list[object]:
     return found
 
 
+def _dropped(url: str) -> bool:
+    """Drop the catalogue; False where the server ended that, for an agent and it waited for each other."""
+    with connect(url) as connection:
+        try:
+            connection.execute("DROP SCHEMA memdeck CASCADE")
+        except psycopg.errors.DeadlockDetected:
+            return False
+        return True
+
+
 @pytest.mark.parametrize("how", ["rebuild", "drop"])
 def test_dropped_and_rebuilt_with_the_same_answers(database: str, tmp_path: Path, how: str) -> None:
     """The catalogue is derived: emptied or dropped, agents that run fill it again, and every answer is the same."""
@@ -246,8 +256,7 @@ def test_dropped_and_rebuilt_with_the_same_answers(database: str, tmp_path: Path
         if how == "rebuild":
             initialise(database, rebuild=True)
         else:
-            with connect(database) as connection:
-                connection.execute("DROP SCHEMA memdeck CASCADE")
+            until(lambda: _dropped(database))
             initialise(database)
         with connect(database) as connection:
             words = "SELECT count(*) FROM workspace WHERE overview <> '{}'"
@@ -258,6 +267,38 @@ def test_dropped_and_rebuilt_with_the_same_answers(database: str, tmp_path: Path
     finally:
         for agent in agents:
             agent.end()
+
+
+def test_making_it_outlasts_a_deadlock(database: str, tmp_path: Path) -> None:
+    """Where the server ends one of two that wait for each other, the catalogue is made all the same."""
+    initialise(database)
+    make_workspace(tmp_path / "one", tmp_path / "state")
+    begun = threading.Event()
+
+    def make() -> None:
+        begun.set()
+        initialise(database, rebuild=True)
+
+    making = threading.Thread(target=make)
+    with connect(database) as before, connect(database) as other:
+        generation = before.execute("SELECT generation FROM catalogue").fetchone()
+        with other.transaction():
+            other.execute("LOCK TABLE entry IN ROW EXCLUSIVE MODE")
+            other.execute("LOCK TABLE workspace IN SHARE MODE")
+            # So that it is the other one that is ended.
+            other.execute("SET LOCAL deadlock_timeout = '60s'")
+            making.start()
+            assert begun.wait(PATIENCE)
+            until(lambda: _waits(before))
+            other.execute("LOCK TABLE file IN ACCESS EXCLUSIVE MODE")
+        making.join(PATIENCE)
+        assert not making.is_alive()
+        assert before.execute("SELECT generation FROM catalogue").fetchone() == (generation[0] + 1,)  # type: ignore[index]
+
+
+def _waits(connection: psycopg.Connection[Any]) -> bool:
+    """Tell whether any other connection waits for a lock."""
+    return connection.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() != (0,)
 
 
 @pytest.mark.parametrize("named", [False, True])
