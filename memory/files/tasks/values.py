@@ -199,12 +199,15 @@ _HEADING_FORM = rb"### (?:\[(%b)\] )?([!-Z\\-~\x80-\xff][ -~\x80-\xff]*)(?<![ -#
 _HEADING = late(_HEADING_FORM)
 """A heading with nothing odd at the ends of its title: neither blanks nor hashes nor brackets."""
 
+_OTHERS = rb"(?:- (?:%b): [ -;=-_a-}\x80-\xff]*\n)*+"
+"""Lines of some fields between those that are looked for; they can hide nothing."""
+
 _USUAL = late(
     _HEADING_FORM
-    + rb"((?:- (?!created:)[A-Za-z]+: [^<\r\n]*\n)*+)"
+    + _OTHERS % b"due|started|completed|assigned|cronJobId|orchestrationId"
     + rb"(?:- created: ([!-~][ -~]{6,}[!-~])\n(?=[^ \t\r\n]|[ \t\r\n]*\Z))?"
 )
-"""Such a heading, and perhaps `created` in its usual line below other such lines that can hide nothing."""
+"""Such a heading, and perhaps `created` in its usual line below fields that memdeck writes above it."""
 
 
 def quick_identity(raw: bytes) -> str | None:
@@ -227,9 +230,8 @@ def quick_identities(entries: Iterable[Entry]) -> list[str]:
         raw = entry.raw
         usual = match(raw)
         if usual is not None:
-            _, title, above, created = usual.groups(b"")
-            sure = not (b"```" in above or b"~~~" in above) if created else b"created:" not in raw
-            if sure and title[0] < 128 and title[-1] < 128:
+            _, title, created = usual.groups(b"")
+            if (created or b"created:" not in raw) and _is_stripped(title):
                 found.append(blake2b(b"tasks\0%b\0%b" % (title, created), digest_size=size).hexdigest())
                 continue
         found.append(quick_identity(raw) or identity_of(entry))
@@ -242,12 +244,15 @@ def usual_heading(raw: bytes) -> tuple[bytes | None, bytes] | None:
     if heading is None:
         return None
     priority, title = heading.groups()
-    # Outside of ASCII there is white space as well.
-    if title[0] >= 128 or title[-1] >= 128:
-        text = title.decode("utf-8", ESCAPES)
-        if text.strip() != text:
-            return None
-    return priority, title
+    return (priority, title) if _is_stripped(title) else None
+
+
+def _is_stripped(title: bytes) -> bool:
+    """Tell whether a title that has no ASCII blanks at its ends has no white space at all there."""
+    if title[0] < 128 and title[-1] < 128:
+        return True
+    text = title.decode("utf-8", ESCAPES)
+    return text.strip() == text
 
 
 def text_or_none(value: str | None) -> str | None:
@@ -358,6 +363,23 @@ class TaskRow(NamedTuple):
 def read_row(entry: Entry) -> TaskRow:
     """Return the row of a task; its other fields are not read, as long as nothing in the entry is unusual."""
     raw = entry.raw
+    usual = _USUAL_ROW.match(raw)
+    if usual is not None:
+        rank, name, date, agent, done = usual.groups()
+        title = name.decode("utf-8", ESCAPES)
+        if (
+            (date is not None or b"due:" not in raw)
+            and (agent is not None or b"assigned:" not in raw)
+            and (done is not None or b"progress:" not in raw)
+            and title == title.strip()
+        ):
+            return TaskRow(
+                _PRIORITIES[rank],
+                title,
+                read_due(date.decode("utf-8", ESCAPES)) if date else NO_DUE,
+                text_or_none(agent.decode("utf-8", ESCAPES)) if agent else None,
+                read_progress(done.decode("utf-8", ESCAPES)) if done else None,
+            )
     heading = usual_heading(raw)
     if heading is not None:
         priority, title = _PRIORITIES[heading[0]], heading[1].decode("utf-8", ESCAPES)
@@ -379,6 +401,16 @@ def read_row(entry: Entry) -> TaskRow:
 
 
 _PRIORITIES: dict[bytes | None, str | None] = {None: None, **{name.encode(): name for name in PRIORITIES}}
+_VALUE = rb"([!-;=-_a-}\x80-\xff](?:[ -;=-_a-}\x80-\xff]*[!-;=-_a-}\x80-\xff])?)\n"
+_USUAL_ROW = late(
+    _HEADING_FORM
+    + rb"(?:- due: %b)?" % _VALUE
+    + _OTHERS % b"started|completed|cronJobId|orchestrationId"
+    + rb"(?:- assigned: %b)?" % _VALUE
+    + _OTHERS % b"created|cronJobId|orchestrationId"
+    + rb"(?:- progress: %b)?(?=[^ \t\r\n]|[ \t\r\n]*\Z)" % _VALUE
+)
+"""A usual heading, and the cells of its row where memdeck writes them: nothing hides them nor goes on with them."""
 _CELL = late(rb"\n- (due|assigned|progress):(?: (.*))?(?:(?=\n([ \t\n]))|(?=\n|\Z))")
 """A field that is shown in a row: key, value, and what the next line begins with where the value may go on there."""
 
