@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from memory.base.patterns import late
 from memory.base.remarks import ABSENT, is_absent, split_remark
 from memory.document import Document, Section
-from memory.document.fields import bytes_may_hide
-from memory.document.lines_and_headings import ESCAPES
+from memory.document.lines_and_headings import decode
 from memory.files.refs.refs import SHORT, hash_function, identity_hex, identity_of_bytes
 from memory.named_tuple import NamedTuple
 
@@ -113,7 +112,7 @@ class Head:
         heading = usual_heading(entry.raw)
         if heading is not None:
             self.priority: str | None = _PRIORITIES[heading[0]]
-            self.title = heading[1].decode("utf-8", ESCAPES)
+            self.title = decode(heading[1])
         else:
             self.priority, self.title = split_priority(entry.title)
 
@@ -143,7 +142,7 @@ def _read_created(entry: Entry) -> str | None:
     quick = _quick(entry.raw, _CREATED)
     if quick is None:
         return text_or_none(entry.fields.get("created"))
-    return quick.decode("utf-8", ESCAPES) or None
+    return decode(quick) or None
 
 
 def completed_of(entry: Entry) -> str | None:
@@ -151,7 +150,7 @@ def completed_of(entry: Entry) -> str | None:
     quick = _quick(entry.raw, _COMPLETED)
     if quick is None:
         return text_or_none(entry.fields.get("completed"))
-    return quick.decode("utf-8", ESCAPES) or None
+    return decode(quick) or None
 
 
 def is_run(entry: Entry) -> bool:
@@ -251,7 +250,7 @@ def _is_stripped(title: bytes) -> bool:
     """Tell whether a title that has no ASCII blanks at its ends has no white space at all there."""
     if title[0] < 128 and title[-1] < 128:
         return True
-    text = title.decode("utf-8", ESCAPES)
+    text = decode(title)
     return text.strip() == text
 
 
@@ -361,36 +360,12 @@ class TaskRow(NamedTuple):
 
 
 def read_row(entry: Entry) -> TaskRow:
-    """Return the row of a task; its other fields are not read, as long as nothing in the entry is unusual."""
-    raw = entry.raw
-    usual = _USUAL_ROW.match(raw)
-    if usual is not None:
-        rank, name, date, agent, done = usual.groups()
-        title = name.decode("utf-8", ESCAPES)
-        if (
-            (date is not None or b"due:" not in raw)
-            and (agent is not None or b"assigned:" not in raw)
-            and (done is not None or b"progress:" not in raw)
-            and title == title.strip()
-        ):
-            return TaskRow(
-                _PRIORITIES[rank],
-                title,
-                read_due(date.decode("utf-8", ESCAPES)) if date else NO_DUE,
-                text_or_none(agent.decode("utf-8", ESCAPES)) if agent else None,
-                read_progress(done.decode("utf-8", ESCAPES)) if done else None,
-            )
-    heading = usual_heading(raw)
-    if heading is not None:
-        priority, title = _PRIORITIES[heading[0]], heading[1].decode("utf-8", ESCAPES)
-    else:
-        head = entry.memo(Head)
-        priority, title = head.priority, head.title
-    cells = _cells(raw)
-    if cells is not None:
-        due, assigned, progress = [_text(cells.get(key)) for key in (b"due", b"assigned", b"progress")]
-    else:
-        due, assigned, progress = [entry.fields.get(key) for key in ("due", "assigned", "progress")]
+    """Return the row of a task; the fields of a usual one are not read for it."""
+    cells = _usual_cells(entry.raw)
+    if cells is None:
+        head, fields = entry.memo(Head), entry.fields
+        cells = head.priority, head.title, fields.get("due"), fields.get("assigned"), fields.get("progress")
+    priority, title, due, assigned, progress = cells
     return TaskRow(
         priority,
         title,
@@ -411,23 +386,25 @@ _USUAL_ROW = late(
     + rb"(?:- progress: %b)?(?=[^ \t\r\n]|[ \t\r\n]*\Z)" % _VALUE
 )
 """A usual heading, and the cells of its row where memdeck writes them: nothing hides them nor goes on with them."""
-_CELL = late(rb"\n- (due|assigned|progress):(?: (.*))?(?:(?=\n([ \t\n]))|(?=\n|\Z))")
-"""A field that is shown in a row: key, value, and what the next line begins with where the value may go on there."""
 
 
-def _cells(raw: bytes) -> dict[bytes, bytes] | None:
-    """Return the fields of a task that are shown in its row; None where only a look at all fields finds them."""
-    # A second blank or another line end would make a field that is not looked for.
-    if b"\n-  " in raw or b"\r" in raw or bytes_may_hide(raw):
+def _usual_cells(raw: bytes) -> tuple[str | None, str, str | None, str | None, str | None] | None:
+    """Return priority, title, due, assigned and progress as they are written; None where they may stand elsewhere."""
+    usual = _USUAL_ROW.match(raw)
+    if usual is None:
         return None
-    found: dict[bytes, bytes] = {}
-    for key, value, more in _CELL.findall(raw.rstrip(b" \t\n")):
-        if more:
-            return None
-        if key not in found:
-            found[key] = value
-    return found
-
-
-def _text(value: bytes | None) -> str | None:
-    return None if value is None else value.strip(b" \t").decode("utf-8", ESCAPES)
+    priority, title, due, assigned, progress = usual.groups()
+    if (
+        (due is None and b"due:" in raw)
+        or (assigned is None and b"assigned:" in raw)
+        or (progress is None and b"progress:" in raw)
+        or not _is_stripped(title)
+    ):
+        return None
+    return (
+        _PRIORITIES[priority],
+        decode(title),
+        decode(due) if due else None,
+        decode(assigned) if assigned else None,
+        decode(progress) if progress else None,
+    )
