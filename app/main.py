@@ -1,4 +1,7 @@
-"""The command `memdeck`: answers `--version` at once, hands everything else to the command line."""
+"""The command `memdeck`: answers `--version` at once, chooses among its three forms, and handles errors.
+
+`memdeck VERB …` runs a verb, `memdeck --maintain [DIR]` one maintenance, `memdeck [DIR]` opens the application.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,16 @@ import gc
 import os
 import sys
 
+TYPE_CHECKING = False  # as in `memory.lazy`, which `--version` does without
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .cli.declared import DeclaredVerb
+    from .cli.session import Session
+
 
 def main() -> int:
-    """Run the command with the arguments of this process; return its exit code, or leave with it."""
+    """Run the command with the arguments of this process; return its exit code, or end the process with it."""
     _open_standard_files()
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]) and _told_version():
@@ -16,47 +26,123 @@ def main() -> int:
     code = _open_at_once(arguments)
     if code is not None:
         return code
-    # A verb lives for a moment: looking for cycles among a hundred thousand entries would free nothing.
+    # A verb is short-lived: searching for cycles among a hundred thousand entries would free nothing.
     gc.disable()
     if arguments[:1] == ["hook"]:
         from .hooks.run import run as run_hook
 
         if run_hook(arguments[1:]) is not None:
-            # A client waits for the end of the process, not for what it holds to be taken apart.
+            # A client waits for the process to end, not for its memory to be freed.
             os._exit(0)
     try:
         if arguments[:1] == ["mcp"]:
-            from .servers.mcp.early import answer_early
+            from .servers.mcp.early_answer import answer_early
 
             answer_early(arguments[1:])
-        from .cli.run import run
-
         code = run(arguments)
         if "textual" not in sys.modules:
-            # Everything is written and flushed; taking all those entries apart would only take time.
+            # Everything is written and flushed; freeing all those entries would only take time.
             os._exit(code)
         return code
-    except KeyboardInterrupt:  # before or after the part of the run that answers for itself
+    except KeyboardInterrupt:  # before or after the part of the run that handles its own errors
         return 130
 
 
-def _open_standard_files() -> None:
-    """Open what was closed of stdin, stdout and stderr, to read and write nothing.
+def run(arguments: Sequence[str], session: Session | None = None) -> int:
+    """Run memdeck with these arguments and return its exit code; errors are printed, never raised."""
+    from contextlib import suppress
 
-    Else the next file that is opened gets its number, and whatever writes to stderr, or speaks to a client over stdout,
-    would write into that file.
+    from .cli.printing import OutputClosed
+    from .cli.session import Session
+
+    session = session or Session()
+    try:
+        code = _call(list(arguments), session)
+        session.writer.flush()
+        return code
+    except SystemExit:
+        raise
+    except BaseException as error:
+        try:
+            from .cli.failures import output_of, report, report_made
+        except OSError:
+            # No file descriptor is left, not even to read the error module.
+            os.write(2, b"memdeck: system.descriptors: no more files can be opened; raise the limit: ulimit -n 256\n")
+            return 1
+
+        output = session.output if session.output != "human" else output_of(arguments)
+        if session.made is not None and isinstance(error, Exception) and not isinstance(error, OutputClosed):
+            return report_made(error, session.made, output, session.writer)
+        return report(error, output, session.writer)
+    finally:
+        # The answer is already printed: running out of memory before `close` protects itself must not change the
+        # result.
+        with suppress(Exception):
+            session.close()
+
+
+def _call(arguments: list[str], session: Session) -> int:
+    if "_MEMDECK_COMPLETE" in os.environ:
+        from .cli.root import root
+
+        root.main(prog_name="memdeck", complete_var="_MEMDECK_COMPLETE", obj=session)
+    from .cli.declared import MAINTAIN, form_of, read
+    from .cli.verbs import VERBS
+
+    form = form_of(arguments, VERBS)
+    verb: DeclaredVerb | None = None
+    prog = "memdeck"
+    if form == "maintain":
+        from .cli.verbs.maintenance import maintain
+
+        arguments.remove(MAINTAIN)
+        verb, prog = maintain, f"memdeck {MAINTAIN}"
+    elif form == "open":
+        from .cli.verbs.opening import open_workspace
+
+        verb = open_workspace
+    plain = read(verb, arguments)
+    if plain is None:
+        return _call_by_click(verb, prog, arguments, session)
+    called, options, values = plain
+    session.take(options)
+    result = called.function(session, **values)
+    return result if isinstance(result, int) else 0
+
+
+def _call_by_click(verb: DeclaredVerb | None, prog: str, arguments: list[str], session: Session) -> int:
+    """Let click read the arguments and call a verb; None: the verb that they name."""
+    from click.exceptions import Exit
+
+    from .cli.lazy_groups import command_of
+    from .cli.root import root
+
+    command = root if verb is None else command_of(verb)
+    try:
+        with command.make_context(prog, arguments, obj=session) as context:
+            result = command.invoke(context)
+    except Exit as end:
+        return end.exit_code
+    return result if isinstance(result, int) else 0
+
+
+def _open_standard_files() -> None:
+    """Open closed standard files (stdin, stdout, stderr) so that they read and write nothing.
+
+    Otherwise the next file that is opened would get that number, and messages to stderr, or to a client over stdout,
+    would be written into that file.
     """
     for number in (0, 1, 2):
         try:
             os.fstat(number)
         except OSError:
-            # It gets the lowest number that is free, which is this one.
+            # It gets the lowest free number, which is this one.
             os.open(os.devnull, os.O_RDWR)
             os.set_inheritable(number, True)
 
 
 def _told_version() -> bool:
-    """Print the version; False where stdout does not take it, which the command line reports."""
+    """Print the version; return False if stdout fails, which the command line reports."""
     from .version import __version__
 
     try:
@@ -69,8 +155,8 @@ def _told_version() -> bool:
 def _open_at_once(arguments: list[str]) -> int | None:
     """Open the application for its plainest calls: `memdeck`, `memdeck DIR` with a slash or dot in it, and `--now`.
 
-    They skip the command line's library, a tenth of the time to the first frame. None: this is for the command line,
-    which also reports whatever goes wrong here.
+    They skip the command line's library, a tenth of the time to the first frame. None: the command line has to do it,
+    and also reports any error.
     """
     words, now = list(arguments), None
     if len(words) >= 2 and words[-2] == "--now":

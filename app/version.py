@@ -1,4 +1,4 @@
-"""The installed version, a constant so that `memdeck --version` imports nothing."""
+"""The installed version, as a constant so that `memdeck --version` imports nothing."""
 
 from __future__ import annotations
 

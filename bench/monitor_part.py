@@ -17,9 +17,9 @@ from bench.places import NOW, Places
 from memory.document import parse
 from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
+from memory.monitoring.checks.check import LIMIT, run_checks
 from memory.monitoring.checks.context import Around
 from memory.monitoring.process.command import run_command
-from memory.monitoring.run.many import LIMIT, Planned, run_checks
 
 _PAUSE = 0.2
 _COMMANDS = 20
@@ -75,11 +75,11 @@ def monitor_cases(places: Places, size: str) -> Iterator[Case]:
     def server() -> int:
         return _slow_server().server_port
 
-    def due(source: str) -> tuple[list[Planned], Around]:
+    def due(source: str) -> tuple[list[tuple[Monitor, _Approved]], Around]:
         text = "## Monitors\n\n" + "\n".join(f"### M{number}\n{source}" for number in range(count))
         snapshot = Snapshot(_Texts(text), lambda: NOW.tzinfo)  # type: ignore[arg-type, return-value]
         around = Around(places.folder, snapshot, NOW, environ=kept)
-        return [Planned(one, _Approved(_text(one))) for one in snapshot.monitors.monitors], around
+        return [(one, _Approved(_text(one))) for one in snapshot.monitors.monitors], around
 
     def all_at_once(source: str, folder: Path = places.folder) -> None:
         planned, around = due(source)

@@ -82,7 +82,7 @@ def recall_table(places: Places, *, all_questions: bool = False) -> str:
 
 def ways(places: Places) -> Iterator[tuple[str, Ask]]:
     """Yield each way of asking with its name."""
-    from memory.search import read_day, read_query
+    from memory.search.query.query import read_day, read_query
     from memory.systems import records_of_all, searcher_of
     from memory.workspace import Workspace
 

@@ -211,7 +211,7 @@ def _ripgrep(places: Places, place: Searched, word: str) -> None:
 
 
 def _query(word: str) -> Any:
-    from memory.search import read_query
+    from memory.search.query.query import read_query
 
     return read_query(word, lambda _: None)
 
@@ -223,7 +223,7 @@ def _ask(searcher: Searcher, word: str) -> None:
 
 def _fresh(place: Searched) -> Searcher:
     from memory.search.searcher import Searcher
-    from memory.storage.places import StateFolder
+    from memory.storage.own_folders import StateFolder
     from memory.systems import systems_of
     from memory.workspace import Workspace
 

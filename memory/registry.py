@@ -1,8 +1,9 @@
-"""The memory systems by name: where each lives, and where its code is; the one list that a new system joins.
+"""The memory systems by name: where each is in a workspace, and where its code is. A new system is added to this one
+list. Also the system objects of one workspace: each is made once, and an error in one does not affect the others.
 
-Nothing of a system is imported before it is asked for. The systems of other installed packages are found by their entry
-points `memdeck.systems`, each of which names a `SystemName` of this module. Importing `importlib.metadata` takes longer
-than a short verb, so it happens only when the metadata of some package mentions the group.
+A system's code is imported on first use. The systems of other installed packages are found by their entry points
+`memdeck.systems`, each of which names a `SystemName` of this module. Importing `importlib.metadata` takes longer than a
+short verb, so it happens only when the metadata of some package mentions the group.
 """
 
 from __future__ import annotations
@@ -12,16 +13,25 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from importlib import import_module
 
-from .named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING
+
+from .errors import MemdeckError
+from .lazy import NamedTuple
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+    from pathlib import Path
+    from typing import TypeVar
+
+    from memory.attached import Attached
+
+    T = TypeVar("T")
 
 
 class VerbName(NamedTuple):
-    """One verb or group of verbs of the command line before anything of it is imported.
+    """One verb or group of verbs of the command line, known without importing its code.
 
     `place` is the click command as `module:attribute`, `text` the line of `memdeck --help`.
     """
@@ -32,11 +42,11 @@ class VerbName(NamedTuple):
 
 
 class PaneEntry(NamedTuple):
-    """One pane of the application before anything of it is imported.
+    """One pane of the application, known without importing its code.
 
     `place` is its class as `module:class` (see `widgets.pane.base.Pane`), `files` what it shows: memory files,
-    `archive/` for all archives, files of another system as seen from the workspace. `key` opens it, or `letter` after
-    `g` (default: the first letter of its title).
+    `archive/` for all archives, files of another system by their path in the workspace. `key` opens it, or `letter`
+    after `g` (default: the first letter of its title).
     """
 
     id: str
@@ -48,18 +58,18 @@ class PaneEntry(NamedTuple):
 
 
 class SystemName(NamedTuple):
-    """One memory system before anything of it is imported.
+    """One memory system, known without importing its code.
 
-    `mark` is the file or folder, from the workspace on, by which a workspace is recognised; `place` its class as
-    `module:class` (see `memory.systems.System`); `kinds` what can be found in it, in the order in which equally good
-    finds are listed; `title` what people call it. `verbs` and `panes` are what the command line and the application
-    have for it.
+    `mark` is the file or folder (path in the workspace) by which a workspace is recognised; `place` its class as
+    `module:class` (see `memory.systems.System`); `kinds` its kinds of records, in the order in which equally good
+    search results are listed; `title` its name for the user. `verbs` and `panes` are its verbs on the command line and
+    its panes in the application.
 
-    `listed` is a file of the home folder that may name further folders of the system, which lie anywhere in a
-    workspace. A folder of such a system, found by its mark, is a workspace itself only where no other one is around it.
-    `outside` is a function as `module:function`: given the workspace's folder, the home folder and the state home, it
-    yields the stores of the system that lie outside of the workspace, each with a change log of its own.
-    `is_file` says that the mark is a file; that of a `listed` system always is.
+    `listed` is a file in the home folder that may name further folders of the system, anywhere in a workspace. A folder
+    of such a system, found by its mark, is a workspace itself only where no other workspace contains it. `outside` is a
+    function as `module:function`: given the workspace's folder, the home folder and the state home, it yields the
+    stores of the system that are outside the workspace, each with its own change log. `is_file` says that the mark is a
+    file; that of a `listed` system always is.
     """
 
     name: str
@@ -74,7 +84,7 @@ class SystemName(NamedTuple):
     outside: str = ""
 
     def marks(self, folder: str) -> bool:
-        """Tell whether a folder has the mark of the system."""
+        """Return whether a folder has the mark of the system."""
         place = f"{folder}/{self.mark}"
         return os.path.isfile(place) if self.listed or self.is_file else os.path.isdir(place)
 
@@ -111,7 +121,7 @@ REGISTRY: tuple[SystemName, ...] = (
                 _FILES + "orchestration:orchestration",
                 "List plans, their phases and their progress.",
             ),
-            VerbName("monitors", _CLI + "monitors.monitors:monitors", "List, add, edit, remove and run monitors."),
+            VerbName("monitors", _CLI + "monitors:monitors", "List, add, edit, remove and run monitors."),
             VerbName("config", _FILES + "config:config", "List, get, set and unset the workspace's settings."),
         ),
         panes=(
@@ -182,7 +192,7 @@ REGISTRY: tuple[SystemName, ...] = (
         panes=(PaneEntry("curated", "Curated", _PANES + "curated.pane:CuratedPane", (".agh/",), letter="u"),),
     ),
 )
-"""The systems that memdeck brings, in the order in which they are shown."""
+"""The built-in systems, in the order in which they are shown."""
 
 
 @cache
@@ -191,7 +201,7 @@ def _installed() -> tuple[tuple[SystemName, ...], tuple[BrokenSystem, ...]]:
 
 
 def registered() -> tuple[SystemName, ...]:
-    """Return all systems, those of other packages last; they are looked for once in a process."""
+    """Return all systems, those of other packages last; packages are searched once in a process."""
     return (*REGISTRY, *_installed()[0])
 
 
@@ -201,28 +211,25 @@ def broken() -> tuple[BrokenSystem, ...]:
 
 
 def forget_installed() -> None:
-    """Look for the systems of other packages again, for a process in which packages come and go."""
+    """Forget the systems of other packages, so that they are searched again; for a process in which packages change."""
     _installed.cache_clear()
 
 
 def system_name(name: str) -> SystemName:
-    """Return what is registered under a name; KeyError where nothing is."""
-    found = next((one for one in registered() if one.name == name), None)
-    if found is None:
-        raise KeyError(name)
-    return found
+    """Return the system registered under a name; KeyError where there is none."""
+    return {one.name: one for one in registered()}[name]
 
 
 def kinds() -> tuple[str, ...]:
-    """Return the kinds of records of all systems, in the order in which equally good finds are listed."""
+    """Return the kinds of records of all systems, in the order in which equally good search results are listed."""
     return tuple(kind for system in registered() for kind in system.kinds)
 
 
 def workspace_of(start: str) -> str | None:
-    """Return the workspace that a folder (absolute) lies in: the nearest one upwards that holds any system.
+    """Return the workspace that contains a folder (absolute): the nearest one upwards that holds any system.
 
-    One with the mark of a `listed` system alone belongs to the workspace around it, if there is one, so that its
-    files have one history wherever one stands.
+    A folder with only the mark of a `listed` system belongs to the workspace around it, if there is one, so that its
+    files have one history whatever the current folder is.
     """
     folder, found = start, None
     systems = registered()
@@ -238,14 +245,15 @@ def workspace_of(start: str) -> str | None:
 
 
 def holds_memory(folder: str) -> bool:
-    """Tell whether a folder is a workspace: whether any system has its mark there."""
+    """Return whether a folder is a workspace: whether it has the mark of any system."""
     return any(system.marks(folder) for system in registered())
 
 
 def installed(own: Sequence[SystemName]) -> tuple[tuple[SystemName, ...], tuple[BrokenSystem, ...]]:
-    """Return the systems of other packages, by the name of their entry points, and those that cannot be used.
+    """Return the systems of other packages, sorted by the name of their entry points, and those that cannot be used.
 
-    One cannot be used that does not load or that takes a name, kind, mark, verb or pane that one before it has.
+    A system cannot be used if it does not load or if its name, kind, mark, verb or pane is already that of an earlier
+    one.
     """
     known = list(own)
     broken: list[BrokenSystem] = []
@@ -284,7 +292,7 @@ def entries(group: str) -> Iterator[tuple[str, str, Callable[[], object]]]:
 def _folders(group: str) -> Iterator[str]:
     """Yield the metadata folders of the packages that mention a group, in the order of the import path.
 
-    The current folder is passed over, which `python -m` puts on the path: a repository brings no code.
+    The current folder, which `python -m` puts on the path, is skipped: a repository must not bring code.
     """
     here = os.path.realpath(os.curdir)
     library = os.path.dirname(os.__file__)
@@ -306,7 +314,7 @@ def _folders(group: str) -> Iterator[str]:
 
 
 def _refusal(found: SystemName, known: Sequence[SystemName]) -> str:
-    """Return why a system cannot be used, empty where it can."""
+    """Return why a system cannot be used, "" where it can."""
     if not all(isinstance(verb, VerbName) for verb in found.verbs):
         return "its verbs are not all VerbName"
     if not all(isinstance(pane, PaneEntry) for pane in found.panes):
@@ -333,3 +341,114 @@ def _refusal(found: SystemName, known: Sequence[SystemName]) -> str:
             if taken := sorted(set(mine) & set(theirs)):
                 return f"its {what} {taken[0]} is one of {other.name} already"
     return ""
+
+
+FAILED = "system.failed"
+"""The error code for a failure in the code of a memory system."""
+_NONE: tuple[str, ...] = ()
+
+
+class Systems:
+    """The systems of the workspace at `root`; each is made on first use.
+
+    A system whose code fails counts as empty; `check` and `doctor` report it.
+    """
+
+    def __init__(self, root: Path, home: Path | None, workspace: object) -> None:
+        """Store the paths; nothing is imported yet."""
+        self._root = root
+        self._home = home
+        self._workspace = workspace
+        self._made: dict[str, Attached] = {}
+        self._failed: dict[str, MemdeckError] = {}
+
+    def get(self, name: str) -> Attached:
+        """Return a system, present or not; MemdeckError `system.failed` where it cannot be made."""
+        known = self._made.get(name)
+        if known is None:
+            if name in self._failed:
+                # Its stores were added already: it is not tried again.
+                raise self._failed[name].with_traceback(None)
+            module, _, made = system_name(name).place.partition(":")
+            try:
+                known = getattr(import_module(module), made)(self._workspace)
+            except MemoryError:
+                raise
+            except Exception as error:
+                self._failed[name] = system_failed(name, "load", error)
+                raise self._failed[name] from error
+            known = self._made.setdefault(name, known)
+        return known
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the systems of this workspace; one is imported only where the home folder lists it."""
+        root = self._root
+        return tuple(
+            [
+                one.name
+                for one in registered()
+                if os.path.lexists(root / one.mark) or (one.listed and self._is_listed(one))
+            ]
+        )
+
+    def _is_listed(self, system: SystemName) -> bool:
+        """Return whether the home folder lists a folder of the system that is in the workspace."""
+        if self._home is None or not os.path.lexists(self._home / system.listed):
+            return False
+        return self._asked(system.name, lambda found: found.present(), False)
+
+    def present(self) -> tuple[str, ...]:
+        """Return the names of the systems that are present; one that fails counts as present where its mark exists."""
+        return tuple([name for name in self.names() if self._asked(name, lambda found: found.present(), True)])
+
+    def files(self) -> frozenset[str]:
+        """Return the files that the history checks for changes of other programs, as paths in the workspace."""
+        return frozenset().union(
+            *[self._asked(name, lambda found: tuple(found.files()), _NONE) for name in self.present()]
+        )
+
+    def folders(self) -> tuple[str, ...]:
+        """Return the folders to watch, as paths in the workspace."""
+        return tuple(
+            path for name in self.present() for path in self._asked(name, lambda found: tuple(found.folders()), _NONE)
+        )
+
+    def look(self, name: str) -> object:
+        """Return a system's snapshot; raises the system's MemdeckErrors, and `system.failed` for any other error."""
+        try:
+            return self.get(name).look()
+        except (MemdeckError, MemoryError):
+            raise
+        except Exception as error:
+            raise system_failed(name, "look", error) from error
+
+    def add_around(self, path: str) -> None:
+        """Add the stores of all systems that are present, and of those whose mark is in a folder around a file."""
+        self.present()
+        for system in registered():
+            folder = os.path.dirname(path) if system.listed else ""
+            while folder:
+                if os.path.lexists(self._root / folder / system.mark):
+                    self._asked(system.name, lambda found, folder=folder: found.adopt(folder), None)  # type: ignore[misc]
+                folder = os.path.dirname(folder)
+
+    def close(self) -> None:
+        """Close what the used systems opened; an error in one does not keep another open."""
+        for name in tuple(self._made):
+            self._asked(name, lambda found: found.close(), None)
+
+    def _asked(self, name: str, ask: Callable[[Attached], T], otherwise: T) -> T:
+        """Return the result of `ask` for a system, `otherwise` where it fails."""
+        try:
+            return ask(self.get(name))
+        except MemoryError:
+            raise
+        except Exception:
+            return otherwise
+
+
+def system_failed(name: str, hook: str, error: Exception) -> MemdeckError:
+    """Return the error for a system whose code failed."""
+    title = system_name(name).title
+    why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return MemdeckError(FAILED, f"{title} failed at {hook}: {why}", f"report it to the makers of {name}", system=name)

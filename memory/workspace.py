@@ -1,4 +1,4 @@
-"""The workspace: find, open and initialise it, look at its files, change them in transactions."""
+"""The workspace: find, open and initialise it, read its files, change them in transactions."""
 
 from __future__ import annotations
 
@@ -8,23 +8,21 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
 
-from .attached import Attached, Systems
 from .errors import ConflictError, MemdeckError, UsageError
-from .files.snapshot import Snapshot, Views, WrittenFiles
-from .registry import registered, workspace_of
+from .files.snapshot import Folder, Snapshot, Views, WrittenFiles
+from .registry import Systems, registered, workspace_of
 from .storage import PrivateState, Store, Stored
-from .storage.shared_log import SharedLog
+from .storage.store import SharedLog
 
 if TYPE_CHECKING:
+    from .attached import Attached
     from .document import Document, Entry
     from .document.compare import Region
     from .files.edit import Edit
-    from .files.neighbours import Folder
-    from .files.refs.refs import RefTrace
+    from .files.refs import RefTrace
     from .storage import Change
     from .storage.contracts import ChangingStore, Reading
     from .storage.watch import Watcher
@@ -32,18 +30,18 @@ if TYPE_CHECKING:
 SYSTEM_FOLDER = ".aiter"
 MEMORY_FOLDER = ".aiter/memory"
 _INSIDE = "memory/"
-_TRIES = 12  # How often a change is planned again while other programs write to the same files.
-_LONGEST_PAUSE = 0.1  # Seconds between two of them at most.
+_TRIES = 12  # How often at most a change is planned while other programs write to the same files.
+_LONGEST_PAUSE = 0.1  # Longest pause between two tries, in seconds.
 
 
 class Outcome(NamedTuple):
-    """What a change did: its record (`change.files` is empty where nothing had to be written), the summary for
-    people, and the ref of the entry it was about (None: none).
+    """What a change did: its record (`change.files` is empty where nothing had to be written), the summary for the
+    user, and the ref of the entry it concerns (None: none).
 
-    `snapshot` are the files as the change left them, whatever others made of them since; None for other systems.
-    `entry` is what `Edit.entry` is. `kept` are sentences about entries that stay although one side removed them, for
-    the other changed them; `secrets` about what was written and looks like a password or a key, without showing it;
-    `remarks` about how a title or ref was understood.
+    `snapshot` holds the files as the change left them, without later changes by others; None for other systems. `entry`
+    is that of `Edit.entry`. The rest are sentences: `kept` about entries that stay although one side removed them,
+    because the other changed them; `secrets` about written text that looks like a password or a key, without showing
+    it; `remarks` about how a title or ref was understood.
     """
 
     change: Change
@@ -57,12 +55,12 @@ class Outcome(NamedTuple):
 
 
 class Workspace:
-    """A folder with memory files; safe to share between threads, except `change`, which is for one at a time.
+    """A folder with memory files; threads may share it, but only one at a time may call `change`.
 
-    `root` is the folder that holds the memory systems, `memory` is `.aiter/memory` in it. Each system has a store of
-    its own, all share the change log (`together`). `machine_zone` counts where
-    config.md names no zone. `home` is the person's home folder, where some systems list what else is theirs; None for
-    none. Make one with `open` or `init`.
+    `root` is the folder that holds the memory systems, `memory` is `.aiter/memory` in it. Each system has its own
+    store; all share the change log (`together`). `machine_zone` applies where config.md names no zone. `home` is the
+    user's home folder, where some systems list further folders of theirs; None for none. Make one with `open` or
+    `init`.
     """
 
     def __init__(
@@ -73,7 +71,7 @@ class Workspace:
         machine_zone: tzinfo | None = None,
         home: Path | None = None,
     ) -> None:
-        """Keep where things are; nothing is read yet. Without `state_home` nothing is kept outside of the folder."""
+        """Store the paths; nothing is read yet. Without `state_home` nothing is kept outside the folder."""
         self.root = root
         self.home = home
         self.memory = root / MEMORY_FOLDER
@@ -135,7 +133,7 @@ class Workspace:
     ) -> tuple[Workspace, tuple[str, ...]]:
         """Create the memory files that are missing in a folder, and `archive/`; return what was created.
 
-        `files` (name → text) replaces the templates, for a sample workspace. No file that is there is touched.
+        `files` (name → text) replaces the templates, for a sample workspace. Existing files are not touched.
         """
         from .storage.fsio import make_folder
 
@@ -157,20 +155,20 @@ class Workspace:
         return workspace, tuple(created)
 
     def close(self) -> None:
-        """Close the change log and what the memory systems opened; what is asked later opens it again."""
+        """Close the change log and what the memory systems opened; the next use opens them again."""
         self._systems.close()
         self.together.close()
         for store in self._outside.values():
             store.together.close()
 
     def let_go(self) -> None:
-        """Let go of all that was read and is open; what is asked later is read again."""
+        """Drop all cached data and close what is open; the next use reads again."""
         self._documents.clear()
         self._coming = {}
         self._views = Views()
         for store in self.together.stores:
             store.let_go()
-        if self.state is not None:  # a log that is kept nowhere would be gone
+        if self.state is not None:  # without a state folder, closing would lose the log
             self.close()
 
     def __enter__(self) -> Workspace:
@@ -178,12 +176,12 @@ class Workspace:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
+        """Close the workspace."""
         self.close()
 
     @property
     def machine_zone(self) -> tzinfo:
-        """The zone that counts where config.md names none."""
+        """The zone that applies where config.md names none."""
         if self._zone is None:
             from .base.clock import machine_zone
 
@@ -192,20 +190,20 @@ class Workspace:
 
     @property
     def zone(self) -> tzinfo:
-        """The zone of the workspace as its files stand now."""
+        """The zone of the workspace, read from its files now."""
         return self.snapshot().zone
 
     # -- the memory systems --------------------------------------------------------------------------------------
 
     def add_store(self, folder: str, reading: Reading, *, private: str | None = None) -> Store:
         """Return a store of the files beneath a folder of the workspace ("": of the workspace itself), which shares the
-        change log; its lock and staged files lie in `private` (default: `.memdeck` in that folder).
+        change log; its lock and staged files are in `private` (default: `.memdeck` in that folder).
         """
         root = self.root / folder if folder else self.root
         place = None if private is None else self.root / private
         store = Store(root, place, self.state, workspace=self.root, reading=reading, together=self.together)
         self.together.add(store)
-        # What a crash interrupted is finished or discarded; reading goes on where that is not possible.
+        # A change that a crash interrupted is finished or discarded. Where that fails, reading still works.
         with suppress(MemdeckError):
             store.recover()
         return store
@@ -218,26 +216,26 @@ class Workspace:
         return self._systems.get(name)
 
     def system_names(self) -> tuple[str, ...]:
-        """Return the names of the memory systems that are here; one is imported only where the home folder lists it."""
+        """Return the names of this workspace's memory systems; one is imported only where the home folder lists it."""
         return self._systems.names()
 
     def present(self) -> tuple[str, ...]:
         """Return the names of the systems that are present, in the order in which they are shown.
 
-        One that fails counts as present where its mark is, so that it is reported.
+        A system that fails counts as present where its mark exists, so that it is reported.
         """
         return self._systems.present()
 
     def stores(self) -> tuple[ChangingStore, ...]:
-        """Return the stores of the systems that are present, each with a lock and a stage folder of its own."""
+        """Return the stores of the systems that are present, each with its own lock and stage folder."""
         self.present()
         return tuple(store for store in self.together.stores if store.root.is_dir())
 
     def outside(self) -> tuple[Store, ...]:
-        """Return the stores of its systems that lie outside of the workspace, each with a change log of its own.
+        """Return the stores of its systems that are outside the workspace, each with its own change log.
 
-        They are those of what a person has for all workspaces, and of agents that live elsewhere. Empty where nothing
-        is remembered, and without a home folder.
+        They hold the user's memory for all workspaces, and memory of agents in other folders. Empty without a state
+        folder or a home folder.
         """
         if self.home is None or self.state is None:
             return ()
@@ -256,9 +254,10 @@ class Workspace:
     # -- reading ----------------------------------------------------------------------------------------------
 
     def snapshot(self, *, zone_refused: Callable[[MemdeckError], object] | None = None) -> Snapshot:
-        """Return one look at the files; a file that did not change keeps its document and its views.
+        """Return a snapshot of the files; a file that did not change keeps its document and its views.
 
-        `zone_refused` is told why config.md cannot be read where only its zone was asked for; see `Snapshot`.
+        `zone_refused` is called with the error where config.md cannot be read and only its zone is needed; see
+        `Snapshot`.
         """
         reader = _Reader(self, self.store.read)
         snapshot = Snapshot(reader, lambda: self.machine_zone, self._views, self._systems.look, zone_refused)
@@ -266,14 +265,14 @@ class Workspace:
         return snapshot
 
     def _past(self, kind: str, digits: str) -> RefTrace | None:
-        """Return what the change log knows of a ref that fits no entry any more."""
-        from .files.refs.traces import Trail, trace
+        """Return what the change log knows about a ref that no longer fits an entry."""
+        from .files.traces import Trail, trace
 
         zone = lambda: self.snapshot(zone_refused=lambda _: None).zone  # noqa: E731
         return trace(Trail(self.store.history, f"{MEMORY_FOLDER}/", zone), kind, digits)
 
     def document_of(self, name: str, stored: Stored) -> Document:
-        """Return the document of a file's bytes; only what differs from the last look is scanned."""
+        """Return the document of a file's bytes; only what differs from the last read is scanned."""
         known = self._documents.get(name)
         if known is not None and known[0] is stored:
             return known[1]
@@ -286,7 +285,7 @@ class Workspace:
     def watcher(self, callback: Callable[[frozenset[str]], object]) -> Watcher:
         """Return a watcher, not yet started; its thread calls `callback` with the names that changed.
 
-        Memory files are named as in the memory folder, files of other systems as seen from the workspace.
+        Memory files are named as in the memory folder, files of other systems by their path in the workspace.
         """
         from .storage.watch import Watcher
 
@@ -300,7 +299,7 @@ class Workspace:
     def change(self, operation: str, build: Callable[[Snapshot], Edit], *, actor: str, now: datetime) -> Outcome:
         """Make a change: under the lock, `build` gets the files as they are now and returns the edit.
 
-        When another program writes to the same files just then, `build` is called again with what it wrote.
+        When another program writes to the same files at that moment, `build` is called again with what it wrote.
         `updated:` is set in every changed file that has the key. Errors of `build` leave everything as it was;
         BusyError `file.locked`, ConflictError `document.conflict`, RefusedError `file.*` as transactions raise.
         """
@@ -308,15 +307,15 @@ class Workspace:
             try:
                 return self._attempt(operation, build, actor, now)
             except ConflictError as error:
-                # Another program wrote in that very moment: planned again on what it wrote, nothing is in the way.
+                # Another program wrote at that moment: plan again on what it wrote.
                 if tries == _TRIES or not error.details.get("crossed"):
                     raise
-                # One that writes all the time is given longer and longer to come to an end.
+                # A program that keeps writing gets longer and longer pauses to finish.
                 time.sleep(min(0.001 * 2**tries, _LONGEST_PAUSE))
         raise AssertionError("the last try returns or raises")
 
     def _attempt(self, operation: str, build: Callable[[Snapshot], Edit], actor: str, now: datetime) -> Outcome:
-        from .document.compare import compare
+        from .document.compare import compare, with_top
 
         with self.store.transaction(operation, actor=actor, now=now) as transaction:
             snapshot = Snapshot(_Reader(self, transaction.read), lambda: self.machine_zone, self._views)
@@ -337,11 +336,8 @@ class Workspace:
                         continue
                     refuse_unwritable(name, before)
                     document = stamped(document, now)
-                data = document.dump()
-                # With the time of the change in it, it is another document than the one compared.
-                known = regions if document is edit.documents[name] else None
-                self.store.history.expect(self.store.shown(_INSIDE + name), data, before=stored.base, regions=known)
-                transaction.write(_INSIDE + name, data, base=stored.base)
+                regions = with_top(regions, before, document)  # `stamped` may have set the time of the change.
+                transaction.write(_INSIDE + name, document.dump(), base=stored.base, regions=regions)
                 written[name] = document
             self._coming = written
             change = transaction.commit(edit.summary)
@@ -358,11 +354,11 @@ class Workspace:
         before: Snapshot,
         written: dict[str, Document],
     ) -> Outcome:
-        """Return what a change did. It is made: nothing that fails here may be taken for its failure."""
+        """Return what a change did. It is already made, so an error in here must not look as if it had failed."""
         secrets: tuple[str, ...] = ()
         try:
             for name, document in written.items():
-                # Where another program has written since, the next look reads the file.
+                # Where another program has written since, the next read takes the file.
                 stored = self.store.cached(_INSIDE + name)
                 if stored is not None and stored.data is document.dump():
                     self._documents[name] = (stored, document)
@@ -390,12 +386,13 @@ class Workspace:
         now: datetime,
         summary: str = "",
     ) -> Outcome:
-        """Save a file that was edited from an older look, `base`: under the lock it is merged with what is there now.
+        """Save a file that was edited from an older version, `base`: under the lock it is merged with the current file.
 
-        `name` is relative to the memory folder. For editors, forms and scripts that hold a whole file; what others
-        changed meanwhile stays. A file that is missing or empty now counts as unchanged: nobody deletes like that.
-        ConflictError `document.conflict` where both changed the same, with `fields` and `conflicts` in its details
-        (a `MergeConflict`, to choose from); then nothing is written. Other errors as `change`.
+        `name` is relative to the memory folder. For editors, forms and scripts that hold a whole file; changes that
+        others made meanwhile stay. A file that is missing or empty now counts as unchanged, because that is no way to
+        delete entries. ConflictError `document.conflict` where both changed the same part, with `fields` and
+        `conflicts` in its details (a `MergeConflict`, to choose from); then nothing is written. Other errors as
+        `change`.
         """
         from .files.edit import Edit, refuse_unwritable
         from .files.merging import merge_file
@@ -415,19 +412,19 @@ class Workspace:
         return self.change(operation, build, actor=actor, now=now)
 
     def undo(self, *, actor: str, now: datetime) -> Change:
-        """Take back the newest change that `actor` made, in whichever process; raises `change.none`,
-        `document.conflict` where somebody touched the same entries since, `change.thinned`.
+        """Undo the newest change that `actor` made, in any process; raises `change.none`, `document.conflict` where the
+        same entries were changed since, `change.thinned`.
         """
         return self.store.history.undo(actor=actor, now=now)
 
     def redo(self, *, actor: str, now: datetime) -> Change:
-        """Do again what was undone last; a new change of the same actor ends that."""
+        """Redo the last undone change; not possible after a new change by the same actor."""
         return self.store.history.redo(actor=actor, now=now)
 
     def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
-        """Take back one change, whoever made it; raises `change.not_found`, `change.undone` and as `undo`.
+        """Undo one change of any actor; raises `change.not_found`, `change.undone` and as `undo`.
 
-        For a save of another program that took back changes see `memory.history.taken_back.revert_change`.
+        For a save by another program that undid changes, see `memory.history.stale_saves.revert_change`.
         """
         return self.store.history.revert(change_id, actor=actor, now=now)
 
@@ -438,45 +435,38 @@ class Workspace:
         return self.change("restore", lambda snapshot: restore_entry(snapshot, ref, now=now), actor=actor, now=now)
 
     def notice(self, now: datetime) -> int:
-        """Look at the files of all systems and note what other programs did to them; return how many changes that were.
+        """Record what other programs changed in the files of all systems; return the number of changes.
 
-        Nothing is written but the change log outside of the workspace. What cannot be read is left out.
+        Only the change log outside the workspace is written. Files that cannot be read are left out.
         """
-        history, readable = self.store.history, []
-        names = self._systems.files() | set(history.to_look_at())
-        with self.together.glance():
-            for name in sorted(names):
-                with suppress(MemdeckError):
-                    found = self.together.find(name)
-                    if found is not None:
-                        found[0].read(found[1])
-                        readable.append(name)
-            try:
-                return history.notice(readable, now)
-            finally:
-                # What changed is compared with what stood there before, and then nobody asks for that again.
-                self._earlier.clear()
+        history = self.store.history
+        names = sorted(self._systems.files() | set(history.to_look_at()))
+        try:
+            return history.notice(names, now)
+        finally:
+            # The earlier documents are only needed for this comparison.
+            self._earlier.clear()
 
 
 class _Reading:
-    """What the change log asks about the files of the workspace memory."""
+    """Answers the change log's questions about the files of the workspace memory."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def knows(self, path: str) -> bool:
-        """Tell whether a path is one of a memory file or of an archive."""
+        """Return whether a path is that of a memory file or an archive."""
         name = path.removeprefix(_INSIDE).removeprefix("archive/")
         return path.startswith(_INSIDE) and name.endswith(".md") and "/" not in name and name[0] != "."
 
     def lasts(self, path: str) -> bool:
-        """Tell whether a path is one of the seven memory files."""
+        """Return whether a path is one of the seven memory files."""
         from .files import MEMORY_FILES
 
         return path.removeprefix(_INSIDE) in MEMORY_FILES and path.startswith(_INSIDE)
 
     def document(self, path: str, data: bytes) -> Document | None:
-        """Return the document of a file's bytes; what is known of other bytes of the file is shared."""
+        """Return the document of a file's bytes; it shares unchanged parts with a known document of the file."""
         if not path.endswith(".md"):
             return None
         name = path.removeprefix(_INSIDE)
@@ -489,16 +479,16 @@ class _Reading:
 
     def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
         """Return the ref of an entry."""
-        from .files.refs.entry_refs import ref_of
+        from .files.snapshot import ref_of
 
         return ref_of(path.removeprefix(_INSIDE), section, entry)
 
     def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002 - no memory file is one of lines
-        """Return nothing."""
+        """Return no ref and an empty title."""
         return None, ""
 
     def stamp(self, document: Document, now: datetime) -> Document:
-        """Set the time of the change."""
+        """Set `updated:` to the time of the change."""
         return stamped(document, now)
 
 
@@ -526,7 +516,7 @@ def _absolute(path: str | os.PathLike[str]) -> str:
 
 
 def _nobody(_: MemdeckError) -> None:
-    """Leave it to the next look to say why config.md cannot be read."""
+    """Ignore the error: the next snapshot reports why config.md cannot be read."""
 
 
 class _Reader:
@@ -541,25 +531,24 @@ class _Reader:
         return self._workspace.document_of(name, stored) if stored.exists else None
 
     def archives(self) -> tuple[str, ...]:
-        from .storage.files.listing import names_in
+        from .storage.safe_open import names_in
 
         names = names_in(self._workspace.memory / "archive", self._workspace.root)
         if not isinstance(names, tuple):
             return ()
-        return tuple(f"archive/{name}" for name in names if name.endswith(".md") and name[0] != ".")
+        return tuple([f"archive/{name}" for name in names if name.endswith(".md") and name[0] != "."])
 
     def folder(self) -> Folder:
-        from .files.neighbours import Folder
-        from .storage.files.listing import names_in
+        from .storage.safe_open import names_in
 
         memory, root = self._workspace.memory, self._workspace.root
         return Folder(names_in(memory, root), names_in(memory / "archive", root))
 
 
 def _document(data: bytes, known: Document | None) -> Document:
-    """Return the document of a file's bytes, which shares with one of earlier bytes what did not change."""
+    """Return the document of a file's bytes; it shares unchanged parts with `known`, the document of earlier bytes."""
     if known is None:
-        # Of the module itself: asked of the package it takes twice as long, for every archive.
+        # From the module itself: through the package it takes twice as long, for every archive.
         from memory.document.model import parse
 
         return parse(data)

@@ -99,8 +99,8 @@ def draw(picture: Picture) -> str:
 
 def application(picture: Picture, home: Path) -> MemdeckApp:
     """Return the application over a sample workspace in a home folder, as a picture wants it."""
-    from app.demo.beside import add_beside
     from app.demo.curated import add_curated
+    from app.demo.siblings import add_beside
     from app.demo.workspace import demo_files
     from memory.workspace import Workspace
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.run import run
+from app.main import run
 from tests import forking
 from tests.examples import WHOLE
 from tests.patience import PATIENCE

@@ -26,14 +26,14 @@ from tests.patience import PATIENCE
 
 HOUSE = Path(__file__).parents[1]
 VERBS = """
-import app.cli.failures, app.cli.lazy_groups, app.cli.root, app.cli.run, app.cli.verbs.files.tasks, app.hooks.run
-import memory.maintenance.run, memory.prompts.brief, memory.storage.log.log, memory.systems.files
+import app.cli.failures, app.cli.lazy_groups, app.cli.root, app.cli.session, app.cli.verbs.files.tasks, app.hooks.run
+import app.main, memory.maintenance.run, memory.prompts.brief, memory.storage.log.log, memory.systems.files
 """
 """What most verbs load."""
 TOOLS = f"""{VERBS}
 from app.servers.mcp.sdk import leave_out_unused
 leave_out_unused()
-import app.cli.verbs.mcp, app.servers.mcp.calls, app.servers.mcp.sdk_stream, app.servers.mcp.server
+import app.cli.verbs.servers.mcp, app.servers.mcp.calls, app.servers.mcp.sdk_stream, app.servers.mcp.server
 """
 """What a server of tools loads, in its way."""
 

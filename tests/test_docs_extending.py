@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from memory import extension
 from memory.systems import System
 
 HOUSE = Path(__file__).parents[1]
@@ -37,3 +38,31 @@ def test_the_code_is_that_of_the_package() -> None:
         'self._folder = workspace.root / ".notes"',
         'self._store = workspace.add_store(".notes", Reading())',
     }
+
+
+def test_the_names_for_other_packages_stay() -> None:
+    """`memory.extension` has these names; more may come, and none may go."""
+    assert {
+        *("AmbiguousError", "BlockedError", "BriefLine", "BusyError", "ConfigError", "ConflictError", "Contribution"),
+        *("Gone", "MemdeckError", "NotFoundError", "Outcome", "PlainReading", "PlainSystem", "Problem", "Record"),
+        *(
+            "RefusedError",
+            "Report",
+            "RuleReport",
+            "Snapshot",
+            "System",
+            "UsageError",
+            "Workspace",
+            "act",
+            "names_in",
+            "system_of",
+        ),
+    } <= set(extension.__all__)
+    assert all(hasattr(extension, name) for name in extension.__all__)
+
+
+def test_the_package_needs_no_other_name_of_the_core() -> None:
+    """What the package imports of `memory` comes from there or from the registry."""
+    source = "\n".join(path.read_text("utf-8") for path in sorted(TOY.rglob("*.py")))
+    modules = set(re.findall(r"^ *from (memory[\w.]*) import", source, re.MULTILINE))
+    assert modules == {"memory.extension", "memory.registry"}

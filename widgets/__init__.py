@@ -1,8 +1,9 @@
-"""Textual widgets: what draws memory's models and takes a person's keys; import each from its own module.
+"""Textual widgets that draw memory's models and handle the person's keys; import each from its own module.
 
-Lists: `line_list.LineList` with `rows`. Texts: `detail.Detail`, `line_view.LineView`, `markdown`. Asking:
-`forms.Form`, `fields.FieldSpec`, `dialogs`, `inputs`. Frame: `header`, `footer`, `sidebar`, `filter_bar`.
-Looks: `pieces`, `columns`, `glyphs`, `theme`, `drawing`.
+Lists: `list.line_list.LineList` with `list.rows`. Texts: `detail.Detail`, `detail.LineView`, `text.markdown`.
+Input: `input.form.Form`, `input.fields.FieldSpec`, `input.editors`, `dialogs`. Frame: `chrome.header`,
+`chrome.keys`, `chrome.sidebar`, `input.filter_bar`. Looks: `text.styled_text`, `text.glyphs`,
+`text.theme`, `text.drawing`.
 """
 
 from __future__ import annotations

@@ -1,26 +1,242 @@
-"""Detail: one entry in full, drawn from plain data: labelled values, texts and links that can be followed."""
+"""Detail: one entry in full, drawn from plain data: labelled values, texts and links that can be followed.
+
+It is a `LineView`: a block of lines that scrolls, laid out again when the width changes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
 
+from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
 from textual.message import Message
+from textual.selection import Selection
+from textual.strip import Strip
 
 from memory.base.safe_text import cell_width, visible
+from widgets.chrome.keys import GoPrefix, go_binding
 
-from .text.line_view import LineView
+from .text.drawing import Drawing, Scrolling
 from .text.markdown import Flow, plain_text, render_markdown
-from .text.styled_text import EMPTY, Line, Piece, Tone, clip_line, line, line_width, pad_line, wrap_line
+from .text.styled_text import EMPTY, Line, Piece, Tone, clip_line, line, line_text, line_width, pad_line, wrap_line
+
+MOST_DRAWN = 512
+"""How many drawn lines are cached."""
+
+_DrawnLine: TypeAlias = tuple[int, Line, int, int, tuple[str, ...]]
+"""What a line looks like: its row (-1 below the last one), its pieces, its width and indent, its component classes."""
+
+
+def _binding(key: str, action: str, words: str, name: str, tooltip: str) -> Binding:
+    return Binding(key, action, words, id=f"view.{name}", tooltip=tooltip, show=False)
+
+
+def _hang(content: Line) -> int:
+    """The indent of wrapped lines: more than the first line's own, so that they do not look like new lines."""
+    text = line_text(content)
+    own = len(text) - len(text.lstrip(" "))
+    return own + 2 if own else 0
+
+
+class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=False):
+    """Shows lines that the caller made; the mouse can select their text.
+
+    | Component class | Styles |
+    | :- | :- |
+    | `line-view--selection` | text selected with the mouse |
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"line-view--selection"}
+
+    DEFAULT_CSS = """
+    LineView {
+        background: $background;
+        color: $foreground;
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+        & > .line-view--selection { background: $input-selection-background; color: $block-cursor-foreground; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        _binding("j,down", "scroll_by(1)", "down", "down", "Scroll a line down"),
+        _binding("k,up", "scroll_by(-1)", "up", "up", "Scroll a line up"),
+        _binding("ctrl+d", "scroll_page(0.5)", "half page down", "half_down", "Scroll half a page down"),
+        _binding("ctrl+u", "scroll_page(-0.5)", "half page up", "half_up", "Scroll half a page up"),
+        _binding("pagedown", "scroll_page(1)", "page down", "page_down", "Scroll a page down"),
+        _binding("pageup", "scroll_page(-1)", "page up", "page_up", "Scroll a page up"),
+        _binding("home", "first", "first", "first", "Scroll to the first line"),
+        _binding("G,end", "last", "last", "last", "Scroll to the last line"),
+        go_binding("view"),
+    ]
+
+    def __init__(
+        self,
+        content: Sequence[Line] = (),
+        *,
+        id: str | None = None,  # noqa: A002
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._source = tuple(content)
+        self._laid_out: Sequence[Line] = ()
+        self._laid_out_for = -1
+        self._drawn: dict[_DrawnLine, Strip] = {}
+
+    def set_content(self, content: Sequence[Line]) -> None:
+        """Replace the lines and show the first one."""
+        self._source = tuple(content)
+        self.lay_out_again(top=True)
+
+    def lay_out(self, width: int) -> Sequence[Line]:
+        """Lay out the lines in `width` cells; here each line wraps at spaces, and indented lines hang."""
+        return [row for content in self._source for row in wrap_line(content, width, indent=_hang(content))]
+
+    def lay_out_again(self, *, top: bool) -> None:
+        """Lay out again; `top` scrolls to the first line, else the scroll position stays."""
+        before, start = self._laid_out, round(self.scroll_y)
+        self._laid_out_for = -1
+        if top:
+            self.scroll_to(y=0, animate=False, force=True)
+        self._ensure_layout()
+        if start == round(self.scroll_y) and not self.has_focus:
+            self._redraw_from(before)
+        else:
+            self.refresh()
+
+    def _redraw_from(self, before: Sequence[Line]) -> None:
+        """Redraw the lines in view from the first to the last one that changed."""
+        top = round(self.scroll_y)
+        view = range(top, top + self.size.height)
+        old, new = (dict(zip(view, lines[top : view.stop], strict=False)) for lines in (before, self._laid_out))
+        changed = [row for row in view if old.get(row) != new.get(row)]
+        if changed:
+            self.refresh_lines(changed[0], changed[-1] - changed[0] + 1)
+
+    def _ensure_layout(self) -> None:
+        width = self.scrollable_content_region.width
+        if width > 0 and width != self._laid_out_for:
+            self._laid_out_for = width
+            self._laid_out = self.lay_out(width)
+            self.set_extent(Size(width, len(self._laid_out)))
+
+    @property
+    def shown_lines(self) -> Sequence[Line]:
+        """The lines as they are laid out now; empty before the first layout."""
+        return self._laid_out
+
+    def on_resize(self) -> None:
+        """Lay out for another width."""
+        self._ensure_layout()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """As high as its lines, for `height: auto`."""
+        return len(self.lay_out(max(1, width)))
+
+    def action_scroll_by(self, rows: int) -> None:
+        """Scroll by lines, down or (negative) up."""
+        self.scroll_to(y=round(self.scroll_y) + rows, animate=False, force=True)
+
+    def action_scroll_page(self, pages: float) -> None:
+        """Scroll by pages, down or (negative) up."""
+        rows = max(1, int(abs(pages) * self.scrollable_content_region.height))
+        self.action_scroll_by(rows if pages > 0 else -rows)
+
+    def action_first(self) -> None:
+        """Scroll to the first line."""
+        self.scroll_to(y=0, animate=False, force=True)
+
+    def action_last(self) -> None:
+        """Scroll to the last line."""
+        self.scroll_to(y=self.virtual_size.height, animate=False, force=True)
+
+    def marked_lines(self) -> tuple[range, str]:
+        """The laid-out lines that are marked, and their component class; for subclasses that mark some."""
+        return range(0), ""
+
+    def forget_strips(self) -> None:
+        """Drop the drawn lines for another theme."""
+        self._drawn.clear()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw what is in view, laid out for the current width."""
+        self._ensure_layout()
+        if self._restyled:
+            self.settle_styles()
+        return super().render_lines(crop)
+
+    def draw_lines(self, places: range, width: int) -> list[Strip]:
+        """Draw some lines of the view; those below the last one are all alike."""
+        lines, selection, (marked, mark) = self._laid_out, self.text_selection, self.marked_lines()
+        drawn = []
+        for row in range(places.start + round(self.scroll_y), places.stop + round(self.scroll_y)):
+            below = not 0 <= row < len(lines)
+            content, states = EMPTY if below else lines[row], (mark,) if row in marked else ()
+            if below or selection is None:
+                cached = (-1 if below else row, content, width, self.line_indent, states)
+                drawn.append(self._drawn.get(cached) or self._draw(cached))
+                continue
+            strip = self.draw(content, width, *states)
+            if (span := selection.get_span(row)) is not None:
+                strip = _highlight(strip, line_text(content), *span, self)
+            drawn.append(self._indented(strip.apply_offsets(0, row)))
+        return drawn
+
+    def draw_line(self, y: int, width: int) -> Strip:
+        """Draw one line of the view."""
+        return self.draw_lines(range(y, y + 1), width)[0]
+
+    def _draw(self, what: _DrawnLine) -> Strip:
+        """Draw a line without a selection, and cache it."""
+        row, content, width, _, states = what
+        if len(self._drawn) >= MOST_DRAWN:
+            self._drawn.clear()
+        strip = self._drawn[what] = self._indented(self.draw(content, width, *states).apply_offsets(0, row))
+        return strip
+
+    def _indented(self, strip: Strip) -> Strip:
+        """The strip with the padding at its left, unless `Scrolling.render_lines` leaves the padding to Textual."""
+        blank = Strip([Segment(" " * self.line_indent, self.tone_styles()["plain"])])
+        return Strip.join([blank, strip]) if self.line_indent else strip
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The text selected with the mouse, as it is shown."""
+        return selection.extract("\n".join(line_text(content) for content in self._laid_out)), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002
+        """Draw the selection."""
+        self.refresh()
+
+
+def _highlight(strip: Strip, text: str, start: int, end: int, view: LineView) -> Strip:
+    """The strip with characters `start` to `end` (-1: the line's end) marked as selected."""
+    left = cell_width(text[:start])
+    right = strip.cell_length if end < 0 else cell_width(text[:end])
+    if right <= left:
+        return strip
+    own = view.get_component_rich_style("line-view--selection")
+    from rich.style import Style
+
+    parts = list(strip.divide([left, right, strip.cell_length]))
+    parts[1] = Strip(
+        [
+            type(segment)(segment.text, (segment.style or Style()) + Style(color=own.color, bgcolor=own.bgcolor))
+            for segment in parts[1]
+        ],
+        parts[1].cell_length,
+    )
+    return Strip.join(parts)
+
 
 LABEL_WIDTH = 14
 """The most cells that the column of labels takes."""
 
 LONGEST = 20_000
-"""The most characters of one text that are laid out; nobody reads more here, and laying out takes its time."""
+"""The most characters of one text that are laid out: more is not read here, and layout takes time."""
 
 
 LEAST_LINK = 8
@@ -40,7 +256,7 @@ class Caption(NamedTuple):
 
 
 class Labelled(NamedTuple):
-    """A label and its value; a value of several lines keeps them. A line of pieces is taken as it is."""
+    """A label and its value; a value of several lines keeps them. A `Line` of pieces is used unchanged."""
 
     label: str
     value: str | Line
@@ -48,7 +264,7 @@ class Labelled(NamedTuple):
 
 
 class Prose(NamedTuple):
-    """A text; as Markdown if so said, else as it is written."""
+    """A text, drawn as Markdown if `markdown`, else as it is written."""
 
     text: str
     markdown: bool = False
@@ -56,8 +272,9 @@ class Prose(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Lines of pieces that the caller laid out, for example a bar or a strip; clipped, or (with `hang`, the cells
-    before what goes on below) wrapped at spaces.
+    """Lines of pieces that the caller laid out, for example a bar; clipped, or with `hang` wrapped at spaces.
+
+    `hang` is the indent of the wrapped lines in cells.
     """
 
     lines: tuple[Line, ...]
@@ -65,7 +282,7 @@ class Lines(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A way to another entry; `target` is what `Detail.Followed` carries."""
+    """A link to another entry; `target` is what `Detail.Followed` carries."""
 
     label: str
     text: str
@@ -129,7 +346,7 @@ class Detail(LineView):
 
     @dataclass
     class Left(Message):
-        """The keys are to go back to what the entry is from."""
+        """The focus is to go back to where the entry is listed."""
 
         detail: Detail
 
@@ -177,54 +394,51 @@ class Detail(LineView):
             rows.extend(self._rows_of(part, column, width))
         return rows
 
-    def _rows_of(self, part: DetailLine, column: int, width: int) -> Iterator[Line]:
+    def _rows_of(self, part: DetailLine, column: int, width: int) -> Sequence[Line]:
         match part:
             case Title(text):
-                yield from wrap_line(line(Piece(_shortened(text), "strong")), width)
+                return wrap_line((Piece(_shortened(text), "strong"),), width)
             case Caption(text):
-                yield from wrap_line(line(Piece(_shortened(text), "heading")), width)
+                return wrap_line((Piece(_shortened(text), "heading"),), width)
             case Labelled(label, value, tone):
-                if isinstance(value, str):
-                    parts = [line(Piece(text, tone)) for text in visible(_shortened(value), newlines=True).split("\n")]
-                else:
-                    parts = [value]
-                inner = max(1, width - column - 2)
-                wrapped = [row for content in parts for row in wrap_line(content, inner)]
-                for number, row in enumerate(wrapped):
-                    yield line(self._label(label if number == 0 else "", column), row)
+                shown = visible(_shortened(value), newlines=True).split("\n") if isinstance(value, str) else [value]
+                rows: list[Line] = []
+                for content in shown:
+                    pieces = (Piece(content, tone),) if isinstance(content, str) else content
+                    for row in wrap_line(pieces, max(1, width - column - 2)):
+                        rows.append(self._label("" if rows else label, column) + row)
+                return rows
             case Prose(text, markdown, tone):
                 text = _shortened(text)
                 flows = render_markdown(text, self.glyphs) if markdown else plain_text(text, tone)
-                for flow in flows:
-                    yield from _wrap(flow, width)
+                return [row for flow in flows for row in _wrap(flow, width)]
+            case Lines(lines, None):
+                return [clip_line(content, width) for content in lines]
             case Lines(lines, hang):
-                for content in lines:
-                    if hang is None:
-                        yield clip_line(content, width)
-                    else:
-                        yield from wrap_line(content, width, indent=hang)
+                return [row for content in lines for row in wrap_line(content, width, indent=hang or 0)]
             case Link(label, text, _, tone, when):
                 inner = max(0, width - column - 2)
-                date = line(Piece(f"  {when}", "muted")) if when else ()
+                date = (Piece(f"  {when}", "muted"),) if when else ()
                 room = inner - line_width(date)
                 if room < LEAST_LINK:
                     date, room = (), inner
-                yield line(self._label(label, column), clip_line(line(Piece(text, tone)), room), date)
+                return [line(self._label(label, column), clip_line((Piece(text, tone),), room), date)]
             case Spacer():
-                yield EMPTY
+                return [EMPTY]
 
     @staticmethod
     def _label(text: str, column: int) -> Line:
-        return line(pad_line(line(Piece(text, "muted")), column), "  ")
+        return (*pad_line((Piece(text, "muted"),), column), Piece("  "))
 
-    def states_of(self, row: int) -> tuple[str, ...]:
+    def marked_lines(self) -> tuple[range, str]:
         """Mark the link that Enter follows."""
-        if self.has_focus and self._link_rows.get(row) == self._current:
-            return ("detail--link",)
-        return ()
+        if not self.has_focus:
+            return range(0), ""
+        row = next((row for row, number in self._link_rows.items() if number == self._current), -1)
+        return range(row, row + 1) if row >= 0 else range(0), "detail--link"
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Keys of links mean nothing here while there are none."""
+        """Disable the keys of links while there are none."""
         return action not in ("follow", "link") or bool(self.links)
 
     def action_link(self, step: int) -> None:
@@ -253,7 +467,7 @@ class Detail(LineView):
         return True
 
     def action_leave(self) -> None:
-        """Give the keys back."""
+        """Give the focus back."""
         self.post_message(self.Left(self))
 
     def action_follow(self) -> None:
@@ -279,14 +493,13 @@ class Detail(LineView):
 
 
 def _shortened(text: str) -> str:
-    """A text of which only the beginning is shown, and how much is left out."""
+    """Return a text, cut to its first `LONGEST` characters with a note of how many were left out."""
     if len(text) <= LONGEST:
         return text
     return f"{text[:LONGEST]}\n\n… {len(text) - LONGEST:,} characters more"
 
 
-def _wrap(flow: Flow, width: int) -> Iterator[Line]:
+def _wrap(flow: Flow, width: int) -> Sequence[Line]:
     if flow.wrap:
-        yield from wrap_line(flow.content, width, indent=flow.hang)
-    else:
-        yield clip_line(flow.content, width)
+        return wrap_line(flow.content, width, indent=flow.hang)
+    return [clip_line(flow.content, width)]

@@ -1,4 +1,4 @@
-"""What completes values in the shell: words, and the refs of entries."""
+"""Completion of values in the shell: words, and the refs of entries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST = 200
 
 
 def choices_of(*words: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return a function that completes some words, where others are taken too."""
+    """Return a function that completes some words; other values are accepted, too."""
     return lambda _context, _parameter, incomplete: [word for word in words if word.startswith(incomplete)]
 
 
@@ -31,7 +31,7 @@ def refs_of(*kinds: str) -> Callable[[click.Context, click.Parameter, str], list
         try:
             return _find(session, kinds, incomplete)
         except (MemdeckError, OSError):
-            return []  # a completion is no place for errors
+            return []  # completion must not print errors
 
     return complete
 

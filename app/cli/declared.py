@@ -1,7 +1,7 @@
-"""Verbs as data: what a verb takes and which function it runs; `app.cli.lazy_groups` makes click commands of them.
+"""Verbs as data: what a verb accepts and which function it runs; `app.cli.lazy_groups` makes click commands of them.
 
-A verb's module needs no click, which takes longer to import than most verbs run: help, completion and mistakes need it,
-and `read` reads a call that is written plainly from the same declaration. Which verbs there are stands in
+A verb's module does not need click, which takes longer to import than most verbs run. Only help, completion and
+mistakes need click; `read` reads a plainly written call from the same declaration. The verbs are listed in
 `app.cli.verbs`, those of a memory system in `memory.registry`.
 """
 
@@ -10,31 +10,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .verbs import VERBS
 
 if TYPE_CHECKING:
+    from typing import Any, Literal, TypeVar
+
     from memory.errors import UsageError
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-Serves = Literal["look", "change", "person", "machine"]
-"""What a verb is to programs that reach memdeck through a server: it looks, or changes the memory of the workspace; or
-it is not served, because a person decides it, or because it concerns this machine more than the workspace."""
+    F = TypeVar("F", bound=Callable[..., Any])
+    Serves = Literal["look", "change", "person", "machine"]
+    """How programs may use a verb through a server: it only reads (`look`), or it changes the memory of the workspace.
+    The others are not served, because a person decides (`person`), or because they concern this machine (`machine`).
+    """
 
 
 class OneOf(NamedTuple):
-    """The type of a value that is one of some words."""
+    """The type of a value that must be one of some words."""
 
     words: Sequence[str]
     case_sensitive: bool = True
 
 
 class Whole(NamedTuple):
-    """The type of a whole number, both ends included; `sign` may stand behind it."""
+    """The type of a whole number, both ends included; `sign` may follow it."""
 
     least: int | None = None
     most: int | None = None
@@ -44,25 +45,25 @@ class Whole(NamedTuple):
 class Parameter:
     """An option or an argument; used as a decorator it adds itself to a function.
 
-    `settings` are those of `click.option` and `click.argument`. `type` may also be a `OneOf` or a `Whole`, `refs` are
+    `settings` are those of `click.option` and `click.argument`. `type` may also be a `OneOf` or a `Whole`. `refs` are
     the kinds of entries whose refs complete the value, and `suggests` are words that complete it.
     """
 
     def __init__(self, words: tuple[str, ...], settings: dict[str, Any], *, is_option: bool) -> None:
-        """`words` are the option as it is written, `-w` and `--workspace`, or the name of an argument."""
+        """`words` are the forms of the option, such as `-w` and `--workspace`, or the name of an argument."""
         self.words = words
         self.settings = settings
         self.is_option = is_option
 
     def __call__(self, function: F) -> F:
-        """Add the parameter to a function, before those that stand below it."""
-        # The list that click's own decorators fill, so that both may stand above one function.
+        """Add the parameter to a function, before those of the decorators below it."""
+        # The list that click's own decorators fill, so that both may decorate one function.
         function.__dict__.setdefault("__click_params__", []).append(self)
         return function
 
     @cached_property
     def name(self) -> str:
-        """The name under which the function gets the value."""
+        """The name of the parameter of the function."""
         plain = [word for word in self.words if not word.startswith("-")]
         return plain[0] if plain else max(self.words, key=_hyphens).lstrip("-").replace("-", "_").lower()
 
@@ -77,7 +78,7 @@ def option(*words: str, **settings: Any) -> Parameter:
 
 
 def argument(name: str, **settings: Any) -> Parameter:
-    """Return an argument of a verb, which its place names."""
+    """Return an argument of a verb, identified by its position."""
     return Parameter((name,), settings, is_option=False)
 
 
@@ -103,7 +104,7 @@ COMMON: tuple[Parameter, ...] = (
         help="Run nothing that stands in memory files, and send nothing, whatever was approved.",
     ),
 )
-"""The options that every verb takes."""
+"""The options that every verb accepts."""
 ATTRIBUTES = {
     "workspace": "folder",
     "output": "form",
@@ -112,11 +113,11 @@ ATTRIBUTES = {
     "no_color": "no_color",
     "safe": "safe",
 }
-"""The attributes of a session that they set."""
+"""The attributes of a session that these options set."""
 
 
 class DeclaredVerb:
-    """A verb: its name, the function (session, **values) that it runs, and what click and servers are told of it."""
+    """A verb: its name, the function (session, **values) that it runs, and the settings for click and servers."""
 
     def __init__(self, name: str, function: Callable[..., Any], settings: dict[str, Any]) -> None:
         """`settings` are those of `app.cli.lazy_groups.Verb`."""
@@ -124,14 +125,14 @@ class DeclaredVerb:
         self.function = function
         self.settings = settings
         self.parameters: tuple[Any, ...] = tuple(reversed(function.__dict__.get("__click_params__", ())))
-        """What it takes, in the order in which it is declared; those of click's own decorators as they are."""
+        """Its parameters in the order of declaration; those of click's own decorators unchanged."""
 
 
 class DeclaredGroup:
     """Verbs on one kind of thing, such as `tasks`."""
 
     def __init__(self, name: str, text: str, serves: Serves | None) -> None:
-        """It has no verbs yet; `serves` is that of its verbs that do not say it themselves."""
+        """Start without verbs; `serves` applies to verbs without their own."""
         self.name = name
         self.text = text
         self.serves = serves
@@ -150,9 +151,9 @@ def verb(
 ) -> Callable[[Callable[..., Any]], DeclaredVerb]:
     """Return a decorator that makes a function (session, **values) a verb outside of a group.
 
-    A verb that does not say what it serves is not served; `by_person` names the options of a served verb that are not.
-    `fields` returns what can be set with `--set`, for who tries it as an option; `unknown` gets the words of a call
-    with an option that is none, and returns an error that says more than that.
+    A verb without `serves` is not served; `by_person` names the options of a served verb that are not served. `fields`
+    returns the names for `--set`; they are used when someone tries one as an option. `unknown` gets the words of a call
+    with an unknown option, and may return a more precise error.
     """
     more = {"examples": examples, "serves": serves, "by_person": by_person, "fields": fields, "unknown": unknown}
     more |= settings
@@ -160,7 +161,7 @@ def verb(
 
 
 def group(name: str, text: str, *, serves: Serves | None = None) -> DeclaredGroup:
-    """Return an empty group of verbs with its help; `serves` is that of its verbs that do not say it themselves."""
+    """Return an empty group of verbs with its help; `serves` applies to verbs without their own."""
     return DeclaredGroup(name, text, serves)
 
 
@@ -185,7 +186,7 @@ MAINTAIN = "--maintain"
 def form_of(arguments: Sequence[str], verbs: object) -> str:
     """Return `verb`, `maintain` or `open` for arguments; `verbs` is a container of the names of verbs.
 
-    The first word that is no option decides: a verb, or a folder (one named like a verb is written `./tasks`).
+    The first word that is not an option decides: a verb, or a folder (write `./tasks` for a folder named like a verb).
     """
     for index, argument in _words(arguments):
         if argument == MAINTAIN:
@@ -202,13 +203,13 @@ def form_of(arguments: Sequence[str], verbs: object) -> str:
 
 
 def first_word(arguments: Sequence[str]) -> str | None:
-    """Return the first word that is no option and no value of one; None where there is none."""
+    """Return the first word that is neither an option nor a value of one; None if there is none."""
     words = (word for _, word in _words(arguments) if not word.startswith("-") or word == "-")
     return next(words, None)
 
 
 def _words(arguments: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the arguments with their indexes, without the values of the options that every verb takes."""
+    """Yield the arguments with their indexes, without the values of the common options."""
     index = 0
     while index < len(arguments):
         yield index, arguments[index]
@@ -221,17 +222,17 @@ _READ = frozenset(
     {"type", "is_flag", "multiple", "required", "default", "nargs"}
     | {"help", "metavar", "show_default", "refs", "suggests", "shell_complete"}
 )
-"""The settings of a parameter that `read` knows; one with others is left to click."""
+"""The settings of a parameter that `read` knows; parameters with other settings are left to click."""
 
 
 def read(
     called: DeclaredVerb | DeclaredGroup | None, words: Sequence[str]
 ) -> tuple[DeclaredVerb, dict[str, Any], dict[str, Any]] | None:
-    """Return the verb that words call, the attributes of the session and the values of the verb, as click reads them.
+    """Return the verb of a call, the attributes of the session and the values of the verb, as click would read them.
 
-    `called` is the verb whose arguments the words are; None: they name it. The answer is None where click has to read
-    them: for every mistake, for `--help`, and for whatever could mean two things, such as an option that is shortened
-    or given twice, or a value that is empty or begins with a hyphen.
+    `called` is the verb or group that the words are arguments of; None: the words name it. Return None if click has to
+    read them: for every mistake, for `--help`, and for anything ambiguous, such as an option that is shortened or given
+    twice, or a value that is empty or begins with a hyphen.
     """
     common = {word: one for one in COMMON for word in one.words}
     values: dict[Parameter, Any] = {}
@@ -270,7 +271,7 @@ def read(
 
 
 def _declared(name: str) -> DeclaredVerb | DeclaredGroup | None:
-    """Import and return a verb; None for one that is no declaration, and where there is none of that name."""
+    """Import and return a verb; None if it is not a declaration, or does not exist."""
     if name not in VERBS:
         return None
     module, _, attribute = VERBS[name][0].partition(":")
@@ -279,14 +280,14 @@ def _declared(name: str) -> DeclaredVerb | DeclaredGroup | None:
 
 
 def _is_read(one: object) -> bool:
-    """Tell whether a parameter is one that `read` knows."""
+    """Return whether `read` can read a parameter."""
     if not isinstance(one, Parameter) or any("/" in word for word in one.words):
         return False
     return one.settings.keys() <= _READ and one.settings.get("nargs", 1) in (1, -1)
 
 
 def _take(one: Parameter, rest: list[str], values: dict[Parameter, Any]) -> bool:
-    """Take the value of a parameter from the end of the words into the values; False where click has to."""
+    """Move the value of a parameter from the end of `rest` to `values`; return False if click has to do it."""
     settings = one.settings
     if settings.get("is_flag"):
         value: Any = True

@@ -1,6 +1,6 @@
-"""How a run ends when it cannot do what was asked: one line on stderr, an object on stdout for programs, a code.
+"""How a failed run ends: one line on stderr, an object on stdout for programs, and an exit code.
 
-What fits several entries is told to people with these below that line.
+If a text matches several entries, they are listed below that line for human output.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ import errno
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
-from app.cli.printing import OutputClosed, Printer, tell
+from app.cli.printing import OutputClosed, Paint, Printer, tell
 from memory.errors import AmbiguousError, EntryChoice, MemdeckError, UsageError
 
 INTERRUPTED = 130
@@ -30,7 +31,7 @@ _USAGE_CODES = {
 
 
 def say(error: BaseException, *, choices: bool) -> MemdeckError:
-    """Say what went wrong on stderr, with what an ambiguous text may mean below it, and return it as our own error."""
+    """Print what went wrong on stderr, with the matches of an ambiguous text, and return it as a MemdeckError."""
     known = known_error(error)
     found = known.choices if choices and isinstance(known, AmbiguousError) else ()
     if found:
@@ -43,50 +44,49 @@ def say(error: BaseException, *, choices: bool) -> MemdeckError:
 
 
 def known_error(error: BaseException) -> MemdeckError:
-    """Return any error as one of our own."""
+    """Return any error as a MemdeckError."""
     if isinstance(error, MemdeckError):
         return error
     return _of_descriptors(error) or _from_click(error) or _internal(error)
 
 
 def document_of(error: MemdeckError) -> dict[str, object]:
-    """Return an error as programs get it; of a change that waits for a person the id of the proposal comes first."""
+    """Return an error as JSON for programs; if a change waits for a person, the id of the proposal comes first."""
     found: dict[str, object] = {"error": {"code": error.code, "message": error.message, "details": _details(error)}}
     return {"proposal": error.details["proposal"], **found} if error.code == "review.waiting" else found
 
 
 def made_document(error: MemdeckError, made: str) -> dict[str, object]:
-    """Return what programs get where a change is made and what followed failed."""
+    """Return the JSON for a change that was made although a later step failed."""
     return {"made": made, "error": {"code": error.code, "message": error.message}}
 
 
 def report(error: BaseException, output: str, writer: Printer) -> int:
-    """Say what went wrong and return the exit code; with MEMDECK_DEBUG set, the traceback comes first."""
+    """Print what went wrong and return the exit code; with MEMDECK_DEBUG set, the traceback comes first."""
     if isinstance(error, OutputClosed):
         return OUTPUT_CLOSED
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
         return INTERRUPTED
     known = say(error, choices=output == "human")
     if output != "human":
-        try:
-            writer.document(document_of(known))
-            writer.flush()
-        except (OutputClosed, MemdeckError):
-            pass  # the line on stderr has said it
+        _try_to_print(writer, document_of(known))
     return known.exit_code
 
 
 def report_made(error: Exception, made: str, output: str, writer: Printer) -> int:
-    """Say that a change is made although what followed it failed, and return the exit code: that of a success."""
+    """Print that a change was made although a later step failed, and return the exit code of a success."""
     known = known_error(error)
     tell(f"memdeck: warning: the change is made ({one_line(made)}), but not shown: {one_line(str(known))}")
     if output != "human" and not writer.begun:
-        try:
-            writer.document(made_document(known, made))
-            writer.flush()
-        except (OutputClosed, MemdeckError):
-            pass  # the line on stderr has said it
+        _try_to_print(writer, made_document(known, made))
     return 0
+
+
+def _try_to_print(writer: Printer, document: dict[str, object]) -> None:
+    """Print a document on stdout if that is possible: what it says was already printed on stderr."""
+    with suppress(OutputClosed, MemdeckError):
+        writer.document(document)
+        writer.flush()
 
 
 def one_line(text: str) -> str:
@@ -95,9 +95,7 @@ def one_line(text: str) -> str:
 
 
 def _to_choose(choices: Sequence[EntryChoice], count: int) -> Iterator[str]:
-    """Yield a line for each of the first choices, with their places where titles do not tell them apart."""
-    from app.cli.printing import Paint
-
+    """Yield a line for each of the first choices, with their places if their titles are the same."""
     shown = choices[:_TO_CHOOSE]
     placed = len({choice.title for choice in shown}) < len(shown)
     rows = [(choice.ref, choice.place if placed else "", choice.title) for choice in shown]
@@ -114,7 +112,7 @@ def _details(error: MemdeckError) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    """Return what JSON can hold."""
+    """Return the value in a form that JSON can hold."""
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     if isinstance(value, dict):
@@ -125,7 +123,7 @@ def _plain(value: object) -> object:
 
 
 def _from_click(error: BaseException) -> MemdeckError | None:
-    """Return a wrong use of the command line in our own form, None for other errors."""
+    """Return a usage error of click as a MemdeckError, None for other errors."""
     import click
 
     if not isinstance(error, click.ClickException):
@@ -138,14 +136,14 @@ def _from_click(error: BaseException) -> MemdeckError | None:
 
 
 def _in_words(found: re.Match[str]) -> str:
-    """Say which numbers an option takes, where click shows an inequality."""
+    """Return in words which numbers an option accepts, where click shows an inequality."""
     low, high = found["low"] or found["least"], found["high"] or found["most"]
     takes = f"a number from {low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less"
     return f"{found['value']} is {'below ' + low if low and not high else 'out of range'}; it takes {takes}"
 
 
 def _of_descriptors(error: BaseException) -> MemdeckError | None:
-    """Return what to do where the system opens no more files, None for other errors."""
+    """Return what to do if the system opens no more files, None for other errors."""
     if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
         return None
     return MemdeckError("system.descriptors", "no more files can be opened", "raise the limit: ulimit -n 256")
@@ -164,7 +162,7 @@ def _internal(error: BaseException) -> MemdeckError:
 
 
 def output_of(arguments: Sequence[str]) -> str:
-    """Return the form of answer that the arguments ask for, also where they cannot be read as a whole."""
+    """Return the output format that the arguments ask for, even if they contain mistakes."""
     found = "human"
     for index, argument in enumerate(arguments):
         if argument == "--":

@@ -1,11 +1,11 @@
-"""Verbs and groups of verbs: click commands that take the common options and load their modules when used."""
+"""Verbs and groups of verbs: click commands that accept the common options and load their modules when used."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -13,14 +13,17 @@ from memory.errors import UsageError
 
 from . import declared
 from .completion import choices_of, refs_of
-from .declared import ATTRIBUTES, DeclaredGroup, DeclaredVerb, OneOf, Parameter, Serves, Whole, group, under, verb
+from .declared import ATTRIBUTES, DeclaredGroup, DeclaredVerb, OneOf, Parameter, Whole, group, under, verb
 from .session import Session
 
-__all__ = ["COMMON", "FOLDER_ONLY", "LazyGroup", "Serves", "Verb", "VerbGroup", "group", "under", "verb"]
+if TYPE_CHECKING:
+    from .declared import Serves
+
+__all__ = ["COMMON", "FOLDER_ONLY", "LazyGroup", "Verb", "VerbGroup", "group", "under", "verb"]
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-    """Put what an option says into the session; the option nearest to the verb counts."""
+    """Store the value of an option in the session; the option nearest to the verb counts."""
     if value is not None and value is not False:
         session = context.ensure_object(Session)
         setattr(session, ATTRIBUTES[str(parameter.name)], value)
@@ -29,7 +32,7 @@ def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Non
 
 
 class _Number(click.IntRange):
-    """A whole number with a sign that may stand behind it."""
+    """A whole number that may be followed by a sign."""
 
     def __init__(self, kind: Whole) -> None:
         super().__init__(kind.least, kind.most)
@@ -42,7 +45,7 @@ class _Number(click.IntRange):
 
 
 def _click(one: Any, **more: Any) -> click.Parameter:
-    """Return a declared parameter as click has it; one that is click's own stays."""
+    """Return a declared parameter as a click parameter; click's own parameters are returned unchanged."""
     if not isinstance(one, Parameter):
         return cast(click.Parameter, one)
     settings = {**one.settings, **more}
@@ -72,19 +75,19 @@ FOLDER_ONLY = click.Option(
     callback=_keep,
     expose_value=False,
 )
-"""The first of them for verbs to which `--workspace` says something else."""
+"""The first common option for verbs that use `--workspace` differently."""
 _HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
 def _show_help(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
-    """Print the help as every answer is printed: what stdout does not take is an error of the output."""
+    """Print the help like any answer: if stdout rejects it, that is an output error."""
     if value and not context.resilient_parsing:
         context.ensure_object(Session).writer.text(context.get_help() + "\n")
         context.exit()
 
 
 class _Common(click.Command):
-    """A command that takes the common options after its own."""
+    """A command that lists the common options after its own."""
 
     examples: Sequence[str] = ()
 
@@ -104,7 +107,7 @@ class _Common(click.Command):
         return option
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the verb's own options first, then those that every verb takes."""
+        """Write the verb's own options first, then the common options."""
         own: list[tuple[str, str]] = []
         common: list[tuple[str, str]] = []
         for parameter in self.get_params(ctx):
@@ -129,7 +132,7 @@ class _Common(click.Command):
 
 
 class Verb(_Common):
-    """One verb; the settings of its own are those of `app.cli.declared.verb`."""
+    """A verb; for its own settings see `app.cli.declared.verb`."""
 
     def __init__(
         self,
@@ -147,7 +150,7 @@ class Verb(_Common):
         self.unknown = unknown
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; an option that is none and has the name of a field is told how it is set."""
+        """Parse the arguments; if an unknown option has the name of a field, the error says how to set it."""
         words = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -164,7 +167,7 @@ class Verb(_Common):
             ) from None
 
     def _field(self, option: str) -> str | None:
-        """Return the field that an option is called like: in any case, with hyphens, and the beginning is enough."""
+        """Return the field that an option is named like: case and hyphens do not matter, a prefix is enough."""
         word = option.replace("-", "").casefold()
         names = self.fields() if self.fields is not None and len(word) > 1 else ()
         return next((name for name in names if name.casefold().startswith(word)), None)
@@ -185,11 +188,11 @@ _OTHER_WORDS = {
     "complete": ("done",),
     "close": ("done",),
 }
-"""What verbs are called elsewhere, with the names that they may have here."""
+"""Verb names of other tools, with the names that they may have here."""
 
 
 class VerbGroup(_Common, click.Group):
-    """Verbs on one kind of thing, such as `tasks`; alone it says which there are."""
+    """Verbs on one kind of thing, such as `tasks`; without a verb it lists them."""
 
     command_class = Verb
     serves: Serves | None = None
@@ -216,7 +219,7 @@ class VerbGroup(_Common, click.Group):
 
 
 class LazyGroup(VerbGroup):
-    """Verbs by name, with the module and the help line of each; a module is imported when its verb is used."""
+    """Verbs by name, each with its module and help line; a module is imported when its verb is used."""
 
     def __init__(
         self, *args: Any, verbs: Mapping[str, tuple[str, str]], parts: Mapping[str, Sequence[str]], **kwargs: Any
@@ -231,13 +234,13 @@ class LazyGroup(VerbGroup):
         return [name for names in self._parts().values() for name in names]
 
     def _parts(self) -> Mapping[str, Sequence[str]]:
-        """Return the headings with their names; verbs under no heading come last."""
+        """Return the headings with their names; verbs without a heading come last."""
         listed = {name for names in self.parts.values() for name in names}
         others = [name for name in self.verbs if name not in listed]
         return {**self.parts, "Other systems": others} if others else self.parts
 
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return a verb, None where there is none of that name."""
+        """Import and return a verb, None if there is none with that name."""
         if cmd_name not in self.verbs:
             return None
         module, _, attribute = self.verbs[cmd_name][0].partition(":")
@@ -246,7 +249,7 @@ class LazyGroup(VerbGroup):
         return command
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the verbs under the headings of what they do."""
+        """Write the verbs under their headings."""
         for heading, names in self._parts().items():
             with formatter.section(heading):
                 formatter.write_dl([(name, self.verbs[name][1]) for name in names])
@@ -257,7 +260,7 @@ class LazyGroup(VerbGroup):
 
 @cache
 def command_of(declared: DeclaredVerb | DeclaredGroup) -> click.Command:
-    """Return a declared verb, or a group with its verbs, as click has it."""
+    """Return a declared verb, or a group with its verbs, as a click command."""
     if isinstance(declared, DeclaredVerb):
         function = click.pass_obj(declared.function)
         function.__click_params__ = [_click(one) for one in reversed(declared.parameters)]  # type: ignore[attr-defined]
@@ -277,7 +280,7 @@ def command_of(declared: DeclaredVerb | DeclaredGroup) -> click.Command:
 
 @click.pass_context
 def _need_verb(context: click.Context) -> None:
-    """Say which verbs a group has where none is given."""
+    """Raise a usage error that lists the verbs of a group if none is given."""
     if context.invoked_subcommand is None and isinstance(context.command, click.Group):
         verbs = ", ".join(context.command.list_commands(context))
         path = context.command_path

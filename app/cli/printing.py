@@ -1,8 +1,8 @@
-"""What the command line prints: data on stdout in aligned columns, words on stderr, whatever the terminal can show.
+"""Output of the command line: data on stdout in aligned columns, messages on stderr, in any encoding.
 
-Text for people has control and bidirectional characters as visible escapes. JSON is UTF-8 where stdout is, else
-ASCII; the same characters are written as `\\uXXXX` in it, and a byte that is no UTF-8 as the lone surrogate that
-Python reads it as (`\\udcff` for 0xff), which gives the byte back with `surrogateescape`.
+In text for people, control and bidirectional characters are visible escapes. JSON is UTF-8 if stdout is, else ASCII;
+the same characters are written as `\\uXXXX` in it. A byte that is not UTF-8 becomes the lone surrogate as which Python
+reads it (`\\udcff` for 0xff); `surrogateescape` turns it back into the byte.
 """
 
 from __future__ import annotations
@@ -11,14 +11,20 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
-from typing import Any, TextIO
 
 from memory.base.safe_text import cell_width, clip, visible
 from memory.errors import MemdeckError
+from memory.lazy import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, TextIO, TypeVar
+
+    T = TypeVar("T")
 
 _CHUNK = 512
-# What JSON leaves as it is and a terminal or a reader would take for more than text.
+# Characters that JSON leaves unchanged although they have an effect on terminals or readers.
 _STEERING = (
     "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
@@ -26,21 +32,21 @@ _UTF8 = frozenset({"utf-8", "utf8"})
 
 
 class OutputClosed(Exception):
-    """The reader of our output has gone (`| head`); there is nobody to tell."""
+    """The reader of our output has gone (`| head`); there is no one to print for."""
 
 
 class Printer:
-    """Writes to stdout in whole pieces; created once for a run."""
+    """Writes to stdout in large pieces; created once for a run."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        """Write to a stream, by default to stdout as it is when something is written."""
+        """Write to a stream, by default to stdout as it is at the first write."""
         self._stream = stream
         self.begun = False
         """Whether anything was written."""
 
     @property
     def stream(self) -> TextIO:
-        """Where it writes; MemdeckError `output.failed` where stdout is closed."""
+        """The stream that it writes to; MemdeckError `output.failed` if stdout is closed."""
         stream = self._stream or sys.stdout
         if stream is None:
             raise MemdeckError("output.failed", "stdout is closed", "leave it open, or send it to a file")
@@ -48,62 +54,70 @@ class Printer:
 
     @property
     def utf8(self) -> bool:
-        """Whether the output can hold every character."""
+        """Whether the output can encode every character."""
         return (self.stream.encoding or "ascii").lower() in _UTF8
 
     @property
     def terminal(self) -> bool:
-        """Whether a person looks at it."""
+        """Whether the output is a terminal."""
         return self.stream.isatty()
 
     def lines(self, lines: Iterable[str]) -> None:
-        """Write lines for people; what the encoding cannot hold is escaped."""
+        """Write lines for people; characters that the encoding lacks are escaped."""
         if self.utf8:
             lines = iter(lines)
             while chunk := _take(lines):
-                self._write("\n".join(chunk) + "\n")
+                self.text("\n".join(chunk) + "\n")
             return
         encoding = self.stream.encoding or "ascii"
         for line in lines:
-            self._write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+            self.text(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
     def text(self, text: str) -> None:
-        """Write text for programs as it is, its line ends with it."""
-        self._write(text)
+        """Write text for programs unchanged, line ends included."""
+        self.begun = self.begun or bool(text)
+        try:
+            try:
+                self.stream.write(text)
+            except UnicodeEncodeError:  # a lone surrogate that does not come from a byte of a memory file
+                encoding = self.stream.encoding or "ascii"
+                self.stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        except OSError as error:
+            self._failed(error)
 
     def document(self, value: Any) -> None:
         """Write one JSON document and a line end."""
-        self._write(self._encoder()(value) + "\n")
+        self.text(self._encoder()(value) + "\n")
 
     def array(self, key: str, values: Iterable[Any]) -> None:
-        """Write `{key: [...]}` in pieces, which is quicker for many values than one text of all of them."""
+        """Write `{key: [...]}` in pieces, which is faster for many values than one text of all."""
         encode = self._encoder()
-        self._write(f"{{{encode(key)}: [")
+        self.text(f"{{{encode(key)}: [")
         gap = ""
         values = iter(values)
         while chunk := _take(values):
-            self._write(gap + encode(chunk)[1:-1])
+            self.text(gap + encode(chunk)[1:-1])
             gap = ", "
-        self._write("]}\n")
+        self.text("]}\n")
 
     def objects(self, values: Iterable[Any]) -> None:
         """Write JSON objects, one a line, as they come."""
         encode = self._encoder()
         values = iter(values)
         while chunk := _take(values):
-            self._write("\n".join(map(encode, chunk)) + "\n")
+            self.text("\n".join(map(encode, chunk)) + "\n")
 
     def flush(self) -> None:
-        """Bring out what was written; OutputClosed, MemdeckError `output.failed`."""
+        """Write out what is buffered; OutputClosed, MemdeckError `output.failed`."""
         if sys.stdout is not None or self._stream is not None:
-            self._write("")
+            self.text("")
             try:
                 self.stream.flush()
             except OSError as error:
                 self._failed(error)
 
     def _encoder(self) -> Callable[[Any], str]:
-        """Return what turns a value into JSON that the output can hold."""
+        """Return a function that turns a value into JSON that the output can encode."""
         from json import JSONEncoder
 
         encode = JSONEncoder(ensure_ascii=not self.utf8, check_circular=False).encode
@@ -117,24 +131,10 @@ class Printer:
 
         return safe
 
-    def _write(self, text: str) -> None:
-        self.begun = self.begun or bool(text)
-        try:
-            try:
-                self.stream.write(text)
-            except UnicodeEncodeError:  # a half of a pair that came by another way than a memory file
-                encoding = self.stream.encoding or "ascii"
-                self.stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        except OSError as error:
-            self._failed(error)
-
     def _failed(self, error: OSError) -> None:
-        # What is still in the buffer would be tried again at the end of the process, and complained about.
-        with open(os.devnull, "wb") as nowhere:
-            try:
-                os.dup2(nowhere.fileno(), self.stream.fileno())
-            except (OSError, ValueError):
-                pass
+        # Otherwise Python would try to write the rest of the buffer at exit, and report an error.
+        with open(os.devnull, "wb") as nowhere, suppress(OSError, ValueError):
+            os.dup2(nowhere.fileno(), self.stream.fileno())
         if isinstance(error, BrokenPipeError):
             raise OutputClosed from error
         text = os.strerror(error.errno) if error.errno else str(error)
@@ -156,36 +156,36 @@ def _json_escape(found: re.Match[str]) -> str:
 
 
 LISTENER: ContextVar[Callable[[str], object] | None] = ContextVar("LISTENER", default=None)
-"""Who gets the words of a run instead of stderr: a server, whose callers cannot see that."""
+"""Receives the messages of a run instead of stderr: set by a server, whose callers cannot see stderr."""
 
 
 def tell(line: str) -> None:
-    """Write one line of words to stderr, made safe; whether anybody can read it or not."""
+    """Write one line to stderr, made safe; errors of stderr are ignored."""
     if (listener := LISTENER.get()) is not None:
         listener(line)
         return
     stream = sys.stderr
     if stream is None:
         return
-    from memory.base.safe_text import visible
-
     encoding = stream.encoding or "ascii"
-    try:
+    with suppress(OSError, ValueError):
         stream.write(visible(line).encode(encoding, "backslashreplace").decode(encoding) + "\n")
         stream.flush()
-    except (OSError, ValueError):
-        return
 
 
 _RED, _YELLOW, _OFF = "\x1b[31m", "\x1b[33m", "\x1b[0m"
 _MARK, _UNMARK = "\x1b[1;4m", "\x1b[22;24m"
 
 
+_NARROWEST = 12
+"""Cells to which a column is cut on a narrow terminal."""
+
+
 class Paint:
-    """How lines are drawn: whether in colour, and how wide at most (None: as wide as they are)."""
+    """How lines are drawn: whether in colour, and the greatest width (None: no limit)."""
 
     def __init__(self, color: bool, width: int | None) -> None:
-        """Keep both; colour marks what needs action and nothing else."""
+        """Store both; colour marks only what needs action."""
         self.color = color
         self.width = width
 
@@ -194,7 +194,7 @@ class Paint:
         return f"{_RED}{text}{_OFF}" if self.color and text else text
 
     def notice(self, text: str) -> str:
-        """Mark what a person should look at some time."""
+        """Mark what a person should look at, but not at once."""
         return f"{_YELLOW}{text}{_OFF}" if self.color and text else text
 
     def line(self, text: str, indent: str = "") -> str:
@@ -203,7 +203,7 @@ class Paint:
         return text if self.width is None else clip(text, self.width)
 
     def marked(self, text: str, marks: Sequence[tuple[int, int]], indent: str = "") -> str:
-        """Return one line as `line` does, with some places of the text bold and underlined where colour is wanted."""
+        """Return one line as `line` does, with the marked places bold and underlined if colour is on."""
         if not self.color or not marks:
             return self.line(text, indent)
         shown, at, left = indent, 0, (self.width or 1 << 30) - len(indent)
@@ -220,17 +220,27 @@ class Paint:
         return shown
 
     def columns(
-        self, rows: Iterable[Sequence[str]], *, indent: str = "  ", alerts: Mapping[int, int] | None = None
+        self,
+        rows: Iterable[Sequence[str]],
+        *,
+        indent: str = "  ",
+        alerts: Mapping[int, int] | None = None,
+        empty: str = "",
     ) -> Iterator[str]:
-        """Yield the rows as lines with aligned columns; the last column is never padded, and clipped to the screen.
+        """Yield the rows as lines with aligned columns; the last column is not padded but clipped to the screen.
 
-        `alerts` maps a row's index to the column of it that needs action. Columns that are empty in every row
-        take no room.
+        `empty` is the line for no rows. `alerts` maps a row's index to its column that needs action. Columns that are
+        empty in every row are left out.
+        On a narrow terminal the others are clipped or left out, so that the last column, mostly a title, can be read;
+        the first, mostly a ref, stays whole.
         """
         columns = [_visible(column) for column in zip(*rows, strict=True)]
         if not columns:
+            yield from [empty] if empty else []
             return
-        # One template makes a row in one step; joining its cells takes twice as long.
+        if self.width is not None:
+            columns[:-1] = _fitted(columns, self.width - cell_width(indent), alerts or {})
+        # Formatting a row with one template takes half as long as joining its cells.
         shown: list[list[str]] = []
         template, used = indent.replace("%", "%%"), cell_width(indent)
         for number, column in enumerate(columns):
@@ -246,7 +256,7 @@ class Paint:
                 room = max(self.width - used, 1)
                 cells = [clip(cell, room) for cell in column]
             if alerts and self.color:
-                # The blanks behind a cell are not marked.
+                # The padding after a cell is not marked.
                 cells = [
                     self.alert(cell.rstrip()) + (form % cell)[len(cell.rstrip()) :]
                     if alerts.get(row) == number
@@ -262,31 +272,83 @@ class Paint:
 
 
 def _visible(column: Sequence[str]) -> list[str]:
-    """Return the cells of a column made safe; one look at all of them tells whether any has to be."""
+    """Return the cells of a column made safe; one check of their joined text tells whether any needs it."""
     whole = "".join(column)
     return list(column) if visible(whole) is whole else [visible(cell) for cell in column]
 
 
+def _fitted(columns: list[list[str]], room: int, alerts: Mapping[int, int]) -> list[list[str]]:
+    """Return all columns but the last, cut or emptied so that a third of `room` cells is left for the last one.
+
+    The widest are cut first, to `_NARROWEST` cells; where that is not enough, the last of them is emptied. Of a cell
+    that needs action, such as `2024-01-15 09:00 overdue`, the last word stays.
+    """
+    sizes = [max(map(cell_width, column), default=0) for column in columns]
+    spare = room - min(sizes.pop(), max(room // 3, _NARROWEST))
+    kept = len(sizes)
+    while True:
+        # A cell of a megabyte needs no more steps than one as wide as the screen.
+        widths = sizes[:1] + [min(size, room) for size in sizes[1:kept]] + [0] * (len(sizes) - kept)
+        over = sum(width + 2 for width in widths if width) - spare
+        while over > 0 and kept > 1:
+            widest = max(range(1, kept), key=widths.__getitem__)
+            if widths[widest] <= _NARROWEST:
+                break
+            widths[widest] -= 1
+            over -= 1
+        if over <= 0 or kept <= 1:
+            break
+        kept -= 1
+    return [
+        column if width == size else [_cut(cell, width, alerts.get(row) == number) for row, cell in enumerate(column)]
+        for number, (column, width, size) in enumerate(zip(columns[:-1], widths, sizes, strict=True))
+    ]
+
+
+def _cut(cell: str, width: int, keeps_last_word: bool) -> str:
+    """Return a cell of a table in so many cells of the screen."""
+    head, blank, word = cell.rpartition(" ")
+    if keeps_last_word and blank and cell_width(cell) > width > len(word) + 2 and word.isascii():
+        return f"{clip(head, width - len(word) - 1)} {word}"
+    return clip(cell, width)
+
+
 def _padded(column: list[str]) -> tuple[int, str, list[str]]:
-    """Return how many cells of the terminal a column takes, and a form and texts that give its cells padded to that."""
+    """Return the width of a column in cells, and a format and texts that print its cells padded to it."""
     whole = "".join(column)
     if whole.isascii() and whole.isprintable():
         width = len(max(column, key=len))
         return width, f"%-{width + 2}s", column
-    # The same few names stand in thousands of rows.
+    # The same few names occur in thousands of rows.
     sizes = {cell: cell_width(cell) for cell in set(column)}
     width = max(sizes.values())
     padded = {cell: cell + " " * (width - size + 2) for cell, size in sizes.items()}
     return width, "%s", [padded[cell] for cell in column]
 
 
+SHOWN = 20
+"""How many of many things the text output lists."""
+
+
+def first(things: Sequence[T], line: Callable[[T], str]) -> Iterator[str]:
+    """Yield the lines of the first of many things, then how many more there are."""
+    yield from map(line, things[:SHOWN])
+    yield from more(len(things))
+
+
+def more(count: int) -> Iterator[str]:
+    """Yield how many are not shown, if any."""
+    if count > SHOWN:
+        yield f"    and {count - SHOWN:,} more"
+
+
 def wants_color(environ: Mapping[str, str], terminal: bool) -> bool:
-    """Tell whether colour is wanted: on a terminal that can, unless NO_COLOR says otherwise."""
+    """Return whether to use colour: on a terminal that supports it, unless NO_COLOR is set."""
     return terminal and not environ.get("NO_COLOR") and environ.get("TERM", "") not in ("", "dumb")
 
 
 def screen_width(terminal: bool) -> int | None:
-    """Return the columns of the terminal, None where nobody looks."""
+    """Return the columns of the terminal, None if the output is not a terminal."""
     if not terminal:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The reference of the command line in Markdown, made from the commands themselves.
+"""The reference of the command line in Markdown, generated from the commands themselves.
 
 python -m app.cli.reference > docs/command-line.md
 """
@@ -20,7 +20,7 @@ MARK = "<!-- What follows is made by: python -m app.cli.reference docs/command-l
 
 
 def reference(page: str) -> str:
-    """Return the page with everything behind its mark made anew."""
+    """Return the page with everything after its mark generated again."""
     return page.partition(MARK)[0] + MARK + "\n" + "\n".join(_verbs())
 
 

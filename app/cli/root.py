@@ -1,4 +1,4 @@
-"""The command `memdeck` as click has it, with all verbs."""
+"""The click command `memdeck`, with all verbs."""
 
 from __future__ import annotations
 

@@ -1,68 +1,75 @@
-"""One run of the command line: where it works, in whose name, at which time, and how it answers."""
+"""The session of a run: the values of the common options, what verbs work with, and how they read and print values."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memory.errors import MemdeckError, UsageError
+from memory.lazy import TYPE_CHECKING
 
+from .declared import OneOf, Whole
 from .printing import Printer, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any, Protocol, TypeVar
 
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
-    from memory.history.taken_back import Undone
+    from memory.history.stale_saves import Undone
+    from memory.trust.consent import Trust
     from memory.workspace import Outcome, Workspace
 
     from .printing import Paint
 
-Json = dict[str, Any]
+    class Closeable(Protocol):
+        """Something that has to be closed."""
+
+        def close(self) -> None:
+            """Close it."""
+
+    C = TypeVar("C", bound=Closeable)
+    T = TypeVar("T")
+    Json = dict[str, Any]
+
+PROBLEMS = 4
+"""The exit code of a conflict, and of a check that found problems."""
 OUTPUTS = ("human", "json", "jsonl")
-"""The forms of an answer."""
-
-
-class Closeable(Protocol):
-    """What has to be closed."""
-
-    def close(self) -> None:
-        """Close it."""
-
-
-C = TypeVar("C", bound=Closeable)
-T = TypeVar("T")
+"""The output formats."""
 
 
 class Session:
-    """What the options that every verb takes add up to, and what verbs work with."""
+    """The values of the common options, and what verbs work with."""
 
     def __init__(self) -> None:
-        """Begin with the defaults; the options before and after the verb set the attributes."""
+        """Start with the defaults; the options before and after the verb set the attributes."""
         self.folder: str | None = None
         self.form: str | None = None
-        """What `-o` said."""
+        """The value of `-o`."""
         self.actor_option: str | None = None
         self.now_option: str | None = None
         self.no_color = False
         self.safe = False
         self.served = False
-        """Whether a program asks through a server. Then no argument names a file or stdin: a text is that text, and
-        paths stay in the workspace."""
+        """Whether a program calls through a server. Then no argument names a file or stdin: a text is that text, and
+        paths stay in the workspace.
+        """
         self.writer = Printer()
         self.made: str | None = None
-        """What the one change of this run did, once it is made: from then on nothing makes the run a failure."""
+        """What the one change of this run did, once it is made: from then on later errors do not make the run a
+        failure.
+        """
         self._told_of_zone = False
         self._opened: list[Closeable] = []
 
     @property
     def output(self) -> str:
-        """The form of the answer: human, json or jsonl."""
+        """The output format: human, json or jsonl."""
         return self.form or "human"
 
     # -- where, who, when -------------------------------------------------------------------------------------
@@ -70,24 +77,28 @@ class Session:
     @cached_property
     def workspace(self) -> Workspace:
         """The workspace that contains the folder; UsageError `workspace.not_found`."""
-        from memory.person import home, state_home
+        return self.open(self.folder or ".")
+
+    def open(self, folder: str | Path) -> Workspace:
+        """Return the workspace that contains a folder, which the end of the run closes; errors as for `workspace`."""
+        from memory.storage.own_folders import home, state_home
         from memory.workspace import Workspace
 
-        return self.opened(Workspace.open(self.folder or ".", state_home=state_home(os.environ), home=home(os.environ)))
+        return self.opened(Workspace.open(folder, state_home=state_home(os.environ), home=home(os.environ)))
 
     def use(self, workspace: Workspace) -> None:
-        """Take a workspace as that of the run, which no search for one would find; the end of the run closes it."""
+        """Use a workspace that a search from the folder would not find; the end of the run closes it."""
         self.__dict__["workspace"] = self.opened(workspace)
 
     def opened(self, what: C) -> C:
-        """Return what was opened; the end of the run closes it."""
+        """Return its argument; the end of the run closes it."""
         self._opened.append(what)
         return what
 
     def close(self) -> None:
-        """Close what the run opened, the last of it first; what does not close any more ends with the process.
+        """Close what the run opened, in reverse order; whatever cannot be closed ends with the process.
 
-        The answer is told by then: nothing that fails here may turn it into another one.
+        The answer is already printed: an error here must not change it.
         """
         while self._opened:
             with suppress(Exception):
@@ -95,20 +106,28 @@ class Session:
 
     @property
     def root(self) -> Path | None:
-        """The folder of the workspace; None where there is none."""
+        """The folder of the workspace; None if there is none."""
         try:
             return self.workspace.root
         except UsageError:
             return None
 
+    @property
+    def trust(self) -> Trust | None:
+        """The user's decisions about what the workspace may run; None if it has no state folder."""
+        from memory.storage.own_folders import config_home
+        from memory.trust.consent import trust_of
+
+        return trust_of(self.workspace, config_home(os.environ))
+
     @cached_property
     def snapshot(self) -> Snapshot:
-        """The files as they were when first asked for."""
+        """The files as they were when this was first used."""
         return self.workspace.snapshot(zone_refused=self._warn_of_zone)
 
     @cached_property
     def now(self) -> datetime:
-        """The time of this run: `--now`, in the workspace's zone where it names none, else the clock's."""
+        """The time of this run: `--now` (in the workspace's zone if it names none), else the clock's time."""
         if self.now_option is None:
             return datetime.now(UTC)
         now = self._written_now(self.now_option)
@@ -117,7 +136,7 @@ class Session:
         return now.astimezone(UTC)
 
     def clock(self) -> datetime:
-        """Return the time of now, for runs that last: `--now` stands still."""
+        """Return the current time, for long runs; `--now` does not advance."""
         return self.now if self.now_option is not None else datetime.now(UTC)
 
     @property
@@ -138,24 +157,24 @@ class Session:
                 f"--now does not take {text!r}",
                 "write a time such as 2024-01-15T10:30:00Z or 2024-01-15 10:30",
             ) from None
-        if not 1900 <= now.year <= 9998:  # every zone can show it
+        if not 1900 <= now.year <= 9998:  # every zone can represent these years
             raise UsageError("usage.now", f"--now is in the year {now.year}", "write a time from 1900 to 9998")
         return now
 
     def _warn_of_zone(self, error: MemdeckError) -> None:
-        """Say once that times are not read and shown in the zone that somebody may have chosen."""
+        """Warn once that the zone of this machine is used because the chosen one is not known."""
         if not self._told_of_zone:
             self._told_of_zone = True
             tell(f"memdeck: warning: {error.code}: {error.message}; the zone of this machine counts")
 
     def take(self, options: Mapping[str, Any]) -> None:
-        """Set what the options say that every verb takes. UsageError as `check` has it."""
+        """Set the attributes from the common options. UsageError as in `check`."""
         for name, value in options.items():
             setattr(self, name, value)
         self.check()
 
     def check(self) -> None:
-        """Raise UsageError for a time or a name that no verb can use, whether this one needs it or not."""
+        """Raise UsageError for a time or a name that no verb can use, even if this verb does not need it."""
         if self.now_option is not None:
             self._written_now(self.now_option)
         if self.actor_option:
@@ -163,8 +182,13 @@ class Session:
 
     @property
     def actor(self) -> str:
-        """In whose name changes are made: `--actor`, MEMDECK_ACTOR, or `cli`."""
-        name = self.actor_option or os.environ.get("MEMDECK_ACTOR") or "cli"
+        """The actor of changes: `--actor`, MEMDECK_ACTOR, or `cli`."""
+        return self.named_actor or "cli"
+
+    @property
+    def named_actor(self) -> str:
+        """The actor that `--actor` or MEMDECK_ACTOR names; empty if none does."""
+        name = self.actor_option or os.environ.get("MEMDECK_ACTOR") or ""
         if len(name) > 80 or not name.isprintable() or name != name.strip():
             raise UsageError("usage.actor", f"{name[:80]!r} cannot be an actor", "write a name such as agent:builder")
         return name
@@ -179,14 +203,27 @@ class Session:
         terminal = self.writer.terminal
         return Paint(not self.no_color and wants_color(os.environ, terminal), screen_width(terminal))
 
-    def answer(self, document: Callable[[], Json], lines: Callable[[], Iterable[str]]) -> None:
-        """Print one object, or what it says to people."""
+    def answer(
+        self,
+        document: Callable[[], Json],
+        lines: Callable[[], Iterable[str]],
+        rows: Callable[[], Iterable[Json]] | None = None,
+    ) -> None:
+        """Print one object, or its lines for people; `rows` are the objects of the form jsonl, if it has its own."""
+        if rows is not None and self.output == "jsonl":
+            self.writer.objects(rows())
+            return
         for sentence in self.__dict__["snapshot"].remarks if "snapshot" in self.__dict__ else ():
             tell(f"memdeck: {sentence}")
         if self.output == "human":
             self.writer.lines(lines())
         else:
             self.writer.document(document())
+
+    def answer_change(self, document: Callable[[], Json], lines: Callable[[], Iterable[str]]) -> None:
+        """Print problems with the change log, then what a change did."""
+        self.warn()
+        self.answer(document, lines)
 
     def listing(self, key: str, rows: Callable[[], Iterable[Json]], lines: Callable[[], Iterable[str]]) -> None:
         """Print a list: `{key: [...]}`, one object a line, or lines for people."""
@@ -197,8 +234,19 @@ class Session:
         else:
             self.writer.lines(lines())
 
+    @property
+    def asks_person(self) -> bool:
+        """Whether a person can be asked: a terminal on both ends, and human output."""
+        return self.output == "human" and at_terminal()
+
+    def agreed(self, question: str) -> bool:
+        """Ask the user; only `y` or `yes` counts."""
+        self.writer.lines(["", f"{question} [y/N]"])
+        self.writer.flush()
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
     def change(self, operation: str, build: Callable[[Snapshot], Edit]) -> Outcome:
-        """Make a change of the workspace in the name and at the time of this run."""
+        """Make a change of the workspace with the actor and the time of this run."""
         outcome = self.workspace.change(operation, build, actor=self.actor, now=self.now)
         self.made = outcome.summary if outcome.change.files else None
         self.warn()
@@ -206,11 +254,23 @@ class Session:
             tell(f"memdeck: warning: {sentence}")
         for sentence in outcome.remarks:
             tell(f"memdeck: {sentence}")
-        self._warn_of_taken_back()
+        for one in self.taken_back():
+            tell(
+                f"memdeck: warning: another program's save took back {one.words}; "
+                f"`memdeck changes revert {one.id[:16]}` brings it back"
+            )
         return outcome
 
+    def change_entry(
+        self, operation: str, done: str, build: Callable[[Snapshot], Edit], find: Callable[[Snapshot, str], T]
+    ) -> tuple[str, T]:
+        """Make a change of one entry; return `done`, or that nothing changed, and the entry as it is after it."""
+        outcome = self.change(operation, build)
+        words = done if outcome.change.files else "nothing to change in"
+        return words, find(self.left_by(outcome), outcome.ref or "")
+
     def remove(self, operation: str, ref: str, find: Callable[[Snapshot, str], T], build: Callable[..., Edit]) -> T:
-        """Remove the entry that a ref names, by an edit that gets a look, the ref and `now`; return it as it was."""
+        """Remove the entry of a ref, by an edit that gets the snapshot, the ref and `now`; return it as it was."""
         removed: list[T] = []
 
         def found(snapshot: Snapshot) -> Edit:
@@ -221,10 +281,10 @@ class Session:
         return removed[0]
 
     def look_outside(self) -> None:
-        """Note what other programs did, and bring back what they undid where a person chose that in config.md.
+        """Log what other programs did, and restore what they undid if config.md says so.
 
-        Nothing is done for a workspace that memdeck never saw, for looking begins no history, nor where the change log
-        cannot be relied on; `doctor` says why.
+        Nothing is done in a workspace that memdeck never changed, because reading starts no history, nor if the change
+        log is unreliable; `doctor` says why.
         """
         with suppress(MemdeckError):
             history = self.workspace.store.history
@@ -233,35 +293,135 @@ class Session:
             self.workspace.notice(self.now)
             if not history.taken_back():
                 return
-            from memory.history.taken_back import bring_back_chosen
+            from memory.history.stale_saves import bring_back_chosen
 
             for done in bring_back_chosen(self.workspace, self.now):
                 tell(f"memdeck: note: {done.summary}, which another program's save took back")
                 self.__dict__.pop("snapshot", None)
 
     def taken_back(self) -> tuple[Undone, ...]:
-        """Return what saves of other programs took back of changes and nobody decided about, newest first."""
+        """Return the changes that saves of other programs undid and no one has decided about, newest first."""
         with suppress(MemdeckError):
             if self.workspace.store.history.taken_back():
-                # Imported here: it takes the merge engine along, and hardly a change needs either.
-                from memory.history.taken_back import undone_changes
+                # Imported here: it imports the merge engine, which few changes need.
+                from memory.history.stale_saves import undone_changes
 
                 return undone_changes(self.workspace)
         return ()
-
-    def _warn_of_taken_back(self) -> None:
-        """Say that a change met bytes of another program that lack older changes."""
-        for one in self.taken_back():
-            tell(
-                f"memdeck: warning: another program's save took back {one.words}; "
-                f"`memdeck changes revert {one.id[:16]}` brings it back"
-            )
 
     def left_by(self, outcome: Outcome) -> Snapshot:
         """Return the files as a change left them: another program may have saved an older copy since."""
         return self.workspace.snapshot() if outcome.snapshot is None else outcome.snapshot
 
     def warn(self) -> None:
-        """Say what is wrong with the change log: it stops no change, but history and undo may miss something."""
+        """Print problems with the change log: changes are still made, but history and undo may be incomplete."""
         for warning in self.workspace.store.history.warnings:
             tell(f"memdeck: warning: {warning}")
+
+
+def at_terminal() -> bool:
+    """Return whether stdin and stdout are a terminal."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
+# -- values ----------------------------------------------------------------------------------------------------
+
+PRIORITIES = ("HIGH", "NORMAL", "LOW")
+PRIORITY = OneOf(PRIORITIES, case_sensitive=False)
+PERCENT = Whole(0, 100, "%")
+"""A whole number from 0 to 100, with or without the sign."""
+
+
+def pairs(values: Sequence[str]) -> dict[str, str]:
+    """Return `KEY=VALUE` words as a mapping; UsageError `usage.pair`. If a key is given twice, the last one counts."""
+    found = {}
+    for value in values:
+        key, equals, text = value.partition("=")
+        if not equals or not key.strip():
+            raise UsageError("usage.pair", f"{value!r} is not KEY=VALUE", "write it like --set notes='Ask Alice'")
+        found[key.strip()] = text
+    return found
+
+
+def given(**values: str | None) -> dict[str, str]:
+    """Return the values that were given (not None), by the names that the files use."""
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def something(changes: Iterable[object]) -> None:
+    """Raise UsageError `usage.nothing` when there is nothing to change."""
+    if not any(changes):
+        raise UsageError("usage.nothing", "nothing to change was given", "see --help for what can be")
+
+
+def when(session: Session, text: str) -> str:
+    """Convert a natural date to the form of the files; `recurring: …` and absent values stay as they are.
+
+    Raises BadMoment.
+    """
+    from memory.base.dates import parse_when
+    from memory.base.values import is_absent
+
+    if is_absent(text) or text.strip().lower().startswith("recurring:"):
+        return text
+    head, mark, rest = text.partition("(recurring:")
+    day = parse_when(head.strip(), session.now, session.snapshot.zone)
+    return f"{day} {mark}{rest}" if mark else day
+
+
+def recurs(session: Session, text: str, due: str | None) -> str:
+    """Convert a recurrence in words to cron; cron fields and absent values stay as they are. Raises BadCron.
+
+    `due` is the date, in the form of the files, from which it recurs (None: none).
+    """
+    from memory.base.values import is_absent
+    from memory.files.tasks.quick import recurrence_from
+
+    if is_absent(text):
+        return text
+    found = recurrence_from(text, due, session.snapshot.zone)
+    if found.note:
+        tell(f"memdeck: {found.note}")
+    return found.cron
+
+
+def in_words(text: str, session: Session) -> str:
+    """Return a date of a file in words: `Fri 27 Nov`, `Fri 27 Nov 09:00`; other years are added.
+
+    A text that is no date, or no existing one, is returned unchanged.
+    """
+    from memory.base.clock import BadMoment, read_moment
+
+    zone = session.snapshot.zone
+    try:
+        moment = read_moment(text, zone)
+    except BadMoment:
+        return text
+    if moment is None:
+        return text
+    day = f"{moment.date:%a} {moment.date.day} {moment.date:%b}"
+    if moment.date.year != session.now.astimezone(zone).year:
+        day += f" {moment.date.year}"
+    return day if moment.instant is None else f"{day} {moment.instant.astimezone(zone):%H:%M}"
+
+
+def facts(paint: Paint, title: str, values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of one thing: its title, then all its values, lists one item a line."""
+    yield paint.line(title)
+    rows: list[tuple[str, str]] = []
+    for key, value in values.items():
+        if value is None or value in ("", [], {}):
+            continue
+        if isinstance(value, dict):
+            rows += [(str(inner), str(text)) for inner, text in value.items()]
+        elif isinstance(value, (list, tuple)):
+            rows.append((key, ", ".join(map(str, value))))
+        else:
+            lines = str(value).split("\n")
+            rows += [(key if not index else "", line) for index, line in enumerate(lines)]
+    yield from paint.columns(rows)
+
+
+def short(ref: str) -> str:
+    """Return the hexadecimal part of a ref, which is enough as an argument of a verb."""
+    return ref.partition("#")[2] or ref

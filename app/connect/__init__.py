@@ -1,1 +1,1 @@
-"""Connects memdeck with other programs: lines of its own in their files, which can be taken away again."""
+"""Connects memdeck with other programs: adds lines to their files that can be removed again."""

@@ -1,4 +1,4 @@
-"""A block of lines of our own in a text file of another program; taking it away gives back the file as it was."""
+"""A block of memdeck's lines in a text file of another program; removing it restores the original file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _JOINED, _NEW = b", after a line without an end", b", a file of its own"
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """How a line of the file is a comment: what stands before and behind its words."""
+    """The comment syntax of the file: what precedes and follows the words of a comment line."""
 
     before: bytes
     behind: bytes = b""
@@ -29,7 +29,7 @@ class Comment:
 
     @property
     def block(self) -> re.Pattern[bytes]:
-        """What finds a block; `how` says how it was put in."""
+        """The pattern of a block; `how` says how it was inserted."""
         pattern = rb"^%s(?P<how>[^\r\n]*?)%s\r?\n.*?^%s(?:\r?\n|\Z)"
         return re.compile(
             pattern % tuple(map(re.escape, (self.begin, self.behind, self.end))), re.MULTILINE | re.DOTALL
@@ -41,7 +41,7 @@ MARKUP = Comment(b"<!-- ", b" -->")
 
 
 def with_block(data: bytes | None, comment: Comment, lines: list[str]) -> bytes:
-    """Return a file with the block at its end, an older one replaced; None is a file to be made."""
+    """Return a file with the block at its end, replacing an older one; None is a file to be created."""
     old = without_block(data, comment)
     kept = old or b""
     newline = b"\r\n" if b"\r\n" in kept else b"\n"
@@ -53,9 +53,9 @@ def with_block(data: bytes | None, comment: Comment, lines: list[str]) -> bytes:
 
 
 def without_block(data: bytes | None, comment: Comment) -> bytes | None:
-    """Return a file without the block, byte for byte as it was before; None where the file was made for it.
+    """Return a file without the block, byte for byte as it was before; None if the file was created for it.
 
-    What somebody added around the block stays. Raises UsageError `connect.block` where only one end of it is left.
+    What others added around the block stays. Raises UsageError `connect.block` if only one end of it is left.
     """
     if data is None:
         return None
@@ -75,5 +75,5 @@ def without_block(data: bytes | None, comment: Comment) -> bytes | None:
 
 
 def has_block(data: bytes | None, comment: Comment) -> bool:
-    """Tell whether the file has the block."""
+    """Return whether the file has the block."""
     return data is not None and comment.block.search(data) is not None

@@ -1,4 +1,4 @@
-"""What each client of agents reads: where its servers, hooks and instructions stand, and in which form."""
+"""What each client of agents reads: the files and formats of its servers, hooks and instructions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .parts import ConnectionPart, InstructionBlock, JsonEntry, JsonHook, OwnFil
 Scope = Literal["project", "user"]
 SCOPES: tuple[Scope, ...] = ("project", "user")
 SECONDS = 10
-"""How long a client waits for a hook; some wait for a second and a half unless told."""
+"""Seconds that a client waits for a hook; the default of some is a second and a half."""
 WORDS = (
     "## Memory",
     "",
@@ -30,7 +30,7 @@ WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class ConnectionTarget:
-    """What a connection is made for: one client, in one project or for a person, and how memdeck is started."""
+    """The target of a connection: one client, in one project or for a user, and how memdeck is started."""
 
     client: str
     scope: Scope
@@ -41,16 +41,16 @@ class ConnectionTarget:
 
     @property
     def user(self) -> bool:
-        """Whether it is for all projects of a person."""
+        """Whether it applies to all projects of a user."""
         return self.scope == "user"
 
     @property
     def server(self) -> list[str]:
-        """The words that start the server."""
+        """The command that starts the server."""
         return [*self.command, "mcp", "--actor", f"agent:{self.client}"]
 
     def hook(self, event: str) -> str:
-        """Return the line that runs a hook."""
+        """Return the command line that runs a hook."""
         return shlex.join([*self.command, "hook", event, "--client", self.client])
 
     def place(self, project: str, user: str) -> Path:
@@ -60,7 +60,7 @@ class ConnectionTarget:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client: what people call it, what is written for it, and what a person has to do themselves.
+    """One client: its name, what is written for it, and what the user has to do by hand.
 
     `events` are those for which it runs a hook of memdeck.
     """
@@ -77,8 +77,11 @@ def _entry(setting: ConnectionTarget, **more: Any) -> dict[str, Any]:
     return {**more, "command": first, "args": rest}
 
 
-def _instructions(setting: ConnectionTarget, user: str | None, *names: str) -> list[ConnectionPart]:
-    """Return the block of words for the agent: in the first of the project's files that is there, else in the last."""
+def _instructions(setting: ConnectionTarget, user: str | Path | None, *names: str) -> list[ConnectionPart]:
+    """Return the instructions for the agent: in the first of the project's files that exists, else in the last.
+
+    `user` is the user's own file, absolute or from the home folder on; None if the client has none.
+    """
     if setting.user:
         return [InstructionBlock(setting.home / user, WORDS)] if user is not None else []
     there = [one for one in names if os.path.isfile(setting.project / one)]
@@ -140,17 +143,15 @@ def _codex(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     first, *rest = setting.server
     table = [
         "[mcp_servers.memdeck]",
-        # TOML knows no pairs of escapes for one character.
+        # TOML does not allow escaped surrogate pairs.
         f"command = {json.dumps(first, ensure_ascii=False)}",
         f"args = {json.dumps(rest, ensure_ascii=False)}",
         'env_vars = ["XDG_STATE_HOME", "XDG_CONFIG_HOME"]',
     ]
-    user = _codex_home(setting) / "AGENTS.md"
-    words = [InstructionBlock(user, WORDS)] if setting.user else _instructions(setting, None, "AGENTS.md")
     return [
         TomlTable(folder / "config.toml", ("mcp_servers", "memdeck"), tuple(table)),
         *_nested_hooks(setting, folder / "hooks.json", _CLAUDE_EVENTS, SECONDS),
-        *words,
+        *_instructions(setting, _codex_home(setting) / "AGENTS.md", "AGENTS.md"),
     ]
 
 
@@ -186,16 +187,12 @@ def _opencode(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     name = next((one for one in ("opencode.jsonc", "opencode.json") if os.path.isfile(folder / one)), "opencode.json")
     plugin = folder / ("plugin" if setting.user else ".opencode/plugin") / "memdeck.js"
     server = {"type": "local", "command": setting.server, "enabled": True}
-    words = (
-        [InstructionBlock(folder / "AGENTS.md", WORDS)]
-        if setting.user
-        else _instructions(setting, None, "AGENTS.md", "CLAUDE.md", "AGENTS.md")
-    )
+    words = _instructions(setting, folder / "AGENTS.md", "AGENTS.md", "CLAUDE.md", "AGENTS.md")
     return [JsonEntry(folder / name, ("mcp", "memdeck"), server), OwnFile(plugin, _plugin(setting)), *words]
 
 
 def _plugin(setting: ConnectionTarget) -> str:
-    """Return the plugin that hands a session's first words to the model."""
+    """Return the plugin that passes the text of the session start to the model."""
     words = json.dumps([*setting.command, "hook", "session-start", "--client", setting.client])
     return f"""// Written by `memdeck connect opencode`; `memdeck disconnect opencode` takes it away.
 import {{ spawnSync }} from "node:child_process"
@@ -299,7 +296,7 @@ def client_of(name: str, scope: Scope) -> Client:
 
 
 def gains(client: Client, setting: ConnectionTarget) -> str:
-    """Return in a sentence what a connected client has: the server, hooks, words for the agent; and what is missing."""
+    """Return in a sentence what a connected client has: the server, hooks, instructions; and what is missing."""
     words = next((part.path.name for part in client.parts(setting) if isinstance(part, InstructionBlock)), "")
     has = ["the server", *(["hooks"] if client.events else []), *([f"words for the agent in {words}"] if words else [])]
     sentence = f"{client.title} gets {' and '.join(filter(None, (', '.join(has[:-1]), has[-1])))}"
@@ -313,7 +310,7 @@ def gains(client: Client, setting: ConnectionTarget) -> str:
 
 
 def for_any(setting: ConnectionTarget) -> dict[str, Any]:
-    """Return what a client that is not known here has to be told."""
+    """Return the settings for a client that memdeck does not know."""
     return {
         "server": _entry(setting, type="stdio"),
         "hooks": {own: setting.hook(own) for own in _CLAUDE_EVENTS.values()},

@@ -10,13 +10,13 @@ from memory.base.programs import find_program
 
 
 def this_command(*, portable: bool = False) -> list[str]:
-    """Return the words that run this memdeck again from anywhere.
+    """Return the command that runs this memdeck from any folder.
 
-    With `portable` just `memdeck`, for files that others share, as long as the search path finds this one by that name.
+    With `portable` it is just `memdeck`, for files that others share, if the search path finds this one by that name.
     """
     here = Path(sys.argv[0])
     own = os.path.abspath(here) if here.name == "memdeck" and here.is_file() else None
-    # Not one of the folder that happens to be the current one.
+    # Not a program in the current folder.
     found = find_program("memdeck", os.environ.get("PATH", ""))
     if portable and found is not None and (own is None or os.path.realpath(found) == os.path.realpath(own)):
         return ["memdeck"]

@@ -1,4 +1,6 @@
-"""Connects a client of agents: writes its server, hooks and words into its own files, and gives every byte back."""
+"""Connects a client of agents: writes its server, hooks and instructions into its own files, and can restore every
+byte.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import base64
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import unified_diff
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +16,8 @@ from typing import Any, Literal
 
 from memory.document.compare import take_over
 from memory.errors import ConflictError, MemdeckError, RefusedError, UsageError
-from memory.storage.files.replace import (
+from memory.storage.fsio import remove_empty
+from memory.storage.replace import (
     allow_replacing,
     make_parents,
     put_in_private_folder,
@@ -22,7 +25,6 @@ from memory.storage.files.replace import (
     remove_file,
     replace_file,
 )
-from memory.storage.fsio import remove_empty
 
 from .clients import CLIENTS, SCOPES, Client, ConnectionTarget, client_of, gains
 from .parts import ConnectionPart, InstructionBlock
@@ -34,7 +36,7 @@ _TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class ConnectedFile:
-    """A file without memdeck and as it was written, None for no file, and the folders that were made for it."""
+    """A file without memdeck's parts and as it was written (None: no file), and the folders created for it."""
 
     before: bytes | None
     after: bytes | None
@@ -43,7 +45,7 @@ class ConnectedFile:
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """What becomes of one file: its bytes now and then, None for no file; `original` is the file without memdeck."""
+    """The plan for one file: its bytes before and after, None for no file; `original` is the file without memdeck."""
 
     path: Path
     before: bytes | None
@@ -52,7 +54,7 @@ class FilePlan:
 
     @property
     def action(self) -> Action:
-        """What is done to it."""
+        """What is done to the file."""
         if self.before == self.after:
             return "none"
         if self.before is None:
@@ -69,13 +71,13 @@ class FilePlan:
         return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
 
     def json(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return it as JSON for programs."""
         return {"path": str(self.path), "action": self.action, "diff": self.diff()}
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What connecting or disconnecting does, and what the person still has to do."""
+    """What connecting or disconnecting does, and what the user still has to do."""
 
     setting: ConnectionTarget
     files: tuple[FilePlan, ...]
@@ -87,7 +89,7 @@ class Connection:
         return any(file.action != "none" for file in self.files)
 
     def json(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return it as JSON for programs."""
         return {
             "client": self.setting.client,
             "scope": self.setting.scope,
@@ -98,7 +100,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionState:
-    """How a client is connected: `working` where everything stands, `partly` with what is wrong, or not at all."""
+    """How a client is connected: `working` if all parts are in place, `partly` with the problem, or not at all."""
 
     client: str
     scope: str
@@ -107,7 +109,7 @@ class ConnectionState:
     gains: str = ""
 
     def json(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return it as JSON for programs."""
         return {
             "client": self.client,
             "scope": self.scope,
@@ -157,7 +159,7 @@ def plan_disconnect(setting: ConnectionTarget, state: Path) -> Connection:
 
 
 def _stay_inside(path: Path, setting: ConnectionTarget) -> None:
-    """Raise RefusedError `connect.outside` where a file of a project leads out of it: who wrote it chose where."""
+    """Raise RefusedError `connect.outside` if a project's file leads out of it: its author chose the target."""
     real = path.resolve()
     if not setting.user and not real.is_relative_to(setting.project.resolve()):
         raise RefusedError(
@@ -169,9 +171,9 @@ def _stay_inside(path: Path, setting: ConnectionTarget) -> None:
 
 
 def carry_out(connection: Connection, state: Path, *, undo: bool = False) -> Connection:
-    """Write what was planned; a file that another program changed meanwhile is planned again on what it says now.
+    """Write what was planned; if another program changed a file meanwhile, it is planned again from its new content.
 
-    Returns what was done. ConflictError `document.conflict` where it does not hold still.
+    Returns what was done. ConflictError `document.conflict` if the file keeps changing.
     """
     for tries in range(1, _TRIES + 1):
         try:
@@ -193,7 +195,7 @@ def _write(file: FilePlan, state: Path, undo: bool) -> None:
     if file.before == file.after:
         return
     if not undo:
-        # What the file was without memdeck is kept, for the way back.
+        # The file without memdeck is saved, so that it can be restored.
         known = _recorded(file.path, state)
         made = dict.fromkeys((*(known.folders if known is not None else ()), *make_parents(file.path)))
         record = {"before": _coded(file.original), "after": _coded(file.after), "folders": list(map(str, made))}
@@ -205,20 +207,16 @@ def _write(file: FilePlan, state: Path, undo: bool) -> None:
 
 
 def states(project: ConnectionTarget, person: ConnectionTarget) -> list[ConnectionState]:
-    """Return how every client is connected, in the project and for the person.
+    """Return how every client is connected, in the project and for the user.
 
-    Each has a target of its own, for what starts memdeck need not be the same in both.
+    Each has its own target, because memdeck may be started differently in the two.
     """
     targets = {"project": project, "user": person}
     return [
-        _state(client, ConnectionTarget(name, scope, *_rest(targets[scope])))
+        _state(client, replace(targets[scope], client=name, scope=scope))
         for name, client in CLIENTS.items()
         for scope in client.scopes
     ]
-
-
-def _rest(setting: ConnectionTarget) -> tuple[Path, Path, Any, tuple[str, ...]]:
-    return setting.project, setting.home, setting.environ, setting.command
 
 
 def _state(client: Client, setting: ConnectionTarget) -> ConnectionState:
@@ -227,7 +225,7 @@ def _state(client: Client, setting: ConnectionTarget) -> ConnectionState:
     for part in client.parts(setting):
         try:
             data = read_file(part.path)
-            # Words for the agent may be there for another client.
+            # The instructions may be there for another client.
             begun = begun or (data is not None and not isinstance(part, InstructionBlock) and part.take(data) != data)
             if not part.stands(data):
                 problems.append(f"{part.path} does not have what `connect` writes")
@@ -254,19 +252,19 @@ def _by_file(parts: Sequence[ConnectionPart]) -> dict[Path, list[ConnectionPart]
 
 
 def _shared(setting: ConnectionTarget) -> set[Path]:
-    """Return the files of which another client that is connected needs the same words."""
+    """Return the files whose instructions another connected client needs, too."""
     found: set[Path] = set()
     for name, client in CLIENTS.items():
         if name == setting.client or setting.scope not in client.scopes:
             continue
-        other = ConnectionTarget(name, setting.scope, *_rest(setting))
+        other = replace(setting, client=name)
         if _state(client, other).state != "no":
             found |= {part.path for part in client.parts(other)}
     return found
 
 
 def _original(now: bytes, parts: Sequence[ConnectionPart], known: ConnectedFile | None) -> bytes | None:
-    """Return a file without the pieces: as it was, as far as that is known, else with what others did to it since."""
+    """Return a file without the parts: the original if it is known, else with what others did to it since."""
     if known is not None:
         if now == known.after:
             return known.before
@@ -282,7 +280,7 @@ def _original(now: bytes, parts: Sequence[ConnectionPart], known: ConnectedFile 
 
 
 def _left(data: bytes, parts: Sequence[ConnectionPart]) -> bool:
-    """Tell whether a piece is still in a file, or the file cannot be read."""
+    """Return whether a part is still in a file, or the file cannot be read."""
     try:
         return any(part.take(data) != data for part in parts)
     except UsageError:
@@ -302,7 +300,7 @@ def _decoded(text: str | None) -> bytes | None:
 
 
 def _recorded(path: Path, state: Path) -> ConnectedFile | None:
-    """Return what is known of a file that was connected; None where nothing is, or the record is damaged."""
+    """Return the record of a file that was connected; None if there is none, or it is damaged."""
     try:
         data = read_file(state / "memdeck" / _FOLDER / _name(path))
         if data is None:

@@ -1,4 +1,4 @@
-"""Sets git up to merge and to show memory files by their entries, in one repository or for all of a person."""
+"""Configures git to merge and show memory files by entry, in one repository or for a user."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory.errors import MemdeckError, UsageError
-from memory.person import config_home
-from memory.storage.files.replace import make_parents, read_file, remove_file, replace_file
+from memory.storage.own_folders import config_home
+from memory.storage.replace import make_parents, read_file, remove_file, replace_file
 from memory.systems.merge_driver import PATTERNS
 
 from .blocks import HASH, has_block, with_block, without_block
@@ -23,23 +23,23 @@ _NAME = "memdeck"
 
 @dataclass(frozen=True, slots=True)
 class GitSetup:
-    """Where git was set up: the file of attributes, the scope of its settings, and whether anything changed."""
+    """Where git was configured: the file of attributes, the scope of its settings, and whether anything changed."""
 
     attributes: Path
     scope: str
     changed: bool
 
     def json(self) -> dict[str, object]:
-        """Return the answer for programs."""
+        """Return the answer as JSON for programs."""
         return {"attributes": str(self.attributes), "scope": self.scope, "changed": self.changed}
 
 
 def install(folder: Path, *, everywhere: bool = False, command: Sequence[str] | None = None) -> GitSetup:
     """Set up the merge and the diff driver for memory files, in git's own files only.
 
-    In one repository the settings go to its `.git/config` and the attributes to `.git/info/attributes`, so that
-    nothing that is committed changes; with `everywhere` to the person's own. `command` runs memdeck, by default the
-    one that runs now. Raises UsageError `git.missing`, `git.no_repository`, `connect.block`, MemdeckError `git.failed`.
+    In one repository the settings go to its `.git/config` and the attributes to `.git/info/attributes`, so that nothing
+    that is committed changes; with `everywhere` to the user's own. `command` runs memdeck, by default the running one.
+    Raises UsageError `git.missing`, `git.no_repository`, `connect.block`, MemdeckError `git.failed`.
     """
     scope = _scope(folder, everywhere)
     path = _attributes(folder, everywhere)
@@ -64,7 +64,7 @@ def install(folder: Path, *, everywhere: bool = False, command: Sequence[str] | 
 
 
 def uninstall(folder: Path, *, everywhere: bool = False) -> GitSetup:
-    """Take away what `install` set; git's files are as they were before, byte for byte. Errors as `install`."""
+    """Remove what `install` set; git's files are as they were before, byte for byte. Errors as `install`."""
     scope = _scope(folder, everywhere)
     path = _attributes(folder, everywhere)
     changed = False
@@ -96,7 +96,7 @@ def _scope(folder: Path, everywhere: bool) -> str:
 
 
 def _attributes(folder: Path, everywhere: bool) -> Path:
-    """Return the file of attributes that nobody commits."""
+    """Return the file of attributes that is not committed."""
     if not everywhere:
         return folder / _git(folder, "rev-parse", "--git-path", "info/attributes")
     if chosen := _git(folder, "config", "--global", "--type=path", "--get", "core.attributesFile", fails=True):
@@ -105,7 +105,7 @@ def _attributes(folder: Path, everywhere: bool) -> Path:
 
 
 def _git(folder: Path, *words: str, fails: bool = False) -> str:
-    """Return what a git command prints, without the line end; with `fails` nothing where it says no."""
+    """Return the output of a git command without the line end; with `fails`, empty if the command fails."""
     try:
         done = subprocess.run(
             ["git", *words], cwd=folder, capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=False

@@ -1,4 +1,4 @@
-"""Changes single places of a JSON file, with comments or without, and leaves every other byte as it is."""
+"""Changes single places of a JSON file, with or without comments, and leaves every other byte as it is."""
 
 from __future__ import annotations
 
@@ -23,29 +23,30 @@ _KEPT = 3
 
 @dataclass(slots=True)
 class Node:
-    """A value of the file and its place in characters; `members` of an object by key, `items` of a list."""
+    """A value of the file and its position in characters; `inner` are the values inside, by key or by number."""
 
     start: int
-    end: int = 0
-    members: dict[str, Node] = field(default_factory=dict)
-    items: list[Node] = field(default_factory=list)
+    begin: int
+    """The position of its key, in a list that of the value itself."""
+    end: int
+    value: Any = None
+    inner: dict[Any, Node] = field(default_factory=dict)
     opening: str = ""
-    key_start: int = -1
     comma: int = 0
-    """The place behind the comma that follows the last member or item, 0 where none does."""
+    """The position after the comma that follows the last member or item, 0 if there is none."""
     last: int = 0
-    """The end of the last token inside, comments included; the place behind the opening sign where there is none."""
+    """The end of the last token inside, comments included; without tokens, the position after the opening sign."""
 
     @property
     def parts(self) -> list[Node]:
-        """The values inside, in their order."""
-        return list(self.members.values()) if self.opening == "{" else self.items
+        """The values inside, in order."""
+        return list(self.inner.values())
 
 
 class JsonFile:
-    """The text of a file, parsed; UsageError `connect.json` with the line where it is none.
+    """The text of a file, parsed; UsageError `connect.json` with the line if it is invalid.
 
-    With `strict` comments and commas behind the last value are such errors: their client would ignore the file.
+    With `strict`, comments and trailing commas are errors, too: the file's client would ignore the file.
     """
 
     def __init__(self, name: str, text: str, *, strict: bool = False) -> None:
@@ -102,37 +103,20 @@ class JsonFile:
         if depth > _MOST_DEPTH:
             raise self._wrong(self._tokens[self._at - 1][1], "it is nested too deeply")
         kind, start, end, sign = self._take("string word { [")
-        node = Node(start, end)
+        node = Node(start, start, end)
         if kind in ("string", "word"):
-            try:
-                json.loads(self.text[start:end])
-            except ValueError:
-                raise self._wrong(start, "it is no JSON") from None
+            node.value = self._read(start, end)
             return node
         node.opening, closing = sign, "}" if sign == "{" else "]"
-        first = True
-        while True:
-            if self._at < len(self._tokens) and self.text[self._tokens[self._at][1]] == closing:
-                if node.comma and self._strict:
-                    raise self._wrong(self._tokens[self._at - 1][1], "a comma follows the last value")
-                break
-            if not first and not node.comma:
+        while self._next() != closing:
+            if node.inner and not node.comma:
                 raise self._wrong(self._tokens[min(self._at, len(self._tokens) - 1)][1], "a comma is missing")
-            first = False
-            node.comma = 0
-            if sign == "{":
-                _, key_start, key_end, _ = self._take("string")
-                self._take(":")
-                child = self._value(depth + 1)
-                child.key_start = key_start
-                key = json.loads(self.text[key_start:key_end])
-                if key in node.members:
-                    raise self._wrong(key_start, f"the key {key[:40]!r} is there twice")
-                node.members[key] = child
-            else:
-                node.items.append(self._value(depth + 1))
-            if self._at < len(self._tokens) and self.text[self._tokens[self._at][1]] == ",":
-                node.comma = self._take()[2]
+            self._inside(node, depth)
+            node.comma = self._take()[2] if self._next() == "," else 0
+        if node.comma and self._strict:
+            raise self._wrong(self._tokens[self._at - 1][1], "a comma follows the last value")
+        values = {key: child.value for key, child in node.inner.items()}
+        node.value = values if sign == "{" else list(values.values())
         previous = self._tokens[self._at - 1][2]
         _, closing_start, node.end, _ = self._take()
         before = bisect_left(self._comments, (closing_start,)) - 1
@@ -141,19 +125,38 @@ class JsonFile:
             node.last = self._comments[before][1]
         return node
 
-    def data(self, node: Node | None) -> Any:
-        """Return what a node says."""
-        if node is None:
-            return None
-        if node.opening == "{":
-            return {key: self.data(child) for key, child in node.members.items()}
+    def _inside(self, node: Node, depth: int) -> None:
+        """Read the next value inside another one, with its key."""
         if node.opening == "[":
-            return [self.data(child) for child in node.items]
-        return json.loads(self.text[node.start : node.end])
+            node.inner[len(node.inner)] = self._value(depth + 1)
+            return
+        _, begin, end, _ = self._take("string")
+        self._take(":")
+        child = self._value(depth + 1)
+        child.begin = begin
+        key = self._read(begin, end)
+        if key in node.inner:
+            raise self._wrong(begin, f"the key {key[:40]!r} is there twice")
+        node.inner[key] = child
+
+    def _next(self) -> str:
+        """Return the first character of the next token, empty at the end."""
+        return self.text[self._tokens[self._at][1]] if self._at < len(self._tokens) else ""
+
+    def _read(self, start: int, end: int) -> Any:
+        try:
+            return json.loads(self.text[start:end])
+        except ValueError:
+            raise self._wrong(start, "it is no JSON") from None
+
+    @property
+    def value(self) -> Any:
+        """The value of the whole file, None if it is empty."""
+        return None if self.root is None else self.root.value
 
     def find(self, path: Sequence[str]) -> Node | None:
-        """Return the node under some keys, None where there is none; UsageError where something else than an object
-        stands on the way.
+        """Return the node under some keys, None if there is none; UsageError if something else than an object is on the
+        way.
         """
         node = self.root
         for key in path:
@@ -161,10 +164,10 @@ class JsonFile:
                 return None
             if node.opening != "{":
                 raise self._wrong(node.start, f"an object is wanted here, to hold {key!r}")
-            node = node.members.get(key)
+            node = node.inner.get(key)
         return node
 
-    # Changing: each returns the text of the whole file
+    # Changing: each method returns the text of the whole file
 
     @property
     def newline(self) -> str:
@@ -176,8 +179,8 @@ class JsonFile:
         """The indentation of one level."""
         stop = 0
         for node in self.root.parts if self.root is not None else ():
-            begin = node.key_start if node.key_start >= 0 else node.start
-            # Not farther back: a file of one line may hold a hundred thousand keys.
+            begin = node.begin
+            # Limited: a file of one line may contain a hundred thousand keys.
             before = self.text[self.text.rfind("\n", stop, begin) + 1 : begin] if "\n" in self.text[stop:begin] else ""
             if before and not before.strip(" \t"):
                 return before
@@ -185,7 +188,7 @@ class JsonFile:
         return "  "
 
     def put(self, path: Sequence[str], value: Any) -> str:
-        """Set what stands under some keys, the last of them new or replaced."""
+        """Set the value under some keys; the last key is added or replaced."""
         if self.root is None:
             return self.bom + self._written({path[0]: _nested(path[1:], value)}, "") + self.newline + self.text
         node = self.find(path)
@@ -199,7 +202,7 @@ class JsonFile:
         return self._added(parent, path[depth], _nested(path[depth + 1 :], value))
 
     def add(self, path: Sequence[str], value: Any) -> str:
-        """Add an item at the end of the list under some keys, which is made where it is missing."""
+        """Add an item at the end of the list under some keys, which is created if it is missing."""
         node = self.find(path)
         if node is None:
             return self.put(path, [value])
@@ -213,10 +216,10 @@ class JsonFile:
         wanted: Callable[[Any], bool] | None = None,
         inside: tuple[str, Callable[[Any], bool]] | None = None,
     ) -> str:
-        """Take away what stands under some keys, or those items of the list there that are wanted.
+        """Remove the value under some keys, or the wanted items of the list there.
 
-        Objects and lists on the way that are empty then go with it. Of items that stay, `inside` names a list of theirs
-        and what of that is wanted too; some of it stays.
+        Objects and lists on the way that become empty are removed, too. `inside` names a list within the items that
+        stay and selects what to remove from it; part of that list stays.
         """
         node = self.find(path)
         if node is None:
@@ -224,29 +227,28 @@ class JsonFile:
         if wanted is not None:
             if node.opening != "[":
                 return self.bom + self.text
-            gone = {place for place, item in enumerate(node.items) if wanted(self.data(item))}
-            if not gone or len(gone) < len(node.items):
+            gone = {place for place, item in node.inner.items() if wanted(item.value)}
+            if not gone or len(gone) < len(node.inner):
                 splices = self._spans(node, gone)
-                for place, item in enumerate(node.items):
-                    inner = item.members.get(inside[0]) if inside is not None and place not in gone else None
-                    if inside is not None and inner is not None:
-                        more = {number for number, one in enumerate(inner.items) if inside[1](self.data(one))}
+                for place, item in node.inner.items():
+                    inner = item.inner.get(inside[0]) if inside is not None and place not in gone else None
+                    if inside is not None and inner is not None and inner.opening == "[":
+                        more = {number for number, one in inner.inner.items() if inside[1](one.value)}
                         splices += self._spans(inner, more)
                 return self._spliced(sorted(splices))
         above = self.find(path[:-1])
         assert above is not None
-        if len(above.members) == 1 and len(path) > 1:
+        if len(above.inner) == 1 and len(path) > 1:
             return self.without(path[:-1])
-        return self._spliced(self._spans(above, {list(above.members).index(path[-1])}))
+        return self._spliced(self._spans(above, {list(above.inner).index(path[-1])}))
 
     def _spans(self, parent: Node, gone: Collection[int]) -> list[tuple[int, int, str]]:
-        """Return the places of values inside another one, with their keys and the commas that go with them."""
+        """Return the positions of values inside another one, with their keys and the commas that go with them."""
         if not gone:
             return []
         parts = parent.parts
-        begin = [part.key_start if part.key_start >= 0 else part.start for part in parts]
         kept = max((place for place in range(len(parts)) if place not in gone), default=-1)
-        spans = [(begin[place], begin[place + 1], "") for place in sorted(gone) if place < kept]
+        spans = [(parts[place].begin, parts[place + 1].begin, "") for place in sorted(gone) if place < kept]
         if kept < 0:
             spans.append((parent.start + 1, parent.last if parent.comma else parts[-1].end, ""))
         elif kept + 1 < len(parts):
@@ -256,16 +258,14 @@ class JsonFile:
     def _added(self, parent: Node, key: str | None, value: Any) -> str:
         parts = parent.parts
         outer = self._indent_of(parent.start)
-        inner = outer + self.indent
+        inner, same_line = outer + self.indent, False
         if parts:
-            begin = parts[-1].key_start if parts[-1].key_start >= 0 else parts[-1].start
-            # Behind a comment that goes to the end of its line nothing counts.
+            begin = parts[-1].begin
+            # After a line comment the rest of the line does not count.
             same_line = "\n" not in self.text[parent.start : begin] and not self._ends_a_line(parent.last)
             inner = self._indent_of(begin)
-        else:
-            same_line = False
         label = "" if key is None else json.dumps(key, ensure_ascii=False) + ": "
-        if parts and same_line:
+        if same_line:
             text = " " + label + json.dumps(value, ensure_ascii=False)
         else:
             text = self.newline + inner + label + self._written(value, inner)
@@ -278,12 +278,12 @@ class JsonFile:
         return self._spliced(splices)
 
     def _ends_a_line(self, at: int) -> bool:
-        """Tell whether a comment ends there that only the end of its line ends."""
+        """Return whether a comment ends there that only the end of its line ends."""
         before = bisect_left(self._comments, (at,)) - 1
         return before >= 0 and self._comments[before][1] == at and self.text.startswith("//", self._comments[before][0])
 
     def _indent_of(self, at: int) -> str:
-        """Return the white space that begins the line of an offset."""
+        """Return the white space at the beginning of the line that contains an offset."""
         line = self.text[self.text.rfind("\n", 0, at) + 1 : at]
         return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -292,7 +292,7 @@ class JsonFile:
         return text.replace("\n", self.newline + indent)
 
     def _spliced(self, splices: Sequence[tuple[int, int, str]]) -> str:
-        """Return the file with some places replaced; they come in their order."""
+        """Return the file with some places replaced; `splices` are in order."""
         pieces, at = [self.bom], 0
         for start, end, new in splices:
             pieces += [self.text[at:start], new]

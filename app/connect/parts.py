@@ -1,4 +1,4 @@
-"""The pieces of a connection: each knows its file, puts itself into the file's text, and takes itself away."""
+"""The parts of a connection: each knows its file, adds itself to the file's text, and removes itself."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _OURS = re.compile(r"(?:\bmemdeck|\bapp\.main)'? hook (?:session-start|prompt|pr
 
 
 class ConnectionPart(Protocol):
-    """One piece; `data` is the file's bytes, None where there is no file. Errors name file and line."""
+    """One part; `data` is the file's bytes, None if there is no file. Errors name file and line."""
 
     @property
     def path(self) -> Path:
         """The file."""
 
     def put(self, data: bytes | None) -> bytes:
-        """Return the file with the piece in it; one that is there already changes nothing."""
+        """Return the file with the part in it; unchanged if it is already there."""
 
     def take(self, data: bytes) -> bytes | None:
-        """Return the file without the piece, None where nothing would be left of a file that was made for it."""
+        """Return the file without the part, None if nothing would be left of a file that was created for it."""
 
     def stands(self, data: bytes | None) -> bool:
-        """Tell whether the piece is in the file, just as it would be put there."""
+        """Return whether the part is in the file, exactly as `put` would write it."""
 
 
 def _text(path: Path, data: bytes) -> str:
@@ -45,13 +45,13 @@ def _text(path: Path, data: bytes) -> str:
 
 
 def _file(part: JsonEntry | JsonHook, data: bytes | None) -> JsonFile:
-    """Return the file of a piece, parsed as strictly as its client reads it; an empty one for None."""
+    """Return the file of a part, parsed as strictly as its client does; an empty one for None."""
     return JsonFile(str(part.path), _text(part.path, data or b""), strict=part.strict)
 
 
 @dataclass(frozen=True, slots=True)
 class JsonEntry:
-    """A value under some keys of a JSON file; with `keep` one that is there stays as it is, and is never taken away."""
+    """A value under some keys of a JSON file; with `keep` an existing one is left unchanged, and never removed."""
 
     path: Path
     keys: tuple[str, ...]
@@ -61,11 +61,9 @@ class JsonEntry:
 
     def put(self, data: bytes | None) -> bytes:
         """Return the file with the value in it."""
-        file = _file(self, data)
-        node = file.find(self.keys)
-        if data is not None and node is not None and (self.keep or file.data(node) == self.value):
+        if data is not None and self.stands(data):
             return data
-        return file.put(self.keys, self.value).encode()
+        return _file(self, data).put(self.keys, self.value).encode()
 
     def take(self, data: bytes) -> bytes | None:
         """Return the file without the value."""
@@ -74,17 +72,16 @@ class JsonEntry:
         return _file(self, data).without(self.keys).encode()
 
     def stands(self, data: bytes | None) -> bool:
-        """Tell whether the value is there."""
-        file = _file(self, data)
-        node = file.find(self.keys)
-        return node is not None and (self.keep or bool(file.data(node) == self.value))
+        """Return whether the value is there."""
+        node = _file(self, data).find(self.keys)
+        return node is not None and (self.keep or bool(node.value == self.value))
 
 
 @dataclass(frozen=True, slots=True)
 class JsonHook:
     """An item of a list of hooks in a JSON file; an older one of memdeck is replaced.
 
-    A person may have put commands of their own beside memdeck's into one item, or given it a matcher: those stay.
+    The user may have added other commands to the same item, or given it a matcher: those stay.
     """
 
     path: Path
@@ -106,10 +103,9 @@ class JsonHook:
         return self._without(_file(self, data)).encode()
 
     def stands(self, data: bytes | None) -> bool:
-        """Tell whether the hook is there, and no older one beside it."""
-        file = _file(self, data)
-        node = file.find(self.keys)
-        items = file.data(node) if node is not None and node.opening == "[" else []
+        """Return whether the hook is there, without an older one beside it."""
+        node = _file(self, data).find(self.keys)
+        items = node.value if node is not None and node.opening == "[" else []
         return [one for item in items for one in _commands(item) if self._is_ours(one)] == _commands(self.value)
 
     def _without(self, file: JsonFile) -> str:
@@ -120,28 +116,28 @@ class JsonHook:
         return file.without(self.keys, only_ours, ("hooks", self._is_ours))
 
     def _is_ours(self, command: Any) -> bool:
-        """Tell whether a command of a client's file is one of memdeck's."""
+        """Return whether a command of a client's file is one of memdeck's."""
         if not isinstance(command, dict):
             return False
         return command in _commands(self.value) or _OURS.search(str(command.get("command", ""))) is not None
 
 
 def _commands(item: Any) -> list[Any]:
-    """Return the commands of an item of a list of hooks: those of its own list, or itself."""
+    """Return the commands of an item of a list of hooks: those of its own list, or the item itself."""
     inner = item.get("hooks") if isinstance(item, dict) else None
     return inner if isinstance(inner, list) else [item]
 
 
 @dataclass(frozen=True, slots=True)
 class TomlTable:
-    """A table at the end of a TOML file, between two lines of comment."""
+    """A table at the end of a TOML file, between two comment lines."""
 
     path: Path
     keys: tuple[str, ...]
     lines: tuple[str, ...]
 
     def put(self, data: bytes | None) -> bytes:
-        """Return the file with the table; UsageError `connect.toml`, `connect.taken` where another one has its name."""
+        """Return the file with the table; UsageError `connect.toml`, `connect.taken` if another table has its name."""
         rest = without_block(data, HASH)
         found: Any = self._read(rest or b"")
         for key in self.keys:
@@ -176,39 +172,39 @@ class TomlTable:
         return without_block(data, HASH)
 
     def stands(self, data: bytes | None) -> bool:
-        """Tell whether the table is there as it would be written."""
+        """Return whether the table is in the file exactly as `put` would write it."""
         return has_block(data, HASH) and with_block(data, HASH, list(self.lines)) == data
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionBlock:
-    """Words for the agent in a Markdown file, between two lines of comment."""
+    """Instructions for the agent in a Markdown file, between two comment lines."""
 
     path: Path
     lines: Sequence[str]
 
     def put(self, data: bytes | None) -> bytes:
-        """Return the file with the words at its end."""
+        """Return the file with the instructions at its end."""
         return with_block(data, MARKUP, list(self.lines))
 
     def take(self, data: bytes) -> bytes | None:
-        """Return the file without the words."""
+        """Return the file without the instructions."""
         return without_block(data, MARKUP)
 
     def stands(self, data: bytes | None) -> bool:
-        """Tell whether the words are there."""
+        """Return whether the instructions are there."""
         return has_block(data, MARKUP) and with_block(data, MARKUP, list(self.lines)) == data
 
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """A file that is memdeck's alone."""
+    """A file that belongs to memdeck alone."""
 
     path: Path
     text: str
 
     def put(self, data: bytes | None) -> bytes:
-        """Return its text; UsageError `connect.taken` where another file has its name."""
+        """Return its text; UsageError `connect.taken` if another file has its name."""
         if data is not None and not self._is_own(data):
             raise UsageError(
                 "connect.taken", f"{self.path} is there, and not memdeck's", "move it", file=str(self.path)
@@ -216,11 +212,11 @@ class OwnFile:
         return self.text.encode()
 
     def take(self, data: bytes) -> bytes | None:
-        """Return None where the file is as memdeck wrote it or an older one did; else it stays."""
+        """Return None if the file is as this memdeck or an older one wrote it; else it stays unchanged."""
         return None if self._is_own(data) else data
 
     def stands(self, data: bytes | None) -> bool:
-        """Tell whether the file is as it should be."""
+        """Return whether the file has the right content."""
         return data == self.text.encode()
 
     def _is_own(self, data: bytes) -> bool:

@@ -1,8 +1,8 @@
-"""The agent of `memdeck demo --agent`: works in the sample workspace while a person looks, as agents do.
+"""The agent of `memdeck demo --agent`: works in the sample workspace while the user watches, as agents do.
 
-Half of what it does goes through memdeck's own verbs, under the name of an agent; the other half writes into the
-files in place, as a program that knows nothing of memdeck. A process of its own: `python -P -m app.demo.agent DIR
-SEED PACE SHIFT`. It ends as soon as its standard input does, which the application holds.
+Half of its work uses memdeck's own verbs, with an agent as the actor; the other half writes into the files in place,
+like a program that does not know memdeck. It is a separate process: `python -P -m app.demo.agent DIR SEED PACE SHIFT`.
+It ends when its standard input ends, which the application holds open.
 """
 
 from __future__ import annotations
@@ -18,19 +18,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
+from memory.files.journal.edits import add_entry
+from memory.files.tasks.edits import add_task, done_task, start_task
+from memory.storage.own_folders import home, state_home
+from memory.workspace import Workspace
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
-    from memory.workspace import Workspace
 
 ACTOR = "agent:incident-bot"
 ROUNDS = 200
-"""Steps after which it has said everything: about an hour."""
+"""Steps after which it ends: about an hour."""
 
 INCIDENT = "One checkout in fifty answers 502"
 MERGED = "Deploy v2.1 to staging"
-"""The task whose notes it writes while the person may have the form open."""
+"""The task whose notes it writes while the user may have the form open."""
 
 RUNNING = "Monitor API latency"
 MONITOR = "API Health Check"
@@ -54,7 +57,7 @@ Step = tuple[float, Callable[[], None]]
 
 
 class DemoAgent:
-    """One agent in one workspace; `clock` tells the time, `seed` decides what it does after the first minute."""
+    """One agent in one workspace; `clock` returns the time, `seed` decides what it does after the first minute."""
 
     def __init__(self, workspace: Workspace, seed: int, clock: Callable[[], datetime]) -> None:
         self._workspace = workspace
@@ -63,7 +66,7 @@ class DemoAgent:
         self._percent = 50
 
     def steps(self) -> Iterator[Step]:
-        """What it does, each step with the seconds before it; the first minute shows everything."""
+        """Yield its steps, each with the seconds before it; the first minute shows everything."""
         yield 5, self._report
         yield 6, lambda: self._journal("Incident", "saw the first 502s in the log of the load balancer")
         yield 7, self._progress
@@ -82,8 +85,6 @@ class DemoAgent:
         self._workspace.change(operation, build, actor=ACTOR, now=self._clock())
 
     def _report(self) -> None:
-        from memory.files.tasks.edits import add_task
-
         self._change(
             "tasks.add",
             lambda snapshot: add_task(
@@ -98,19 +99,13 @@ class DemoAgent:
         )
 
     def _begin(self) -> None:
-        from memory.files.tasks.edits import start_task
-
         self._change("tasks.start", lambda snapshot: start_task(snapshot, INCIDENT, now=self._clock()))
 
     def _finish(self) -> None:
-        from memory.files.tasks.edits import done_task
-
         outcome = "two workers ran an old image; both replaced, no 502 for ten minutes"
         self._change("tasks.done", lambda snapshot: done_task(snapshot, INCIDENT, outcome=outcome, now=self._clock()))
 
     def _idea(self) -> None:
-        from memory.files.tasks.edits import add_task
-
         title = self._chance.choice(_IDEAS)
         if all(task.title != title for task in self._workspace.snapshot().tasks.tasks):
             self._change(
@@ -122,8 +117,6 @@ class DemoAgent:
         self._journal("Incident", self._chance.choice(_NOTES))
 
     def _journal(self, title: str, line: str) -> None:
-        from memory.files.journal.edits import add_entry
-
         self._change("journal.add", lambda snapshot: add_entry(snapshot, title, [line], now=self._clock()))
 
     # Into the files, in place
@@ -140,7 +133,7 @@ class DemoAgent:
         self._set("tasks.md", MERGED, "notes", "Wait for the 502s to stop, then run the tests and deploy via CI/CD")
 
     def _set(self, name: str, title: str, key: str, value: str) -> None:
-        """Write one field of an entry with as little care as a script does; nothing where it is gone."""
+        """Write one field of an entry with as little care as a script does; nothing if it is gone."""
         pattern = rf"(?ms)(^### [^\n]*{re.escape(title)}[^\n]*\n(?:(?!^#).)*?^- {re.escape(key)}: )[^\n]*"
         with open(self._workspace.memory / name, "r+", encoding="utf-8", newline="") as file:
             before = file.read()
@@ -152,7 +145,7 @@ class DemoAgent:
 
 
 def work(agent: DemoAgent, pace: float, rest: Callable[[float], bool]) -> None:
-    """Do the steps; `rest` waits for some seconds and tells whether to go on. What fails is left out.
+    """Do the steps; `rest` waits for some seconds and returns whether to go on. Steps that fail are skipped.
 
     `pace` shortens the pauses: 0 leaves none.
     """
@@ -162,21 +155,18 @@ def work(agent: DemoAgent, pace: float, rest: Callable[[float], bool]) -> None:
         try:
             step()
         except (MemdeckError, OSError, UnicodeError):
-            # The person removed the entry, or holds the lock: an agent goes on with something else.
+            # The user removed the entry, or holds the lock: an agent goes on with something else.
             continue
 
 
 def _rest(seconds: float) -> bool:
-    """Wait unless standard input ends meanwhile, which is how the application says that it is gone."""
+    """Wait, and return whether standard input is still open: it ends when the application is gone."""
     ready, _, _ = select.select([sys.stdin], [], [], seconds)
     return not ready
 
 
 def main(folder: str, seed: str, pace: str, shift: str) -> int:
     """Work in a workspace; `shift` is by how many seconds the demo's clock is ahead of the machine's."""
-    from memory.person import home, state_home
-    from memory.workspace import Workspace
-
     ahead = timedelta(seconds=float(shift))
     with Workspace.open(Path(folder), state_home=state_home(os.environ), home=home(os.environ)) as workspace:
         work(DemoAgent(workspace, int(seed), lambda: datetime.now(UTC) + ahead), float(pace), _rest)

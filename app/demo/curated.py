@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memory.workspace import Workspace
 
 ACTOR = "sample"
-"""Who made it: nobody whose undo would take it back."""
+"""The actor of the sample: no one else's undo reverts its changes."""
 _SHOP: Mapping[str, Any] = {"scope": "workspace"}
 _REVIEWER: Mapping[str, Any] = {"scope": "agent", "agent_name": "reviewer"}
 _BUILDER: Mapping[str, Any] = {"scope": "agent", "agent_name": "builder"}
@@ -22,7 +22,7 @@ _BUILDER: Mapping[str, Any] = {"scope": "agent", "agent_name": "builder"}
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One call of an operation, so many days ago; `origin` is through what."""
+    """One call of an operation, so many days ago; `origin` is the interface that was used."""
 
     days: float
     name: str
@@ -82,7 +82,7 @@ _HEARD: tuple[dict[str, Any], ...] = (
      "content": "Refunds above 500 are approved by two persons."},
     {"type": "task", "name": "Call the bank", "content": "Somebody should call the bank."},
 )  # fmt: skip
-"""What the extractor heard: a fact, and something of a type that there is not."""
+"""What the extractor got: a fact, and something of an unknown type."""
 _WAITING: dict[str, Any] = {
     "type": "reference", "name": "Courier interface", "description": "Where its sandbox is", "scope": "workspace",
     "content": "The sandbox of the courier answers on weekdays only.",
@@ -92,7 +92,7 @@ _WAITING: dict[str, Any] = {
 def add_curated(workspace: Workspace, now: datetime) -> None:
     """Write curated memory into a sample workspace by the clock `now` (aware): files, decisions, recalls, one dream.
 
-    The person's own memory is neither read nor written. Where the workspace has an identity already nothing is made.
+    The user's own memory is neither read nor written. If the workspace already has an identity, nothing is created.
     """
     from memory.curated.curated import Curated
     from memory.systems import system_of
@@ -119,8 +119,8 @@ def add_curated(workspace: Workspace, now: datetime) -> None:
 
 
 def _do(curated: Curated, step: _Step, now: datetime) -> None:
-    """Call an operation; a reject is a decision, too."""
-    from memory.curated.operations.memories import OperationCall
+    """Call an operation; a rejection is a decision, too."""
+    from memory.curated.operations.operation import OperationCall
     from memory.curated.operations.registry import BY_NAME
 
     call = OperationCall(now - timedelta(days=step.days), actor=ACTOR, origin=step.origin)

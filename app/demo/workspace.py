@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memory.workspace import Workspace
 
 _SAMPLE = Path(__file__).parent / "sample"
 _FILES = ("tasks", "knowledge", "contacts", "journal", "orchestration", "monitors", "config")
@@ -23,7 +27,7 @@ _STAMPED = re.compile(r"^### @(?:-(?P<ago>\d+)|(?P<days>\d+) (?P<time>\d\d:\d\d)
 def demo_files(now: datetime, zone: tzinfo) -> dict[str, str]:
     """Return the files of the sample workspace: name relative to the memory folder → text.
 
-    `now` is aware; every date stands relative to it, local times in `zone`. Archive files are named by month
+    `now` is aware; every date is relative to it, local times are in `zone`. Archive files are named by month
     (`archive/journal-2023-11.md`). The same arguments give the same text; nothing is written.
     """
     now = now.astimezone(zone)
@@ -35,6 +39,31 @@ def demo_files(now: datetime, zone: tzinfo) -> dict[str, str]:
         month = _month_before(now, int(number) + 1)
         files[f"archive/{kind}-{month}.md"] = _template(name).replace("{month}", month)
     return files
+
+
+def make_demo(
+    folder: str | None, now: datetime, environ: Mapping[str, str], *, actor: str
+) -> tuple[Workspace, tuple[str, ...]]:
+    """Create the sample workspace in a folder, None for a temporary one; return it, open, and its memory files."""
+    from memory.base.clock import machine_zone
+    from memory.storage.fsio import temporary_folder
+    from memory.storage.own_folders import home, state_home
+    from memory.workspace import Workspace
+
+    from .curated import add_curated
+    from .siblings import add_beside
+
+    made = Workspace.init(
+        temporary_folder("memdeck-demo-") if folder is None else folder,
+        now,
+        actor=actor,
+        state_home=state_home(environ),
+        home=home(environ),
+        files=demo_files(now, machine_zone(environ)),
+    )
+    add_beside(made[0], now, actor=actor)
+    add_curated(made[0], now)
+    return made
 
 
 def _template(name: str) -> str:
@@ -80,13 +109,13 @@ def _dated(text: str, now: datetime) -> str:
 
 
 def _with_zone(text: str, zone: tzinfo) -> str:
-    """Name the zone in config.md, or leave the line out where it has no IANA name."""
+    """Name the zone in config.md, or remove the line if it has no IANA name."""
     name = "UTC" if zone is UTC else getattr(zone, "key", None)
     line = "- timezone: {zone}\n"
     return text.replace(line, line.replace("{zone}", name) if name else "")
 
 
 def _month_before(now: datetime, months: int) -> str:
-    """Return `YYYY-MM` of the month that lies `months` before that of `now`."""
+    """Return `YYYY-MM` of the month that is `months` before that of `now`."""
     year, month = divmod(now.year * 12 + now.month - 1 - months, 12)
     return f"{year:04}-{month + 1:02}"

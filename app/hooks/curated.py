@@ -1,34 +1,35 @@
-"""What hooks do for curated memory: they tell a session what is known, and keep what the person and the agent said."""
+"""Hooks for curated memory: they tell a session what is known, and save what the user and the agent said."""
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # without the enums of `signal`
 import os
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
 
 from memory.base.secrets import mask
-from memory.curated.places.session_ids import is_segment
+from memory.curated.files.names import is_segment
 from memory.curated.sessions.places import ARCHIVE, EVENTS, LEDGER, place_of
+from memory.lazy import TYPE_CHECKING
 from memory.systems import system_of
 from memory.systems.curated import CuratedMemory
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from memory.curated.curated import Curated
     from memory.workspace import Workspace
 
 LONGEST = 20_000
-"""Characters of a message that are kept."""
+"""Characters of a message that are saved."""
 NOTES = 4096
-"""Characters of what a provider wants to survive when a session is shortened."""
+"""Characters of a provider's notes that must survive the compaction of a session."""
 SECONDS = 6.0
-"""How long one event may take: clients wait ten seconds, and starting takes its part."""
+"""Seconds that one event may take: clients wait ten seconds, and starting takes part of that."""
 _QUERY = 500
 _ID = 100
-"""Characters of a session's id; one that is resumed gets a number behind it."""
+"""Characters of a session's id; a resumed session has a number after it."""
 
 
 class HookTimeoutError(Exception):
@@ -37,16 +38,17 @@ class HookTimeoutError(Exception):
 
 @contextmanager
 def in_time(seconds: float = SECONDS) -> Iterator[None]:
-    """End what takes longer with HookTimeoutError; where nothing can interrupt (in a thread) nothing does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+    """Raise HookTimeoutError in work that takes longer; in a thread nothing can interrupt, so there is no limit."""
 
     def over(*_: object) -> None:
         raise HookTimeoutError(f"it took longer than {seconds:g} s")
 
-    before = signal.signal(signal.SIGALRM, over)
-    # Again and again, for code that passes over an error of what it calls.
+    try:
+        before = signal.signal(signal.SIGALRM, over)
+    except ValueError:  # in a thread
+        yield
+        return
+    # Repeatedly, because some code ignores errors of what it calls.
     signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
     try:
         yield
@@ -56,34 +58,32 @@ def in_time(seconds: float = SECONDS) -> Iterator[None]:
 
 
 class CuratedSession:
-    """A session of an agent in a workspace with curated memory; without an id nothing of it is kept."""
+    """A session of an agent in a workspace with curated memory; without an id nothing of it is saved."""
 
     def __init__(self, workspace: Workspace, session_id: str, client: str, now: datetime) -> None:
-        """`session_id` is what the client calls the session; one that cannot name a folder is replaced by its hash."""
+        """`session_id` is the client's name of the session; one that cannot name a folder is replaced by its hash."""
         system = system_of(workspace, "curated", CuratedMemory)
         self._curated = system.curated
         self._client = client
-        # Not the actor of the agent's own changes: what a hook keeps is no change that the session has to answer for.
+        # Not the actor of the agent's own changes: what a hook saves is not a change made by the session.
         self._actor, self._now = f"hook:{client}", now
         self._begun = False
         self._id = _safe_id(session_id)
         self._on = "workspace" in self._curated.sides and self._curated.settings["enabled"]
         if self._on and self._curated.settings.names_commands:
-            from memory.person import config_home
+            from memory.storage.own_folders import config_home
             from memory.trust.consent import trust_of
 
             system.entrust(trust_of(workspace, config_home(os.environ)), os.environ)
 
     def _begin(self) -> Curated:
-        """Return the memories, with what a crash interrupted finished.
+        """Return the memories, after finishing what a crash interrupted.
 
         The functions behind the operations are called directly, each imported where it is used: a hook has no time to
-        import the registry, with all that memdeck can do.
+        import the registry with everything that memdeck can do.
         """
         if not self._begun:
-            from memory.curated.interrupted import finish_interrupted
-
-            finish_interrupted(self._curated, self._now)
+            self._curated.finish_interrupted(self._now)
             self._begun = True
         return self._curated
 
@@ -96,7 +96,7 @@ class CuratedSession:
         return capture(self._begin(), self._id, now=self._now).text
 
     def recall(self, message: str, turn: int | None) -> str:
-        """Return the memories that go in front of a message; they count as recalled."""
+        """Return the memories to put before a message; they count as recalled."""
         query = mask(message)[:_QUERY]
         if not self._on or not query.strip():
             return ""
@@ -107,20 +107,20 @@ class CuratedSession:
         return turn_block(recall(curated, query, curated.visible(), options, now=self._now))
 
     def keep(self, role: Literal["user", "assistant"], text: str, turn: int | None) -> None:
-        """Give a message, its secrets masked, to the ledger of the session and to the extractor."""
+        """Add a message, its secrets masked, to the ledger of the session, and give it to the extractor."""
         said = mask(text)[:LONGEST]
         if not self._on or not self._id or not said.strip():
             return
         try:
             if self._curated.settings["extractor.enabled"]:
-                from memory.curated.extract.taking import take_turn
+                from memory.curated.extract.turns import take_turn
 
                 take_turn(self._begin(), self._id, role, said, turn, actor=self._actor, now=self._now)
         finally:
             self._append(f"{role}_message", said, turn)
 
     def compacted(self) -> str:
-        """Note that the session is shortened, and return what a provider wants to survive it."""
+        """Record that the session is compacted, and return what a provider wants to keep."""
         name = self._running()
         if not self._on or not name:
             return ""
@@ -136,7 +136,7 @@ class CuratedSession:
         return safe_text(self._curated, notes, NOTES)
 
     def end(self) -> None:
-        """Make the ledger of the session, where anything of it was kept."""
+        """Create the ledger of the session, if anything of it was saved."""
         name = self._running()
         if self._on and name and place_of(self._curated, name).data(EVENTS) is not None:
             from memory.curated.providers.calls import call
@@ -153,7 +153,7 @@ class CuratedSession:
         append(self._begin(), self._running(), [event], {"agent_name": self._client}, actor=self._actor, now=self._now)
 
     def _running(self) -> str:
-        """Return the name under which the session goes on: one that is resumed after its end has a number."""
+        """Return the current name of the session: one that is resumed after its end has a number."""
         if not self._on or not self._id:
             return ""
         number = 1

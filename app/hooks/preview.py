@@ -1,4 +1,4 @@
-"""What an agent of a client is told: what the client's hook sends, else what the agent gets when it asks."""
+"""What an agent of a client is told: what the client's hook sends, or what the agent gets on request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from app.connect.clients import CLIENTS
-from memory.prompts import Told
+from memory.prompts import PromptPreview
 
 from .run import told_apart
 
@@ -25,10 +25,10 @@ def told(
     agent: str = "",
     budget: int | None = None,
     searcher: Callable[[], Searcher],
-) -> Told:
+) -> PromptPreview:
     """Return what an agent is told at the start of a session, or for a message; errors as `memory.prompts.brief`.
 
-    A client that is not known is one with all hooks. `agent` is whose pins and mutes count, by default the client's.
+    An unknown client counts as one with all hooks. `agent` is whose pins and mutes apply, by default the client's.
     """
     from memory.prompts import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message
 
@@ -38,8 +38,8 @@ def told(
     if known is not None and event not in known.events:
         found = brief(workspace, now, message, budget or DEFAULT_BUDGET, searcher() if message.strip() else None, name)
         lacks = "no hooks" if not known.events else "no hook for a message"
-        return Told(found, f"{known.title} has {lacks}: the agent gets this when it calls the tool `brief`")
+        return PromptPreview(found, f"{known.title} has {lacks}: the agent gets this when it calls the tool `brief`")
     if event == "session-start":
-        return Told(brief(workspace, now, budget=budget or START_TOKENS, agent=name))
+        return PromptPreview(brief(workspace, now, budget=budget or START_TOKENS, agent=name))
     apart = told_apart(workspace)
-    return Told(for_message(workspace, now, message, budget or MESSAGE_TOKENS, searcher(), apart, name))
+    return PromptPreview(for_message(workspace, now, message, budget or MESSAGE_TOKENS, searcher(), apart, name))

@@ -1,7 +1,7 @@
-"""`memdeck hook EVENT`: reads a client's JSON on stdin, and says on stdout what the agent is to know.
+"""`memdeck hook EVENT`: reads a client's JSON on stdin, and prints on stdout what the agent should know.
 
-A hook never stands in an agent's way: whatever is wrong, it ends with exit code 0 and says nothing; the reason is
-noted in the private state folder, where `memdeck doctor` finds it.
+A hook never blocks an agent: after any error it prints nothing and ends with exit code 0. The reason is recorded in the
+private state folder, where `memdeck doctor` finds it.
 """
 
 from __future__ import annotations
@@ -12,22 +12,25 @@ import select
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
 
 from memory.base.json_objects import read_object
+from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memory.workspace import Workspace
 
 EVENTS = ("session-start", "prompt", "pre-compact", "stop", "session-end")
 MOST_CHARACTERS = 9_500
-"""Clients show a preview of more than 10,000 characters instead."""
+"""Clients replace texts of more than 10,000 characters by a preview."""
 CURATED = ".agh/workspace.toml"
-"""The mark of curated memory; nothing of it is imported where it is missing."""
+"""The mark of curated memory; without it none of its modules are imported."""
 _MOST_INPUT = 1 << 20
 _SECONDS = 2.0
-"""How long stdin is waited for; a client that opens it and writes nothing gets no answer for a message."""
+"""Seconds to wait for stdin; a client that opens it and writes nothing gets no answer for a message."""
 
 
 def run(arguments: Sequence[str]) -> int | None:
@@ -71,7 +74,7 @@ def _read(arguments: Sequence[str]) -> tuple[str, str, str, datetime] | None:
 
 
 def _input() -> dict[str, Any]:
-    """Return what the client says; nothing where it says nothing, not in time, or no object."""
+    """Return the client's input; empty if there is none, it is late, or it is not an object."""
     stream = sys.stdin
     if stream is None or stream.closed or stream.isatty():
         return {}
@@ -91,9 +94,9 @@ def _text(given: Mapping[str, Any], *keys: str) -> str:
 
 
 def _open(folder: str) -> Workspace | None:
-    """Return the workspace around a folder, None where there is none."""
-    from memory.person import home, state_home
+    """Return the workspace around a folder, None if there is none."""
     from memory.registry import workspace_of
+    from memory.storage.own_folders import home, state_home
 
     if not os.path.isdir(folder) or workspace_of(os.path.abspath(folder)) is None:
         return None
@@ -102,11 +105,11 @@ def _open(folder: str) -> Workspace | None:
     return Workspace.open(folder, state_home=state_home(os.environ), home=home(os.environ))
 
 
-# -- what each event answers -----------------------------------------------------------------------------------
+# -- the answer to each event -----------------------------------------------------------------------------------
 
 
 def _start(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
-    """Return what an agent should know when its session begins; after a compaction it has to know it again."""
+    """Return what an agent should know when its session begins, and again after a compaction."""
     from memory.prompts import START_TOKENS, brief
 
     _session(workspace, given, client).begin(now)
@@ -114,7 +117,7 @@ def _start(workspace: Workspace, given: Mapping[str, Any], client: str, now: dat
 
 
 def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
-    """Return what fits the message; nothing where nothing does."""
+    """Return what fits the message; empty if nothing does."""
     from memory.prompts import for_message, is_searched
 
     message = _message(given)
@@ -133,7 +136,7 @@ def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: da
 
 
 def told_apart(workspace: Workspace) -> tuple[str, ...]:
-    """Return the systems of which a hook tells in another way what fits a message.
+    """Return the systems whose memories a hook presents in another way.
 
     Memories that a controller decided on come as the block of the turn, which counts and explains them.
     """
@@ -141,13 +144,13 @@ def told_apart(workspace: Workspace) -> tuple[str, ...]:
 
 
 def _message(given: Mapping[str, Any]) -> str:
-    """Return what the person says; nothing for a command of the client."""
+    """Return the user's message; empty for a command of the client."""
     message = _text(given, "prompt", "message", "user_prompt")
     return "" if not message.strip() or message.lstrip().startswith("/") else message
 
 
 def _compact(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
-    """Return what a summary of the session must keep."""
+    """Return what a summary of the session must contain."""
     changes = _session(workspace, given, client).changes(now)
     if not changes:
         return ""
@@ -156,7 +159,7 @@ def _compact(workspace: Workspace, given: Mapping[str, Any], client: str, now: d
 
 
 def _stop(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
-    """Ask once for a line in the journal where the session changed memory and noted nothing there."""
+    """Ask once for a line in the journal if the session changed memory without a note there."""
     if given.get("stop_hook_active"):
         return ""
     session = _session(workspace, given, client)
@@ -200,7 +203,7 @@ def _session_id(given: Mapping[str, Any]) -> str:
 def _with_curated(
     workspace: Workspace, given: Mapping[str, Any], event: str, client: str, now: datetime, text: str
 ) -> None:
-    """Say a text with what curated memory adds to it, then keep what was said; the text is said whatever fails."""
+    """Print a text with the additions of curated memory, then save what was said; errors do not stop the text."""
     said = False
     try:
         from memory.prompts import framed
@@ -231,11 +234,11 @@ def _with_curated(
         _note(workspace, event, client, error, now)
 
 
-# -- how it is said ----------------------------------------------------------------------------------------------
+# -- output ------------------------------------------------------------------------------------------------------
 
 
 def _say(text: str, event: str, client: str, given: Mapping[str, Any]) -> None:
-    """Write a text as the client takes it; a client that cannot take it gets nothing."""
+    """Write a text in the client's format; a client without one gets nothing."""
     text = text.strip()
     if not text:
         return
@@ -267,12 +270,10 @@ _NAMES = {
 
 
 def _note(workspace: Workspace | None, event: str, client: str, error: Exception, now: datetime) -> None:
-    """Note why a hook said nothing; where not even that works there is nothing left to do."""
+    """Record why a hook returned nothing; if even that fails, do nothing."""
     if workspace is None:
         return
-    try:
+    with suppress(Exception):
         from .sessions import note_failure
 
         note_failure(workspace, event, client, error, now)
-    except Exception:
-        return

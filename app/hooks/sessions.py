@@ -1,14 +1,15 @@
-"""What is remembered of an agent's session between its hooks: since when it runs, and what was asked."""
+"""What is stored about an agent's session between its hooks: when it began, and what was asked."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
 from memory.storage.private.answers import Answers
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memory.workspace import Workspace
 
 _SESSIONS, _FAILURES, _KEY = "hook-sessions.json", "hook-failures.json", "1"
@@ -25,10 +26,10 @@ class SessionChange(NamedTuple):
 
 
 class HookSession:
-    """One session of an agent in a workspace; without an id, or a state folder, nothing is remembered."""
+    """One session of an agent in a workspace; without an id, or a state folder, nothing is stored."""
 
     def __init__(self, workspace: Workspace, session_id: str, actor: str) -> None:
-        """`actor` is the name in which the agent's server makes changes."""
+        """`actor` is the actor of changes by the agent's server."""
         self._workspace = workspace
         self._id = session_id[:200]
         self._actor = actor
@@ -47,13 +48,13 @@ class HookSession:
         self._answers.write(every if values is None else {**every, self._id: values})
 
     def begin(self, now: datetime) -> None:
-        """Note when the session began; one that goes on, after a compaction, keeps its beginning."""
+        """Store when the session began; one that continues after a compaction keeps its beginning."""
         known = self._known()
         if "since" not in known:
             self._keep({**known, "since": now.isoformat(), "asked": False})
 
     def next_turn(self) -> int | None:
-        """Return the number of the next message of the session, from 1; None where nothing is remembered."""
+        """Return the number of the next message of the session, from 1; None if nothing is stored."""
         if self._answers is None:
             return None
         known = self._known()
@@ -76,7 +77,7 @@ class HookSession:
             self._keep(None)
 
     def changes(self, now: datetime) -> list[SessionChange]:
-        """Return what the agent changed since the session began, the newest first; none where that is not known."""
+        """Return what the agent changed since the session began, the newest first; empty if that is not known."""
         since = self._known().get("since")
         if not isinstance(since, str):
             return []
@@ -93,7 +94,7 @@ class HookSession:
 
 
 def note_failure(workspace: Workspace, event: str, client: str, error: Exception, now: datetime) -> None:
-    """Note why a hook said nothing, for `doctor`; the newest reason of each event and client."""
+    """Record why a hook returned nothing, for `doctor`; the newest reason of each event and client."""
     if workspace.state is None:
         return
     answers = Answers(workspace.state.folder, _FAILURES, _KEY)

@@ -1,3 +1,3 @@
-"""Servers: what lets a browser, a program or an agent reach memdeck."""
+"""Servers: the ways for a browser, a program or an agent to reach memdeck."""
 
 from __future__ import annotations

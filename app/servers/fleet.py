@@ -13,10 +13,9 @@ from urllib.parse import parse_qs
 
 import uvicorn
 
-from app.servers.http_bounds import Bounds, Rate
-from app.servers.http_connections import HttpConnection
-from app.servers.http_server import HttpServer
-from app.servers.loopback import HOST, App, LoopbackGuard, Receive, Scope, Send, error_body, open_port
+from app.servers import http_server
+from app.servers.http_server import Bounds, HttpServer
+from app.servers.loopback import LoopbackGuard, Receive, Scope, Send, error_body, open_port, respond
 from app.servers.nesting import strict_json
 from memory.errors import BusyError, MemdeckError, NotFoundError, UsageError
 
@@ -27,18 +26,18 @@ if TYPE_CHECKING:
 
 MOST_BODY = 64_000
 LEAVING_SECONDS = 5.0
-"""How long a session in a browser may take to end with the server."""
+"""Seconds that a browser session may take to end with the server."""
 _STATUS = ((BusyError, 503), (UsageError, 400), (NotFoundError, 404))
 Answer = Mapping[str, Any]
 
 
 class FleetApi:
-    """Answers `GET /api/v1/fleet/list|status|search` and `POST /api/v1/fleet/check|maintain` as the verbs do."""
+    """Answers `GET /api/v1/fleet/list|status|search` and `POST /api/v1/fleet/check|maintain` like the verbs."""
 
     def __init__(
         self, make: Callable[[], Fleet], clock: Callable[[], datetime], *, actor: str, read_only: bool
     ) -> None:
-        """`make` gives a fleet for one request, which is closed behind it."""
+        """`make` returns a fleet for one request, which is closed after it."""
         self._make = make
         self._clock = clock
         self._actor = actor
@@ -52,12 +51,12 @@ class FleetApi:
         try:
             given = await _given(scope, receive)
             answer = await asyncio.to_thread(self._answer, scope["method"], scope["path"], given)
-            await _send(send, 200, json.dumps(answer).encode() + b"\n")
+            await respond(send, 200, json.dumps(answer).encode() + b"\n")
         except MemdeckError as error:
             status = next((number for kind, number in _STATUS if isinstance(error, kind)), 500)
-            await _send(send, status, error_body(error.code, error.message))
+            await respond(send, status, error_body(error.code, error.message))
         except Exception as error:
-            await _send(send, 500, error_body("internal", f"{type(error).__name__}: {error}"[:300]))
+            await respond(send, 500, error_body("internal", f"{type(error).__name__}: {error}"[:300]))
 
     def _answer(self, method: str, path: str, given: Mapping[str, str]) -> Answer:
         verbs = {"GET": self._looks, "POST": self._jobs}.get(method, {})
@@ -95,17 +94,10 @@ class FleetApi:
 
 
 async def _given(scope: Scope, receive: Receive) -> dict[str, str]:
-    """Return the arguments: of the query, and of the JSON object that a POST may bring."""
+    """Return the arguments: of the query, and of the JSON object in the body of a POST, which `Bounds` passes whole."""
     query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     given = {name: values[-1] for name, values in query.items()}
-    body = b""
-    more = True
-    while more:
-        part = await receive()
-        body += part.get("body", b"")
-        more = part.get("more_body", False) and part["type"] == "http.request"
-        if len(body) > MOST_BODY:
-            raise UsageError("api.body", f"a body has at most {MOST_BODY:,} bytes", "send less")
+    body: bytes = (await receive()).get("body", b"")
     if body.strip():
         try:
             found = strict_json(body)
@@ -119,36 +111,22 @@ async def _given(scope: Scope, receive: Receive) -> dict[str, str]:
     return given
 
 
-async def _send(send: Send, status: int, body: bytes) -> None:
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
 def config_of(api: FleetApi, host: str, token: str) -> uvicorn.Config:
-    """Return how requests to an address reach the fleet: with the token, and within bounds."""
-    guard: App = LoopbackGuard(Bounds(api, Rate(), MOST_BODY), host, token, "memdeck fleet serve")
-    return uvicorn.Config(
-        guard, http=HttpConnection, ws="none", lifespan="off", log_config=None, access_log=False,
-        server_header=False, timeout_graceful_shutdown=3, proxy_headers=False,
-    )  # fmt: skip
+    """Return the configuration for requests to the fleet: they need the token, and are limited."""
+    guard = LoopbackGuard(Bounds(api, MOST_BODY), host, token, "memdeck fleet serve")
+    return http_server.config_of(guard, leaving=3)
 
 
 def serve(api: FleetApi, page: FleetPage | None, life: Life, port: int, say: Callable[[str, str], None]) -> None:
     """Serve on a port of this machine until a signal ends it; `say` gets the address and the token.
 
-    `page` is what browsers get, at an address of its own; None: nothing.
+    `page` is what browsers get, at its own address; None: nothing.
     """
-    listening = open_port(port, "api.port")
+    listening, host = open_port(port, "api.port")
     try:
-        host = f"{HOST}:{listening.getsockname()[1]}"
         token = secrets.token_urlsafe(32)
         config = config_of(api, host, token)
-        # Whoever reads where it is may be gone the moment after.
+        # The program that reads where the server is may be gone a moment later.
         life.watch(parent=True)
         asyncio.run(_run(HttpServer(config), listening, page, life, lambda: say(f"http://{host}", token)))
     finally:
@@ -159,7 +137,7 @@ def serve(api: FleetApi, page: FleetPage | None, life: Life, port: int, say: Cal
 async def _run(
     running: HttpServer, listening: socket.socket, page: FleetPage | None, life: Life, begun: Callable[[], None]
 ) -> None:
-    """Serve programs and browsers in one loop, until `life` ends; a session in a browser is ended with it."""
+    """Serve programs and browsers in one loop until `life` ends; a browser session ends with it."""
     if page is not None:
         await page.begin()
         loop = asyncio.get_running_loop()

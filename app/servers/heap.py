@@ -1,4 +1,4 @@
-"""The memory of a process that stays: garbage is collected, and what is free goes back to the system."""
+"""Memory of a long-running process: garbage is collected, and free memory is returned to the system."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from contextlib import suppress
 
 
 def collect_garbage() -> None:
-    """Collect garbage from here on, which verbs that live for a moment do without; what was loaded so far stays."""
+    """Start collecting garbage, which short-lived verbs do without; objects loaded so far are excluded."""
     gc.collect()
     gc.freeze()
     gc.enable()
 
 
 def share_heap() -> None:
-    """Let all threads that begin from here on take memory from one place, where each fills what another one left.
+    """Make all threads that start from now on share one arena, so that each fills gaps that another left.
 
-    Only one of them runs at a time in Python anyway, and of many places each would keep gaps of its own for good.
+    Only one of them runs at a time in Python anyway; with many arenas, each would keep its own gaps for ever.
     """
     _tell_library("mallopt", _ARENA_MAX, 1)
 
 
 def give_back() -> None:
-    """Return to the system what nothing holds any more; the C library alone would keep most of it."""
+    """Return free memory to the system; the C library alone would keep most of it."""
     gc.collect()
     _tell_library("malloc_trim", 0)
 

@@ -1,4 +1,4 @@
-"""When a server ends: its input is closed, a signal says so, nobody reads its answers, or its parent is gone."""
+"""When a server ends: its input is closed, a signal arrives, no one reads its answers, or its parent is gone."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from contextlib import suppress
 from types import FrameType
 
 _PATIENCE = 5.0
-"""Seconds that a change which is being made may still take."""
+"""Seconds that a change in progress may still take."""
 _LOOK = 1.0
 REST = 60.0
-"""Seconds without a call after which a server lets go of what it can read again."""
+"""Seconds without a call after which a server releases what it can read again."""
 
 
 class Busy:
-    """A lock that one call at a time holds, and that knows when there has been none for a while."""
+    """A lock for one call at a time that also detects idle periods."""
 
     def __init__(self) -> None:
-        """Nothing is at work."""
+        """No call is running."""
         self._lock = threading.Lock()
         self._used = threading.Event()
         self._used.set()
 
     def acquire(self, timeout: float = -1) -> bool:
-        """Begin a call once no other is at work, False after so many seconds; without end where it is negative."""
+        """Wait until no other call is running, then begin one; return False after `timeout` seconds (negative: no
+        limit).
+        """
         return self._lock.acquire(timeout=timeout)
 
     def release(self) -> None:
@@ -41,11 +43,11 @@ class Busy:
         self.acquire()
 
     def __exit__(self, *_: object) -> None:
-        """End it."""
+        """End the call."""
         self.release()
 
     def at_rest(self, work: Callable[[], object], seconds: float = REST) -> None:
-        """Do some work in a thread, between two calls, each time there has been none for `seconds`.
+        """Do some work in a thread, between two calls, whenever there was no call for `seconds`.
 
         It is done once and then again only after another call.
         """
@@ -63,16 +65,16 @@ class Busy:
 
 
 class Life:
-    """Ends the process once, after the call that is at work; `busy` is held while one is."""
+    """Ends the process once, after the running call; `busy` is held during a call."""
 
     def __init__(self) -> None:
-        """Nothing is watched yet; what is in `before` is called first when the end comes."""
+        """Nothing is watched yet; the functions in `before` are called first when the process ends."""
         self.before: list[Callable[[], object]] = []
         self.busy = Busy()
         self._once = threading.Lock()
 
     def watch(self, *, parent: bool) -> None:
-        """End at SIGINT, SIGTERM and SIGHUP; with `parent` also when the process that started this one is gone.
+        """End at SIGINT, SIGTERM and SIGHUP; with `parent` also when the parent process is gone.
 
         A pipe that another process holds open never ends, so the parent itself is watched.
         """
@@ -82,7 +84,7 @@ class Life:
             threading.Thread(target=self._look, args=(os.getppid(),), name="memdeck-parent", daemon=True).start()
 
     def _signalled(self, _number: int, _frame: FrameType | None) -> None:
-        # The handler runs in the main thread, which may be the one that holds what the end waits for.
+        # The handler runs in the main thread, which may hold the lock that the end waits for.
         threading.Thread(target=self.end, name="memdeck-end", daemon=True).start()
 
     def _look(self, parent: int) -> None:
@@ -92,7 +94,7 @@ class Life:
         self.end()
 
     def end(self, code: int = 0) -> None:
-        """Leave as soon as no call is at work; a change is never broken off before `_PATIENCE` is over."""
+        """Exit as soon as no call is running; a change is never interrupted before `_PATIENCE` is over."""
         if not self._once.acquire(blocking=False):
             return
         for leave in self.before:
@@ -102,14 +104,21 @@ class Life:
         os._exit(code)
 
 
+def point_to_nothing(descriptor: int, flags: int) -> None:
+    """Make a descriptor of this process one of /dev/null."""
+    nothing = os.open(os.devnull, flags)
+    os.dup2(nothing, descriptor)
+    os.close(nothing)
+
+
 def _await_end(process: int) -> None:
-    """Return once the parent is gone; at once where the system cannot tell, and it has to be looked for again."""
+    """Return when the parent is gone; at once if the system cannot tell, and the caller has to poll."""
     try:
         there = os.pidfd_open(process)
     except (AttributeError, OSError):
         return
     try:
-        # Where it ended before, its number may be another's by now.
+        # If the parent ended before, its process id may already be reused.
         if os.getppid() == process:
             ended = select.poll()
             ended.register(there, select.POLLIN)

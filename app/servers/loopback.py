@@ -1,4 +1,4 @@
-"""What the servers share that only this machine may reach: the port, the token, and who may speak to them."""
+"""Shared by the servers that only this machine can reach: the port, the token, and the check of requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from memory.errors import MemdeckError
 
 HOST = "127.0.0.1"
-"""Nothing but this machine can reach it."""
+"""Only this machine can reach it."""
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -22,7 +22,7 @@ class LoopbackGuard:
     """Lets in requests that name this host and carry the token; pages of other origins get nothing."""
 
     def __init__(self, app: App, host: str, token: str, command: str) -> None:
-        """`host` is the address with its port, as clients write it; `command` is what printed the token."""
+        """`host` is the address with its port, as clients write it; `command` is the command that printed the token."""
         self._app = app
         self._hosts = {one.encode() for one in hosts_of(host)}
         self._origins = {b"http://" + one for one in self._hosts}
@@ -55,44 +55,52 @@ class LoopbackGuard:
 
 
 def values_of(headers: list[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
-    """Return all values that a request has for a header."""
+    """Return all values of a request's header."""
     return [value for key, value in headers if key.lower() == name]
 
 
 def hosts_of(host: str) -> list[str]:
-    """Return the names under which clients may write an address of this machine."""
+    """Return the forms in which clients may write an address of this machine."""
     return [host, host.replace(HOST, "localhost")]
 
 
 def same(given: str, wanted: str) -> bool:
-    """Compare in the same time, however much of it fits."""
+    """Compare in constant time, however many characters match."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
 def error_body(code: str, message: str, **details: Any) -> bytes:
-    """Return an error as the command line tells it to programs."""
+    """Return an error in the form that the command line prints for programs."""
     error = {"error": {"code": code, "message": message, "details": details}}
     return json.dumps(error).encode() + b"\n"
 
 
-async def refuse(send: Send, status: int, code: str, message: str, **details: Any) -> None:
-    """Answer with an error."""
-    body = error_body(code, message, **details)
+async def respond(send: Send, status: int, body: bytes, *more: tuple[bytes, bytes]) -> None:
+    """Answer with JSON; `more` are headers."""
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
+        *more,
     ]
-    if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    if status in (429, 503):
-        headers.append((b"retry-after", b"1"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
-def open_port(port: int, code: str) -> socket.socket:
-    """Listen on a port of this machine (0: any that is free); MemdeckError `code` where that cannot be."""
+async def refuse(send: Send, status: int, code: str, message: str, **details: Any) -> None:
+    """Answer with an error."""
+    more = []
+    if status == 401:
+        more.append((b"www-authenticate", b"Bearer"))
+    if status in (429, 503):
+        more.append((b"retry-after", b"1"))
+    await respond(send, status, error_body(code, message, **details), *more)
+
+
+def open_port(port: int, code: str) -> tuple[socket.socket, str]:
+    """Listen on a port of this machine (0: any free one), and return the socket and the address with the port;
+    MemdeckError `code` if that fails.
+    """
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -102,4 +110,4 @@ def open_port(port: int, code: str) -> socket.socket:
         listening.close()
         hint = "name another one with --port, or none"
         raise MemdeckError(code, f"port {port} cannot be used: {error.strerror}", hint) from error
-    return listening
+    return listening, f"{HOST}:{listening.getsockname()[1]}"

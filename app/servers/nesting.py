@@ -1,4 +1,4 @@
-"""Messages of strangers as JSON: read strictly, and how deep they are nested; with nothing but the standard library."""
+"""JSON from untrusted senders: strict parsing, and a nesting limit; only the standard library is imported."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, NoReturn
 
 
 def strict_json(data: bytes) -> Any:
-    """Return what JSON in UTF-8 says; ValueError or RecursionError for anything else.
+    """Return the value of JSON in UTF-8; ValueError or RecursionError for anything else.
 
-    An object that has a name twice is refused, for whoever looked at it before may have taken the other value; so are
-    `NaN` and `Infinity`, which are no JSON.
+    An object with a duplicate name is refused, because an earlier reader may have used the other value. `NaN` and
+    `Infinity` are refused, too: they are not JSON.
     """
     return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_no_number)
 
@@ -30,7 +30,7 @@ def _no_number(_text: str) -> NoReturn:
 
 
 def deeper_than(value: Any, most: int) -> bool:
-    """Tell whether objects and lists are nested in more than `most` levels; a plain value is one level."""
+    """Return whether objects and lists are nested in more than `most` levels; a plain value is one level."""
     depth, level = 0, [value]
     while level:
         depth += 1

@@ -1,4 +1,4 @@
-"""MemdeckApp: the application. It makes its parts, tells each which others it may use, and owns the life cycle."""
+"""MemdeckApp: the application. It creates its parts, gives each the other parts it uses, and owns the life cycle."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from textual.dom import NoScreen
 from textual.events import Event, InputEvent, Key, Paste
 from textual.widgets import Input
 
-from memory.person import short_path
-from widgets.chrome.footer import active_binding, is_typing
-from widgets.chrome.go_prefix import GoWaits, Prefixed
+from memory.storage.own_folders import short_path
 from widgets.chrome.header import HeaderLine
+from widgets.chrome.keys import GoWaits, Prefixed, active_binding, is_typing
 from widgets.chrome.sidebar import Sidebar
 from widgets.list.line_list import LineList
 from widgets.pane.base import Pane
@@ -27,14 +26,13 @@ from widgets.text.glyphs import UNICODE, Glyphs
 
 from .commands.conditions import Situation
 from .forms.consent import ConsentPart
-from .keys.escape import apart
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID, PARTS, Action, command_of
-from .keys.type_ahead import TypeAhead
+from .keys.type_ahead import TypeAhead, apart
+from .live.background import Jobs, Schedule
 from .live.edits import Edits
 from .live.fleet import PANE as FLEET
 from .live.fleet import AllWorkspaces
-from .live.jobs import Jobs
 from .live.outside_changes import LogSource, OutsideChanges
 from .live.overview import AwaySummary, OverviewPart
 from .live.prompts import PANE as PROMPT
@@ -42,19 +40,16 @@ from .live.prompts import PromptSource
 from .live.proposals import PANE as INBOX
 from .live.proposals import AgentProposals
 from .live.refresh import Refresher
-from .live.schedule import Schedule
 from .main_screen import MainScreen
 from .navigation import Navigation
 from .overlays import Overlays
 from .pane_state import PaneState
 from .search.queries import SearchQueries
-from .shell import Shell, leave_on_signals
-from .threads import Progress, ThreadReport
-from .toasts import place_toasts
+from .shell import Progress, Shell, ThreadReport, leave_on_signals, place_toasts
 
 if TYPE_CHECKING:
     from memory.history.lost_files import LostFile
-    from memory.history.taken_back import Undone
+    from memory.history.stale_saves import Undone
     from memory.monitoring.run.run import WatchServices
     from memory.trust.consent import Trust
     from memory.workspace import Workspace
@@ -64,24 +59,24 @@ if TYPE_CHECKING:
     from widgets.panes.brief.pane import BriefPane
     from widgets.panes.fleet import FleetPane
 
-    from .commands.context import JobView
+    from .commands.interface import JobView
     from .commands.perform import Performer
     from .forms.drafts import FormDrafts
     from .forms.form_session import FormSession
 
 TICK_SECONDS = 30.0
-"""How often what depends on the time is drawn again."""
+"""Seconds between redraws of everything that depends on the time."""
 
 
 class MemdeckApp(Shell):
-    """Shows one workspace; without one it offers to make it.
+    """Shows one workspace; without a workspace it offers to create one.
 
-    `clock` gives the time, `hand_over` gives the terminal to an editor (default: Textual's `suspend`), `watches`
-    says whether changes from outside are looked for, `remembers` whether anything of what a person looks at is kept.
+    `clock` returns the time. `hand_over` gives the terminal to an editor (default: Textual's `suspend`). `watches`:
+    whether changes from outside are looked for. `remembers`: whether the state of the view is saved.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        # Everywhere, also where a dialog lies over the panes and where text is typed.
+        # Works everywhere, also in dialogs and while text is typed.
         Binding(
             "f1",
             "app.do('view.widget_help')",
@@ -110,13 +105,14 @@ class MemdeckApp(Shell):
         keymap: Keymap | None = None,
         only: str | None = None,
     ) -> None:
-        """`pane`: what opens first (default: the one that was open last); `path`: where a workspace would be made.
+        """`pane`: the pane to open first (default: the one that was open last). `path`: where a workspace would be
+        created.
 
-        `only`: the pane that alone is there; nothing of the workspace is shown or changed.
+        `only`: the id of the only pane to show; nothing of the workspace is shown or changed then.
 
-        `depth`: how many colours the terminal shows; `keeps_watch`: whether monitors, heartbeat and maintenance run
-        while it is open (default: as `watches`);
-        `safe`: nothing that stands in memory files may run, whatever was approved.
+        `depth`: how many colours the terminal shows. `keeps_watch`: whether monitors, heartbeat and maintenance run
+        while the application is open (default: as `watches`).
+        `safe`: no command from memory files may run, even if it was approved.
         """
         super().__init__(
             workspace,
@@ -133,10 +129,10 @@ class MemdeckApp(Shell):
             keymap=keymap,
             only=only,
         )
-        # Each part gets those above it; what goes the other way is a hook.
+        # Each part is given parts created before it; calls in the other direction are hooks.
         self.pane_state = PaneState(self)
         self.refresher = Refresher(self)
-        self.jobs = Jobs(self, self.refresher)
+        self.jobs = Jobs(self)
         self.schedule = Schedule(self, self.refresher, self.jobs)
         self.outside_changes = OutsideChanges(self, self.refresher, self.pane_state)
         self.agent_proposals = AgentProposals(self, self.refresher)
@@ -149,8 +145,8 @@ class MemdeckApp(Shell):
             self.agent_proposals.source,
         )
         self.overlays = Overlays(self, self._allows, self.action_do, self.pane_state)
-        self.overlays.wear()
-        self.edits = Edits(self, self.refresher, self.outside_changes, overview, self.schedule, self.overlays)
+        self.overlays.apply_theme()
+        self.edits = Edits(self, self.refresher, self.outside_changes, self.schedule, self.overlays)
         self.consent = ConsentPart(self, self.refresher, self.schedule, self.overlays, self.edits)
         self.navigation = Navigation(
             self,
@@ -174,23 +170,24 @@ class MemdeckApp(Shell):
         self.main_screen = MainScreen(self._main_screen_ready, path_shown, first, self.navigation.panes)
 
     def _connect(self, overview: OverviewPart) -> None:
-        """Say what follows from a look at the files."""
+        """Register what runs before, during and after a refresh of the files."""
         hooks = self.refresher.hooks
         hooks.before.append(self.outside_changes.look_first)
         hooks.once += [self.fleet.look, lambda: self.form_drafts.look()]
         hooks.behind += [self.outside_changes.look_behind, overview.count, overview.brief]
-        hooks.shown += [self._say_what_changed, overview.shown, self.navigation.shown]
+        hooks.shown += [self._say_what_changed, overview.show_badges]
+        hooks.shown_first.append(self.navigation.shown)
         hooks.rested += [self.edits.seen, self.schedule.begin]
         hooks.failed.append(overview.say_not_read)
         hooks.changed += [self.schedule.files_changed, self.search_queries.files_changed]
         self.outside_changes.on_change.append(overview.show_badges)
         self.outside_changes.on_undone.append(self._taken_back)
 
-    def _say_what_changed(self, _pane: Pane, _first: bool) -> None:
-        """Tell panes and the open form that other files are shown."""
+    def _say_what_changed(self) -> None:
+        """Tell panes and the open form that the files on screen changed, and report files that were lost."""
         self.outside_changes.say_lost()
         if "form_session" in self.__dict__:
-            # Where no form was ever opened there is none to tell.
+            # If no form was ever opened, there is none to tell.
             self.form_session.files_changed()
 
     def _taken_back(self, undone: Sequence[Undone]) -> None:
@@ -198,18 +195,18 @@ class MemdeckApp(Shell):
 
         self.perform(taken_back(self, undone))
 
-    # Parts that nobody needs before the first frame; each is imported with its first use.
+    # Parts that are not needed before the first frame; each is imported on first use.
 
     @cached_property
     def form_drafts(self) -> FormDrafts:
-        """Keeps what is typed."""
+        """The part that saves drafts of forms."""
         from .forms.drafts import FormDrafts
 
         return FormDrafts(self, self.pane_state)
 
     @cached_property
     def form_session(self) -> FormSession:
-        """Opens and writes forms."""
+        """The part that opens forms and writes what they contain."""
         from .forms.form_session import FormSession
 
         return FormSession(
@@ -225,7 +222,7 @@ class MemdeckApp(Shell):
 
     @cached_property
     def perform(self) -> Performer:
-        """Does what commands return."""
+        """The performer of the steps that commands return."""
         from .commands.perform import Performer
 
         return Performer(
@@ -241,16 +238,16 @@ class MemdeckApp(Shell):
             forms=lambda: (self.form_session, self.form_drafts),
         )
 
-    # What commands look at
+    # What commands read
 
     @property
     def undone(self) -> tuple[Undone, ...]:
-        """What saves of other programs took back, and nobody decided about."""
+        """Changes that saves of other programs undid and the user has not decided about yet."""
         return self.outside_changes.undone
 
     @property
     def lost(self) -> LostFile | None:
-        """The file of the open pane that is gone or empty."""
+        """The file of the open pane if it is missing or empty, else None."""
         return self.outside_changes.lost_in(self.pane)
 
     @property
@@ -258,33 +255,33 @@ class MemdeckApp(Shell):
         """Whether a job runs."""
         return bool(self.jobs.running)
 
-    def can_turn(self, way: str) -> bool:
-        """Return whether there was something to undo or to redo at the last look."""
-        return self.outside_changes.can_turn(way)
+    def can_undo_or_redo(self, way: str) -> bool:
+        """Return whether there was something to undo or redo at the last refresh."""
+        return self.outside_changes.can_undo_or_redo(way)
 
-    def may_turn(self, way: str) -> bool:
-        """Return whether there is something to undo or to redo, or may be."""
-        return self.outside_changes.may_turn(way, writing=not self.edits.idle)
+    def may_undo_or_redo(self, way: str) -> bool:
+        """Return whether there is something to undo or redo, or may be."""
+        return self.outside_changes.may_undo_or_redo(way, writing=not self.edits.idle)
 
     def saved_views(self, pane_id: str) -> dict[str, dict[str, str]]:
-        """Return the views of a pane that people keep, by name."""
+        """Return the saved views of a pane by name."""
         return self.pane_state.saved_views(pane_id)
 
     def writing(self) -> AbstractContextManager[None]:
-        """Hold the lock of changes while something is written in a thread."""
+        """Hold the lock of changes while a thread writes."""
         return self.edits.writing()
 
     def trust(self) -> Trust | None:
-        """Return what the person decided about commands, in an object of its own for one thread."""
+        """Return the user's decisions about commands, as a separate object for one thread."""
         return self.schedule.trust()
 
-    def ways(self, job: JobView) -> WatchServices:
-        """Return what a run of monitors reaches."""
-        return self.schedule.ways(job)
+    def services(self, job: JobView) -> WatchServices:
+        """Return the services that a run of monitors uses."""
+        return self.schedule.services(job)
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being read, written or about to be asked."""
+        """Whether nothing is being read or written and no question is about to open."""
         return self.refresher.idle and self.edits.idle and not self.consent.is_deaf and self.type_ahead.idle
 
     # Start and end
@@ -294,7 +291,7 @@ class MemdeckApp(Shell):
         return self.main_screen
 
     def on_mount(self) -> None:
-        """Begin to listen to signals and to the clock."""
+        """Start listening to signals and to the clock."""
         leave_on_signals(self)
         self.set_interval(TICK_SECONDS, self._tick)
         if self.setup.watches:
@@ -302,12 +299,12 @@ class MemdeckApp(Shell):
             self.fleet.begin()
 
     def on_unmount(self) -> None:
-        """It ended, whatever ended it."""
+        """Stop reading files and watching the fleet, however the application ended."""
         self.refresher.end()
         self.fleet.stop()
 
     def _main_screen_ready(self) -> None:
-        """Open the workspace, or offer to make one."""
+        """Open the workspace, or offer to create one."""
         if self.keymap.path:
             self.call_after_refresh(self.overlays.tell_of_keys)
         if self.navigation.pane is not None:
@@ -321,7 +318,7 @@ class MemdeckApp(Shell):
         self.push_screen(StartScreen(self.setup.path), self._started)
 
     def _started(self, choice: str | None) -> None:
-        """Make what was chosen on the start screen."""
+        """Create what was chosen on the start screen."""
         from .welcome import make
 
         if choice is None:
@@ -330,12 +327,12 @@ class MemdeckApp(Shell):
         workspace = make(self, choice)
         if workspace is not None:
             self.workspace = workspace
-            self.overlays.wear()
+            self.overlays.apply_theme()
             self.main_screen.header.path = short_path(str(workspace.root), self.environ)
             self.navigation.open_pane(self.navigation.first(), remember=False)
 
     def _leave(self) -> None:
-        """Keep what is typed and what is remembered, stop watching."""
+        """Save drafts and the state of the view, and stop watching."""
         self._keep_typed()
         self.pane_state.keep(self.search_queries.history, self.outside_changes.seen)
         self.refresher.stop()
@@ -344,20 +341,20 @@ class MemdeckApp(Shell):
         self.fleet.stop()
 
     def _keep_typed(self) -> None:
-        """Write what stands in a form; where no form was opened there is nothing to write."""
+        """Save the open form's draft, if any form was opened."""
         if "form_drafts" in self.__dict__:
             self.form_drafts.save_now()
 
     def exit(self, *args: object, **kwargs: object) -> None:
-        """Leave; what is remembered is written first."""
+        """Leave; the state of the view is written first."""
         if not self._exit:
             self._leave()
         super().exit(*args, **kwargs)  # type: ignore[arg-type]
 
     def _handle_exception(self, error: Exception) -> None:
-        """An error that nobody expected ends the application; what is typed is kept.
+        """End the application on an unexpected error; drafts are saved first.
 
-        What comes late to an application that ends may find its screen or a widget gone; that is no error.
+        While the application ends, a late message may find that its screen or widget is gone; that is no error.
         """
         if self.ends and isinstance(error, (NoMatches, NoScreen, ScreenStackError)):
             return
@@ -365,7 +362,7 @@ class MemdeckApp(Shell):
         super()._handle_exception(error)
 
     def make_pane(self, name: PaneName) -> Pane:
-        """Make a pane that is opened for the first time."""
+        """Create a pane that is opened for the first time."""
         pane_type = name.load()
         if name.id == INBOX:
             return pane_type(self.agent_proposals.source)  # type: ignore[call-arg]
@@ -387,14 +384,14 @@ class MemdeckApp(Shell):
         return pane
 
     def _tick(self) -> None:
-        """Time went by: what is due or overdue may look different."""
+        """Refresh what depends on the time, such as what is due or overdue."""
         if self.workspace is not None and self.refresher.idle:
             self.refresher.tick()
 
     # Actions
 
     def action_do(self, action_id: str) -> None:
-        """Do an action of the registry."""
+        """Do an action of the registry, by id."""
         action = BY_ID[action_id]
         try:
             if self._allows(action):
@@ -406,8 +403,8 @@ class MemdeckApp(Shell):
             self.type_ahead.acted()
 
     async def on_event(self, event: Event) -> None:
-        """Take an event; keys wait for what an earlier key opens, and mean nothing when it ends."""
-        if self.ends and isinstance(event, (InputEvent, Paste)):
+        """Handle an event. Keys wait for what an earlier key opens, and are ignored while the application ends."""
+        if isinstance(event, (InputEvent, Paste)) and self.ends:
             return
         if isinstance(event, Key):
             self.refresher.pressed()
@@ -422,29 +419,29 @@ class MemdeckApp(Shell):
         await super().on_event(event)
 
     def _means(self, key: str) -> bool:
-        """Whether a person gave this key to anything, or it means something here as it is."""
+        """Whether the user bound this key to anything, or the current screen binds it."""
         chosen = any(key in keys for keys in self.keymap.rebound.values())
         return chosen or active_binding(self.screen, key) is not None
 
     async def _pass_on(self, key: Key) -> None:
-        """Take a key that waited, unless a question came up since it was typed."""
+        """Handle a key that waited, unless a question opened since it was typed."""
         if not self.consent.drops(key):
             await super().on_event(key)
 
     def _allows(self, action: Action) -> bool:
-        """Whether an action means something now."""
+        """Whether an action is available now."""
         return Situation(self).allows(action.needs)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys of actions that mean nothing now are no keys, and the footer does not show them."""
+        """Disable the keys of actions that are not available now; the footer does not show them."""
         if action == "do" and parameters:
             return self._allows(BY_ID[str(parameters[0])])
         return True
 
     def explain_key(self, key: str) -> None:
-        """Say why a key does nothing here; nothing where it never does anything, or where it is typed.
+        """Say why a key does nothing here; say nothing if it never does anything, or if text is being typed.
 
-        The key that leaves has nothing to leave then but what is said.
+        The key that leaves only clears the messages in that case.
         """
         from .keys.available import why_dead
 
@@ -459,80 +456,80 @@ class MemdeckApp(Shell):
         return super().push_screen(screen, *arguments, **options)
 
     def main_screen_free(self) -> None:
-        """The main screen has the keys again."""
+        """Note that the main screen has the keys again."""
         self.overlays.freed()
 
     # Messages
 
     def on_thread_report(self, message: ThreadReport) -> None:
-        """A thread is done with something."""
+        """Deliver the result of a thread."""
         with self.overlays.coming_late(True):
             message.deliver()
 
     def on_progress(self, message: Progress) -> None:
-        """A job got further."""
+        """Deliver the progress of a job."""
         message.deliver()
 
     def on_form_edited(self, message: Form.Edited) -> None:
-        """Something was typed into a form."""
+        """Save a draft of the form that was edited."""
         self.form_drafts.edited(message.form, message.values)
 
     def on_brief_pane_resume(self, message: BriefPane.Resume) -> None:
-        """A draft of the brief was chosen."""
+        """Open a draft that was chosen in the brief."""
         self.form_session.resume_left(message.draft)
 
     def on_brief_pane_more(self, message: BriefPane.More) -> None:
-        """All of a group of the brief is wanted."""
+        """Show all entries of a group of the brief."""
         self.navigation.more(message.group)
 
     def on_fleet_pane_chosen(self, message: FleetPane.Chosen) -> None:
-        """Another workspace was chosen."""
+        """Open another workspace that was chosen in the fleet."""
         self.fleet.open_workspace(message.item)
 
     def on_pane_jump(self, message: Pane.Jump) -> None:
-        """A link was followed."""
+        """Follow a link."""
         self.navigation.jump(message.file, message.ref)
 
     def on_pane_linked(self, message: Pane.Linked) -> None:
-        """The links of an entry are known."""
+        """Handle the links of an entry once they are known."""
         self.navigation.linked(message.pane)
 
     def on_pane_current(self, message: Pane.Current) -> None:  # noqa: ARG002
-        """Other keys may mean something for another entry, and what is said makes room for it."""
+        """Update keys and messages for another entry under the cursor."""
         self.refresh_keys()
         if self._notifications:
             place_toasts(self)
 
     def on_sidebar_chosen(self, message: Sidebar.Chosen) -> None:
-        """A pane was chosen in the sidebar."""
+        """Open the pane that was chosen in the sidebar."""
         self.navigation.open_pane(message.pane_id)
 
     def on_header_line_chosen(self, message: HeaderLine.Chosen) -> None:
-        """A count of the header was clicked."""
+        """Go where a count of the header leads when it is clicked."""
         self.navigation.lead(message.leads)
 
     def on_go_waits(self, message: GoWaits) -> None:
-        """`g` was typed, or what follows it; in a dialog it leads to the first row only."""
+        """Show or hide where `g` leads; in a dialog it leads only to the first row."""
         message.stop()
         self.navigation.go_waits(waits=message.waits and self.screen is self.main_screen)
 
     def on_prefixed(self, message: Prefixed) -> None:
-        """A character was typed after g."""
+        """Go where the character typed after `g` leads."""
         try:
             self.navigation.go(message.character)
         finally:
             self.type_ahead.acted()
 
     def on_line_list_opened(self, message: LineList.Opened) -> None:
-        """Nothing here opens by itself."""
+        """Ignore an opened row; nothing here opens by itself."""
         message.stop()
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
-        """Nothing here is submitted by itself."""
+        """Ignore a submitted input; nothing here is submitted by itself."""
         message.stop()
 
     def on_board_dropped(self, message: Board.Dropped) -> None:
-        """A card was dragged to another column."""
+        """Move the task of a card that was dragged to another column."""
         from .commands.tasks import drop
 
         message.stop()

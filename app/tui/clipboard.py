@@ -1,7 +1,7 @@
-"""The clipboard: what is copied goes to the terminal (OSC 52) and to the desktop's own program where there is one.
+"""The clipboard: copied text goes to the terminal (OSC 52) and to the desktop's clipboard program, if one exists.
 
-Content of files reaches neither as anything but text: the terminal gets Base64, the program gets it on its standard
-input and never as an argument, and control characters are escapes before, so that pasting cannot press keys.
+Both get the content of files only as text: the terminal gets Base64, the program gets it on standard input and never as
+an argument. Control characters are escaped first, so that pasting cannot press keys.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ PATIENCE = 3.0
 """Seconds after which a program that does not end is ended."""
 
 LARGEST = 1_000_000
-"""Bytes beyond which nothing is sent to the terminal, since those that take more are rare."""
+"""Bytes beyond which nothing is sent to the terminal; few terminals accept more."""
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class ClipboardProgram:
-    """A program of the desktop that takes text on its standard input, and the variable it needs (empty: none)."""
+    """A clipboard program that reads text on standard input, and the variable it needs (empty: none)."""
 
     command: tuple[str, ...]
     variable: str = ""
@@ -38,14 +38,18 @@ _MAC = ClipboardProgram(("pbcopy",))
 
 
 def safe_text(text: str) -> str:
-    """The text as it may be pasted into a terminal: tabs and line ends stay, other controls become escapes."""
+    """Return the text as it may be pasted into a terminal: tabs and line ends stay, other control characters are
+    escaped.
+    """
     from memory.base.safe_text import visible
 
     return _CONTROLS.sub(lambda found: visible(found[0]), text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def find_tool(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[str, ...] | None:
-    """The command of the desktop's program, found in the absolute folders of PATH; None where there is none."""
+    """Return the command of the desktop's clipboard program, found in the absolute folders of PATH; None if there is
+    none.
+    """
     for tool in (_MAC,) if platform == "darwin" else TOOLS:
         if tool.variable and not environ.get(tool.variable):
             continue
@@ -56,7 +60,9 @@ def find_tool(environ: Mapping[str, str], platform: str = sys.platform) -> tuple
 
 
 def _which(name: str, path: str) -> str | None:
-    """The program in PATH; an empty or relative folder in it would be the workspace's, whose files are not trusted."""
+    """Find the program in PATH. Empty and relative folders are skipped: they are in the workspace, whose files are not
+    trusted.
+    """
     for folder in path.split(os.pathsep):
         candidate = os.path.join(folder, name)
         if os.path.isabs(folder) and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
@@ -65,12 +71,12 @@ def _which(name: str, path: str) -> str | None:
 
 
 def give_to_tool(command: tuple[str, ...], text: str, environ: Mapping[str, str]) -> bool:
-    """Run the desktop's program with the text on its standard input; False where it failed. For a worker."""
+    """Run the clipboard program with the text on standard input. Return False if it failed. For a worker."""
     import signal
     import subprocess
 
     try:
-        # xclip and wl-copy stay behind to serve the clipboard: they must not hold on to our terminal.
+        # xclip and wl-copy keep running to serve the clipboard: they must not hold on to our terminal.
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""The way into the application: `run`. Textual is imported only in there."""
+"""Starts the application: `run`. Textual is imported only inside it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class Clock:
-    """Gives the time as an aware datetime in UTC when it is called."""
+    """Returns the time as an aware datetime in UTC when it is called."""
 
     def __init__(self, start: datetime | None = None, *, timer: Callable[[], float] = time.monotonic) -> None:
-        """`start` (aware) is the time now; without it the machine's clock counts. `timer` returns seconds."""
+        """`start` (aware) is the time now; without it the machine's clock is used. `timer` returns seconds."""
         self._start = start
         self._timer = timer
         self._begun = timer()
@@ -49,13 +49,13 @@ def run(
 ) -> int:
     """Open the workspace that contains `path` (default: the current folder) and return the exit code.
 
-    `now` is a time in ISO form at which the clock starts; `pane` the id of the pane to open first: without it the
-    one that was open last, in a new workspace Tasks, since that is what can be shown soonest. A `demo` opens its
-    Brief. `safe`: nothing that stands in memory files runs, and nothing is sent. Where there is no workspace the
-    application offers to make one. An error that nobody expected ends it with a line on stderr. Raises UsageError
-    `usage.now`, `usage.pane`, `workspace.no_folder`.
+    `now` is a time in ISO form at which the clock starts. `pane` is the id of the pane to open first: by default the
+    one that was open last, in a new workspace Tasks, because that pane is ready soonest. A `demo` opens its Brief.
+    `safe`: nothing from memory files runs, and nothing is sent. Without a workspace the application offers to create
+    one. An unexpected error ends the application with a line on stderr. Raises UsageError `usage.now`, `usage.pane`,
+    `workspace.no_folder`.
     """
-    from memory.person import home, state_home
+    from memory.storage.own_folders import home, state_home
     from memory.workspace import Workspace
     from widgets.panes import all_panes
 
@@ -85,21 +85,21 @@ def run(
         going = app.fleet.destination
         if going is None or app.failure is not None:
             return code
-        # What is not referred to any more is a whole application: it goes before the next one begins.
+        # What was just released is a whole application: free its memory before the next one starts.
         del app
         gc.collect()
         workspace, demo = Workspace.open(going.root, state_home=state_home(environ), home=home(environ)), False
 
 
 def run_fleet(environ: Mapping[str, str]) -> int:
-    """Show all workspaces and none of them: the fleet pane alone, of the catalogue that the environment names.
+    """Show the fleet pane alone: all workspaces of the catalogue that the environment names.
 
-    Return the exit code. Nothing is opened, and nothing is written.
+    Return the exit code. No workspace is opened, and nothing is written.
     """
-    from memory.person import state_home
+    from memory.storage.own_folders import state_home
     from memory.workspace import Workspace
 
-    # The application shows a workspace: here one of which nothing is there.
+    # The application needs a workspace; this one has no files.
     workspace = Workspace(state_home(environ) / "memdeck", state_home=None)
     return _show(workspace, None, None, ".", environ, True, None, only="fleet")[1]
 
@@ -114,22 +114,23 @@ def _show(
     going: Destination | None,
     only: str | None = None,
 ) -> tuple[MemdeckApp, int]:
-    """Show one workspace until it is left, and return the application and the exit code."""
-    from memory.person import short_path
+    """Show one workspace until the user leaves; return the application and the exit code."""
+    from memory.storage.own_folders import short_path
     from widgets.panes import panes_for
 
-    from .keys.escape import use_parser
     from .start_screen import StartText
 
     words = StartText()
     try:
         if workspace is not None:
             words.say(short_path(str(workspace.root), environ), panes_for(workspace.system_names()), environ)
-        # Before the first thread, and behind the first words that somebody sees.
+        # Before the first thread starts, and after the first text is on the screen.
         share_heap()
         app = _make_app(workspace, start, pane, path, environ, safe=safe, only=only)
         if going is not None:
             app.setup = app.setup._replace(way=going.way, entry=going.entry)
+        from .keys.type_ahead import use_parser
+
         use_parser()
         app.driver_class = words.driver(app.driver_class)
         code = app.run() or app.return_code or 0
@@ -143,9 +144,9 @@ def _show(
 
 
 def _leave_at_once(code: int) -> NoReturn:
-    """End the process where something does not end at once, such as a command that ignores it.
+    """End the process although something does not end at once, such as a command that ignores signals.
 
-    It must not keep the terminal: its supervisor ends it. Everything else that wants to know of the end is told.
+    It must not keep the terminal: its supervisor ends it. Exit handlers still run.
     """
     import atexit
 
@@ -156,7 +157,7 @@ def _leave_at_once(code: int) -> NoReturn:
 
 
 def _list_workspace(workspace: Workspace, state: Path) -> None:
-    """List the workspace among those of the person, unless they took it off; done at the end, where nobody waits."""
+    """List the workspace among the user's, unless the user removed it. Done at the end, when no one waits."""
     from memory.storage.private.workspaces import WorkspaceList
 
     with suppress(MemdeckError):
@@ -175,13 +176,13 @@ def _make_app(
 ) -> MemdeckApp:
     import locale
 
-    # Nothing that is made until the first frame is thrown away soon; looking for garbage in it would cost a tenth of
-    # the time to the first frame. `Refresher` lets it go on afterwards.
+    # Little that is made before the first frame becomes garbage; collecting it would cost a tenth of the time to the
+    # first frame. `Refresher` turns collection on again afterwards.
     gc.disable()
     # Keys must not wait long for a thread that reads large files.
     sys.setswitchinterval(0.001)
 
-    from memory.person import config_home
+    from memory.storage.own_folders import config_home
     from widgets.text.depth import depth_of
     from widgets.text.glyphs import glyphs_for
 
@@ -203,10 +204,10 @@ def _make_app(
 
 
 def terminal_encoding(environ: Mapping[str, str]) -> str | None:
-    """The encoding that the locale names, `ascii` for the locale C; None where nothing names one.
+    """Return the encoding that the locale names, `ascii` for the locale C; None if nothing names one.
 
-    Python takes UTF-8 for the locale C, and even writes `LC_CTYPE=C.UTF-8` into the environment, so that asking the
-    interpreter does not tell what the terminal can show.
+    Python uses UTF-8 for the locale C, and even writes `LC_CTYPE=C.UTF-8` into the environment. So the interpreter
+    cannot tell what the terminal shows.
     """
     names = [environ.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG")]
     if not names[0] and names[1] == "C.UTF-8" and names[2] in ("C", "POSIX"):

@@ -1,9 +1,8 @@
-"""The main screen: header, sidebar, the pane that is open, and the hints of keys that mean something now."""
+"""The main screen: header, sidebar, the open pane, and the hints of the keys that are available now."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import ClassVar
 
 from textual import events
@@ -17,15 +16,15 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from widgets.chrome.compositor import Covered, SparseCompositor
-from widgets.chrome.footer import UNBOUND, KeyHints, active_binding
 from widgets.chrome.frame import Frame
 from widgets.chrome.header import HeaderLine
+from widgets.chrome.keys import UNBOUND, KeyHints, active_binding
 from widgets.chrome.sidebar import Sidebar, SidebarEntry
 from widgets.chrome.which_key import WhichKey
 from widgets.input.editors import SafeText
 from widgets.pane.base import Pane
 from widgets.panes import PaneName
+from widgets.text.drawing import Covered, SparseCompositor
 
 from .commands.conditions import Situation
 from .keys.available import KeyState, hint_names, key_state, live_actions
@@ -33,7 +32,7 @@ from .keys.registry import ACTIONS, BY_ID, PINNED
 
 
 def bindings() -> Iterator[Binding]:
-    """The bindings of all actions; those without keys wait for one in `keys.toml`."""
+    """Yield the bindings of all actions; actions without keys get one from `keys.toml`."""
     groups = {action.together: Binding.Group(action.together) for action in ACTIONS if action.together}
     for action in ACTIONS:
         yield Binding(
@@ -48,7 +47,7 @@ def bindings() -> Iterator[Binding]:
 
 
 LEAST_SIZE = (20, 6)
-"""Columns and lines of the smallest terminal in which something can be done."""
+"""Columns and lines of the smallest usable terminal."""
 
 
 class Body(Covered, Horizontal):
@@ -56,17 +55,17 @@ class Body(Covered, Horizontal):
 
 
 class Panes(Covered, Container):
-    """The panes, of which one is seen."""
+    """The panes; one is visible."""
 
 
 class MainScreen(Screen[None]):
-    """Where a person works. Wide terminals show everything; below 90 columns the sidebar has numbers and badges only,
-    below 60 it is left out, and where not even a few rows have room the screen says so.
+    """The screen the user works in. Wide terminals show everything. Below 90 columns the sidebar has numbers and badges
+    only, below 60 it is left out. If not even a few rows fit, the screen says so.
     """
 
     AUTO_FOCUS = ""
     acts_at_once = True
-    """Keys of a list act in the list: between it and the application nothing else waits for them."""
+    """Keys of a list act in the list: no other widget between it and the application waits for them."""
     HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [  # type: ignore[misc]
         (0, "-single"),
         (60, "-numbers"),
@@ -97,8 +96,8 @@ class MainScreen(Screen[None]):
     def __init__(
         self, ready: Callable[[], None], path: str = "", pane: Pane | None = None, names: Sequence[PaneName] = ()
     ) -> None:
-        """`ready` is called when everything stands and nothing is drawn yet; `path` is what the header says;
-        `pane` the one that is there from the first frame on, `names` those of the sidebar.
+        """`ready` is called when everything is mounted and nothing is drawn yet. `path` is what the header shows.
+        `pane` is shown from the first frame on; `names` are the panes of the sidebar.
         """
         super().__init__()
         self._compositor = SparseCompositor()
@@ -107,18 +106,18 @@ class MainScreen(Screen[None]):
         self._pane = pane
         self._names = tuple(names)
         self._chain: tuple[object, list[tuple[DOMNode, BindingsMap]]] = (None, [])
-        """The bindings from the focus to the application, and for which focus and which keys of a person."""
+        """The bindings from the focus to the application, and the focus and keymap they belong to."""
         self._keys: tuple[object, dict[str, ActiveBinding]] = (None, {})
-        """What the keys mean, and in which state."""
+        """The keys that are available, and the state they belong to."""
         self._key_state: KeyState | None = None
         self._selected = 0
-        """What the keys were asked about at the last look at them, and of how many selected entries."""
+        """How many entries were selected when the keys were last computed."""
 
     focused = reactive[Widget | None](None, repaint=False)
-    """What has the focus. Nothing on the screen itself shows it; Textual would draw all of it anew for each step."""
+    """The focused widget. The screen itself does not show it; Textual would redraw all of it for each step."""
 
     takes_repaints = True
-    """Whether widgets may say right now that they are to be drawn anew; see `widgets.text.drawing`."""
+    """Whether widgets may ask for a redraw now; see `widgets.text.drawing`."""
 
     header = query_one(HeaderLine)
     sidebar = query_one(Sidebar)
@@ -127,7 +126,9 @@ class MainScreen(Screen[None]):
 
     @property
     def _binding_chain(self) -> list[tuple[DOMNode, BindingsMap]]:
-        """The bindings from the focus to the application; Textual copies all of them several times for each key."""
+        """The bindings from the focus to the application, cached; Textual copies all of them several times for each
+        key.
+        """
         focused = self.focused
         where = (focused, focused is not None and focused.loading, id(self.app._keymap))
         if self._chain[0] != where:
@@ -136,26 +137,27 @@ class MainScreen(Screen[None]):
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
-        """The keys that mean something now; Textual would ask for each key of an action whether it does.
+        """The keys that are available now. Textual would check the action of each key separately.
 
-        While nothing that decides about them changed, the same object.
+        The same object as long as nothing changed that decides about them.
         """
         app, chain = self.app, self._modal_binding_chain
         now = Situation(app)  # type: ignore[arg-type]
         self._key_state, self._selected = key_state(now), now.selected
-        others = [
-            app._check_action_state(binding.action, node)
-            for node, bindings in chain
-            for _, binding in bindings
-            if node is not self or binding.id not in BY_ID
-        ]
+        # Several keys mean one action, which is checked once.
+        others: dict[tuple[DOMNode, str], bool | None] = {}
+        for node, bindings in chain:
+            for _, binding in bindings:
+                asked = (node, binding.action)
+                if asked not in others and (binding.id not in BY_ID or node not in (self, app)):
+                    others[asked] = app._check_action_state(binding.action, node)
         state = (self._chain[0], self._key_state, others)
         if self._keys[0] != state:
-            live, answers, found = live_actions(self._key_state), iter(others), dict[str, ActiveBinding]()
+            live, found = live_actions(self._key_state), dict[str, ActiveBinding]()
             for node, bindings in chain:
                 for key, binding in bindings:
-                    own = node is self and binding.id in BY_ID
-                    means = binding.id in live if own else next(answers)
+                    own = binding.id in BY_ID and node in (self, app)
+                    means = binding.id in live if own else others[node, binding.action]
                     if means is not False and (
                         key not in found or (binding.priority and not found[key].binding.priority)
                     ):
@@ -165,31 +167,34 @@ class MainScreen(Screen[None]):
 
     @property
     def hint_names(self) -> Mapping[str, str]:
-        """What the footer calls the actions at the last look at the keys, by id; empty where it does not name one."""
+        """The footer's name of each action by id, as of the last check of the keys; empty if the footer does not name
+        it.
+        """
         return {} if self._key_state is None else hint_names(self._key_state)
 
     @property
     def hint_lead(self) -> str:
-        """What stands before the hints: how many entries they are about."""
+        """The words before the hints: how many entries they are about."""
         return f"{self._selected:,} selected" if self._selected else ""
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
         """Lay out everything."""
-        with self._without_repaints():
+        takes, self.takes_repaints = self.takes_repaints, False
+        try:
             super()._refresh_layout(size, scroll)
+        finally:
+            self.takes_repaints = takes
 
     def _compositor_refresh(self) -> None:
-        """Draw what changed."""
-        with self._without_repaints():
-            super()._compositor_refresh()
-
-    @contextmanager
-    def _without_repaints(self) -> Iterator[None]:
-        before, self.takes_repaints = self.takes_repaints, False
+        """Draw what changed. Below a dialog, Textual would have all of it drawn again after each message that comes."""
+        repaints = self._repaint_required
+        takes, self.takes_repaints = self.takes_repaints, False
         try:
-            yield
+            super()._compositor_refresh()
         finally:
-            self.takes_repaints = before
+            self.takes_repaints = takes
+        if not self.is_active:
+            self._repaint_required = repaints
 
     def on_mount(self) -> None:
         """Fill the first pane before the first frame is drawn."""
@@ -226,7 +231,7 @@ class MainScreen(Screen[None]):
         self.app.main_screen_free()  # type: ignore[attr-defined]
 
     def on_resize(self, event: events.Resize) -> None:
-        """Say so where there is no room for anything."""
+        """Show a message if the terminal is too small."""
         width, height = event.size
         small = width < LEAST_SIZE[0] or height < LEAST_SIZE[1]
         if small:

@@ -1,14 +1,12 @@
-"""Navigation: which pane is open, the way back and forward, and links from entry to entry."""
+"""Navigation: which pane is open, back and forward, and links from entry to entry."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.tui.part import Part
+from app.tui.shell import Part, Shell, panes_by_id
 from widgets.pane.base import Pane
 from widgets.panes import PaneName, all_panes, pane_of
-
-from .shell import panes_by_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,23 +17,22 @@ if TYPE_CHECKING:
     from app.tui.live.refresh import Refresher
     from app.tui.overlays import Overlays
     from app.tui.pane_state import PaneState
-    from app.tui.shell import Shell
 
 FIRST_PANE = "tasks"
-"""What opens in a workspace that was never open before."""
+"""The pane that opens in a workspace that was never opened before."""
 
 LONGEST_WAY = 100
-"""How many places the way back remembers."""
+"""How many places the back history keeps."""
 
 READING_SECONDS = 0.3
-"""After how long a pane that is still empty says that its files are being read."""
+"""Seconds after which an empty pane says that its files are being read."""
 
 Place = tuple[str, str]
 """A pane and the ref of the entry under its cursor (empty: none)."""
 
 
 def pane_keys() -> dict[str, PaneName]:
-    """What follows `g`: the letter of each pane, its number where another one has that letter."""
+    """Return the keys that may follow `g`: each pane's letter, or its number if another pane has that letter."""
     found: dict[str, PaneName] = {}
     for name in all_panes():
         letter = name.letter or name.title[:1].casefold()
@@ -47,7 +44,7 @@ def pane_keys() -> dict[str, PaneName]:
 
 
 class Navigation(Part):
-    """Panes are imported and mounted when they are opened for the first time."""
+    """Opens panes. Each is imported and mounted when it is opened for the first time."""
 
     def __init__(
         self,
@@ -60,7 +57,7 @@ class Navigation(Part):
         consent: ConsentPart,
         make_pane: Callable[[PaneName], Pane],
     ) -> None:
-        """`make_pane` makes a pane that is opened for the first time; none is open yet."""
+        """`make_pane` creates a pane that is opened for the first time; no pane is open yet."""
         super().__init__(app)
         self._refresher, self._outside_changes, self._overview = refresher, outside_changes, overview
         self._pane_state, self._overlays, self._consent = pane_state, overlays, consent
@@ -70,7 +67,7 @@ class Navigation(Part):
         self._back: list[Place] = []
         self._forward: list[Place] = []
         self._following: object = None
-        """The row whose first link is to be followed as soon as it is known."""
+        """The row whose first link is followed as soon as it is known."""
 
     @property
     def pane(self) -> Pane | None:
@@ -79,7 +76,7 @@ class Navigation(Part):
 
     @property
     def panes(self) -> tuple[PaneName, ...]:
-        """The panes that this workspace has, and those of other systems that somebody opened all the same."""
+        """The panes of this workspace, and those of other systems that the user opened anyway."""
         return self._panes.names(self.app.workspace)
 
     @property
@@ -105,7 +102,7 @@ class Navigation(Part):
         keeps_focus = main_screen.sidebar.has_focus
         if before is not None and before is not pane:
             if not keeps_focus:
-                # Else Textual looks for another widget when this one goes, and takes the sidebar.
+                # Otherwise Textual focuses another widget when this one is hidden: the sidebar.
                 main_screen.set_focus(None)
             before.display = False
         pane.display = True
@@ -122,21 +119,21 @@ class Navigation(Part):
         if keeps_focus:
             pass
         elif pane.is_mounted:
-            # At once: focus that comes later would be taken from what the next key opens.
+            # At once: a later focus would take the keys from what the next key opens.
             main_screen.set_focus(pane.focus_target)
         else:
             pane.call_after_refresh(self._focus, pane)
         self.app.refresh_keys()
 
     def _focus(self, pane: Pane) -> None:
-        """Give a pane that was opened for the first time the focus, unless a key went on meanwhile."""
+        """Focus a pane that was opened for the first time, unless a later key already opened something else."""
         main_screen = self.app.main_screen
         if self.pane is pane and main_screen.focused is None:
             main_screen.set_focus(pane.focus_target)
 
     def first(self, asked: str | None = None, left: str | None = None) -> str:
-        """The pane to open first: the one that is asked for, also where its system is not here yet; the one that was
-        left last; else the usual one, or one of a system that is here.
+        """Return the pane to open first: the one that is asked for, even if its system is missing; else the one that
+        was left last; else the usual one, or one of an existing system.
         """
         workspace = self.app.workspace
         assert workspace is not None
@@ -148,7 +145,7 @@ class Navigation(Part):
         return left if left in {name.id for name in self.panes} else usual
 
     def begin(self, pane_id: str) -> Pane:
-        """Make the pane that is there from the first frame on; the main screen mounts it."""
+        """Create the pane that is shown from the first frame on; the main screen mounts it."""
         pane = self._make_pane(panes_by_id()[pane_id])
         self._panes.open = self._mounted[pane_id] = pane
         self._fit(pane)
@@ -169,7 +166,7 @@ class Navigation(Part):
         return pane
 
     def wait_for(self, pane: Pane) -> None:
-        """Say that the files are being read where that takes longer than people take for at once."""
+        """Say that the files are being read if that takes a noticeable time."""
         if pane.contents is None:
             self.app.set_timer(READING_SECONDS, lambda: self._say_reading(pane))
 
@@ -189,23 +186,23 @@ class Navigation(Part):
         self.app.say(f"No pane begins with {character!r}.")
 
     def go_waits(self, *, waits: bool) -> None:
-        """Show where `g` leads while it waits for the next key."""
+        """Show or hide the list of where `g` leads while it waits for the next key."""
         from widgets.chrome.which_key import WhichKey
         from widgets.text.styled_text import Piece, line
 
         if waits:
-            # A message would lie over it.
+            # A message would cover it.
             self.app.clear_notifications()
         keys = [(key, name.title.lower()) for key, name in pane_keys().items()]
         words = [line(Piece(key, "accent"), f" {title}") for key, title in (("g", "first row"), *keys, ("?", "help"))]
-        # The list tells of it also when the application ends, and the screen is taken away part by part.
+        # This is also called while the application ends and the screen is being removed.
         main_screen = self.app.main_screen
-        for ways in main_screen.query(WhichKey):
-            ways.show(words if waits else ())
+        for hints in main_screen.query(WhichKey):
+            hints.show(words if waits else ())
 
-    def shown(self, pane: Pane, first: bool) -> None:
-        """A pane that is seen shows something for the first time: go back to where it was left."""
-        if not first or pane is not self.pane:
+    def shown(self, pane: Pane) -> None:
+        """Restore the position where the visible pane was left, when it shows contents for the first time."""
+        if pane is not self.pane:
             return
         pane.take_saved_views(self._pane_state.saved_views(pane.pane_id))
         view = self._pane_state.view_of(pane.pane_id)
@@ -213,11 +210,11 @@ class Navigation(Part):
             pane.restore(view)
         main_screen = self.app.main_screen
         if main_screen.focused is None:
-            # The list was hidden while its files were read, and lost the focus with that.
+            # The list was hidden while its files were read, and lost the focus then.
             pane.call_after_refresh(self._focus, pane)
 
     def next_pane(self, step: int, *, remember: bool = True) -> None:
-        """Open the pane after this one, or before it."""
+        """Open the next pane, or the one before it."""
         ids = [name.id for name in self.panes]
         place = ids.index(self.pane.pane_id) if self.pane is not None else 0
         self.open_pane(ids[(place + step) % len(ids)], remember=remember)
@@ -225,13 +222,13 @@ class Navigation(Part):
     # Between the parts of a pane
 
     def _fit(self, pane: Pane) -> None:
-        """Give a pane that is opened the room that lists have now."""
+        """Zoom a pane that is opened, or not, like all others."""
         if self._panes.zoomed is None:
             self._panes.zoomed = self._pane_state.zoomed
         pane.set_class(self._panes.zoomed, "-zoom")
 
     def zoom(self) -> None:
-        """Give the list the whole pane, in all panes; or list and detail their parts again."""
+        """Toggle between a list that has the whole pane and list and detail side by side, in all panes."""
         pane = self.pane
         if pane is None:
             return
@@ -244,7 +241,7 @@ class Navigation(Part):
         self.app.refresh_keys()
 
     def to_entry(self) -> None:
-        """Give the entry under the cursor the keys, from the list or from the list of panes."""
+        """Move the focus to the entry under the cursor, from the list or from the list of panes."""
         pane = self.pane
         if pane is None or pane.detail_view.has_focus:
             return
@@ -258,7 +255,7 @@ class Navigation(Part):
         self.app.refresh_keys()
 
     def next_part(self, step: int) -> None:
-        """Give the next part the keys: the list, then the entry with its first link, then each further link."""
+        """Move the focus to the next part: the list, then the entry with its first link, then each further link."""
         pane = self.pane
         if pane is None:
             return
@@ -274,7 +271,7 @@ class Navigation(Part):
             pane.focus_list()
         self.app.refresh_keys()
 
-    # The way back
+    # Back and forward
 
     def _here(self) -> Place | None:
         if self.pane is None:
@@ -290,18 +287,18 @@ class Navigation(Part):
         self._forward.clear()
 
     def back(self) -> None:
-        """Go to where you were before; without a way back, to the pane before this one."""
+        """Go back to the previous place; without a history, to the pane before this one."""
         self._walk(self._back, self._forward, -1)
 
     def forward(self) -> None:
-        """Go where you came back from; without a way forward, to the pane behind this one."""
+        """Go forward again; without anything to go forward to, open the pane after this one."""
         self._walk(self._forward, self._back, 1)
 
     def _walk(self, source: list[Place], target: list[Place], step: int) -> None:
         here = self._here()
         if not source:
             if here is not None:
-                # The other key comes back from there.
+                # So that the other key returns from there.
                 target.append(here)
             self.next_pane(step, remember=False)
             return
@@ -326,7 +323,9 @@ class Navigation(Part):
             self.app.say("This entry is linked to nothing.")
 
     def linked(self, pane: Pane) -> None:
-        """The links of an entry are known: follow the first one if that was asked, and the cursor is still there."""
+        """Follow the first link if that was asked for and the cursor did not move since; called when the links are
+        known.
+        """
         wanted, self._following = self._following, None
         if wanted is not None and pane is self.pane and wanted is pane.line_list.cursor:
             self.follow()
@@ -340,8 +339,10 @@ class Navigation(Part):
             self.open_pane(pane_id, ref)
 
     def more(self, group: str) -> None:
-        """Show all of what the brief has only the beginning of: in its pane, filtered where others stand there, too."""
-        from widgets.panes.brief.more import DOORS
+        """Show all entries of a group that the brief shows only in part: in their pane, filtered if it has other
+        entries, too.
+        """
+        from widgets.panes.brief.shortened_groups import DOORS
 
         pane_id, text, _ = DOORS[group]
         if not pane_id:
@@ -351,7 +352,7 @@ class Navigation(Part):
         def show() -> None:
             pane = self.pane
             if pane is not None and pane.pane_id == pane_id:
-                # What narrowed it before would hide some of them.
+                # An earlier filter would hide some of them.
                 pane.filter_bar.close()
                 if text:
                     pane.filter_bar.open(text, focus=False)
@@ -363,8 +364,8 @@ class Navigation(Part):
         self.once_shown(show)
 
     def once_shown(self, act: Callable[[], None]) -> None:
-        """Arrange the pane that is open: at once, for the next key is about what it shows then; without any contents as
-        soon as there are some, for which keys wait.
+        """Call `act` once the open pane has contents: at once if it has, because the next key is about what it shows
+        then; otherwise after the refresh, for which keys wait.
         """
         if self.pane is not None and self.pane.contents is not None:
             act()
@@ -372,7 +373,7 @@ class Navigation(Part):
             self._refresher.request(act)
 
     def problem(self) -> None:
-        """Go to the first thing that is wrong in the files, and say what it is."""
+        """Go to the first error in the files, and say what it is."""
         found = next((one for one in self._overview.problems if one.level == "error"), None)
         if found is None:
             self.app.say("Nothing is wrong in the files.")
@@ -381,7 +382,7 @@ class Navigation(Part):
         self.app.say(f"{found.place}: {found.message}", severity="warning")
 
     def lead(self, group: str) -> None:
-        """Go where a count of the header leads: the first problem, else the group of the brief that it counts."""
+        """Go where a count of the header leads: the first error, else the group of the brief that it counts."""
         if group == "problem":
             self.problem()
             return
@@ -391,7 +392,7 @@ class Navigation(Part):
             pane.go_to_group(group)  # type: ignore[attr-defined]
 
     def leave(self) -> None:
-        """Escape: from the detail to the list, then the filter is cleared."""
+        """Go from the detail to the list; from the list, clear the filter."""
         pane = self.pane
         if pane is None or pane.close_detail():
             self.app.refresh_keys()

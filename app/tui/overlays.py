@@ -1,4 +1,4 @@
-"""Overlays: palette, help, themes, and the way out."""
+"""Overlays: command palette, help, themes, and quitting."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .part import Part
+from .shell import Part, Shell
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -16,36 +16,35 @@ if TYPE_CHECKING:
 
     from .keys.registry import Action
     from .pane_state import PaneState
-    from .shell import Shell
 
 KEYS_SECONDS = 20.0
-"""How long what is wrong with the keys is said: it is of many lines at times."""
+"""Seconds for which problems with the keys are shown; there may be many lines."""
 
 RECENT = 8
-"""How many actions the palette remembers while memdeck is open."""
+"""How many recent actions the palette remembers while memdeck is open."""
 
 
 def theme_words(name: str) -> str:
-    """A theme as people call it: `high contrast`."""
+    """Return a theme's name in words: `high contrast`."""
     return name.removeprefix("memdeck-").replace("-", " ")
 
 
 class Overlays(Part):
-    """What lies over the panes for a moment."""
+    """Opens what is shown over the panes for a moment."""
 
     def __init__(
         self, app: Shell, allows: Callable[[Action], bool], act: Callable[[str], None], pane_state: PaneState
     ) -> None:
-        """`allows` tells whether an action means something now, `act` does it."""
+        """`allows` returns whether an action is available now, `act` does it."""
         super().__init__(app)
         self._allows, self._act, self._pane_state = allows, act, pane_state
         self._recent: tuple[str, ...] = ()
         self.late = False
-        """Whether what is done now comes of a thread, and no key waits for it: see `coming_late`."""
+        """Whether what is done now comes from a thread, and not from a key; see `coming_late`."""
         self._waiting: list[Callable[[], object]] = []
 
     def palette(self) -> None:
-        """Every action that means something now, those that were chosen before on top."""
+        """Open the palette: every action that is available now, recent ones on top."""
         from .keys.palette import Palette
         from .keys.registry import ACTIONS
 
@@ -59,7 +58,7 @@ class Overlays(Part):
         self.app.push_screen(Palette(actions, self.app.keymap, self._recent), chosen)
 
     def jump(self) -> None:
-        """A label beside everything that can be gone to."""
+        """Show a label beside everything that can be jumped to."""
         from widgets.chrome.jump import jump_places
 
         from .keys.jump import JumpScreen
@@ -74,13 +73,17 @@ class Overlays(Part):
             self.app.push_screen(JumpScreen(places, self.app.size), chosen)
 
     def offer(self, what: str, screen: Screen[Any], callback: Callable[[Any], None]) -> None:
-        """Show what took a while to get ready; only say so, by its name, where the person opened something else."""
+        """Show a screen that took a while to prepare. If the user opened something else meanwhile, only name it in a
+        message.
+        """
         if self.has_room(what):
             self.app.push_screen(screen, callback)
 
     def has_room(self, what: str) -> bool:
-        """Whether what took a while to get ready can be shown now; if something else is open, say that it cannot."""
-        # The last screen may be gone by now, with the application.
+        """Return whether a screen that took a while to prepare can be shown now; if something else is open, say that it
+        cannot.
+        """
+        # The last screen may already be gone, with the application.
         shown = self.app.screen_stack[-1:]
         if shown and shown != [self.app.main_screen]:
             self.app.say(f"{what} was ready when something else was open; ask for it again.")
@@ -88,7 +91,7 @@ class Overlays(Part):
 
     @contextmanager
     def coming_late(self, late: bool) -> Iterator[None]:
-        """Say of what is done meanwhile whether it comes by itself, while keys are pressed for something else."""
+        """Mark what is done inside as coming from a thread, while keys are pressed for something else."""
         before, self.late = self.late, late
         try:
             yield
@@ -96,19 +99,21 @@ class Overlays(Part):
             self.late = before
 
     def opens(self, screen: Screen[Any]) -> None:
-        """A screen is to open: a dialog that comes by itself takes no key that was pressed before it could be seen."""
+        """Handle a screen that opens: a dialog that opens by itself ignores keys that were pressed before it was
+        visible.
+        """
         if self.late and hasattr(screen, "deaf_until"):
             screen.deaf_until = math.inf
 
     def once_free(self, act: Callable[[], object]) -> None:
-        """Do what may open a dialog that no key asked for just now: where the person is in one, behind that."""
+        """Do something that may open a dialog without a key. If the user is in a dialog, do it after that."""
         if self.app.screen_stack[-1:] == [self.app.main_screen]:
             act()
         else:
             self._waiting.append(act)
 
     def freed(self) -> None:
-        """Nothing lies over the panes any more, unless what was answered leads on: do what waited for that."""
+        """Do what waited, now that nothing covers the panes any more, unless the last answer opens something else."""
         if self._waiting:
             self.app.call_after_refresh(self._go_on)
 
@@ -119,23 +124,23 @@ class Overlays(Part):
             self.freed()
 
     def help(self) -> None:
-        """All keys that do something now."""
+        """Show all keys that are available now."""
         from .keys.help import Help, key_groups
 
         self.app.push_screen(Help("Keys", groups=key_groups(self.app.screen)))
 
     def widget_help(self) -> None:
-        """The focused widget."""
-        from .keys.help import Help, widget_help, widget_title
+        """Show help for the focused widget."""
+        from .keys.help import Help, widget_help
 
         if isinstance(self.app.screen, Help):
             self.app.screen.action_leave()
             return
         widget = self.app.screen.focused
-        self.app.push_screen(Help(widget_title(widget), *widget_help(widget)))
+        self.app.push_screen(Help(*widget_help(widget)))
 
     def tell_of_keys(self) -> None:
-        """Say all that is wrong with the keys that the person chose: the file once, then each line."""
+        """Say everything that is wrong with the user's keys: the file once, then each line."""
         from .keys.conflicts import all_problems
 
         problems = all_problems(self.app.keymap, self.app.environ)
@@ -145,7 +150,7 @@ class Overlays(Part):
             self.app.say("\n".join(said), title=path or "keys", severity="warning", seconds=KEYS_SECONDS)
 
     def themes(self) -> None:
-        """A menu of the themes, each shown while the cursor is on it."""
+        """Open a menu of the themes; each is shown while the cursor is on it."""
         from widgets.dialogs.pick import Pick, PickOption
         from widgets.text.depth import OWN, offered
 
@@ -169,8 +174,8 @@ class Overlays(Part):
 
         self.app.push_screen(Pick("Colours", options, looked=shown), answered)
 
-    def wear(self) -> None:
-        """Take the theme that the person chose last, where this terminal shows it as it is meant."""
+    def apply_theme(self) -> None:
+        """Use the theme that the user chose last, if this terminal can show it properly."""
         name, depth = self._pane_state.theme, self.app.setup.depth
         if name is None or name == self.app.theme:
             return

@@ -1,4 +1,4 @@
-"""What a pane shows, as text: the real application over the real files, without a terminal and without a trace."""
+"""A pane as text: the real application draws the real files, without a terminal and without writing anything."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from .app import MemdeckApp
 
 PATIENCE = 60.0
-"""Seconds after which what is drawn by then is what is shown."""
+"""Seconds that drawing a pane may take; after that it fails with TimeoutError."""
 
 
 @dataclass(frozen=True, slots=True)
 class PictureRow:
-    """An entry in view: its ref (empty: it has none), its line on the screen from 1, and the words of that line."""
+    """A visible entry: its ref (empty: it has none), its line on the screen from 1, and the text of that line."""
 
     ref: str
     screen_line: int
@@ -36,7 +36,7 @@ class PictureRow:
 
 @dataclass(frozen=True, slots=True)
 class PanePicture:
-    """The lines of the screen, and the entries in view; `total` counts the entries of the pane, in view or not."""
+    """The lines of the screen, and the visible entries; `total` counts all entries of the pane."""
 
     pane: str
     title: str
@@ -58,9 +58,9 @@ def picture_of(
     glyphs: Glyphs | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> PanePicture:
-    """Draw a pane at a time in so many columns and rows: the entry `at` under the cursor, filtered by `words`.
+    """Draw a pane at time `now` in `size` columns and rows, filtered by `words`, with the entry `at` under the cursor.
 
-    Raises UsageError `entry.not_found` where no entry of the pane has that ref.
+    Raises UsageError `entry.not_found` if no entry of the pane has that ref.
     """
     from widgets.text.glyphs import UNICODE
 
@@ -111,7 +111,7 @@ async def _settle(app: MemdeckApp) -> None:
 
 
 def _go_to(pane: Pane, ref: str) -> None:
-    """Put the cursor on an entry, called as the command line calls it."""
+    """Put the cursor on an entry, given by its ref as the command line uses it."""
     from memory.errors import UsageError
     from widgets.pane.rows import RowKey
 

@@ -1,55 +1,232 @@
-"""Shell: the terminal side of the application, which every part builds on: messages, keys, clipboard, the open panes.
+"""Shell: the terminal side of the application, which every part builds on: messages, keys, threads, the open panes.
 
-It knows no part; `MemdeckApp` adds them.
+It knows no part; `MemdeckApp` adds them. Only handlers in the application's thread change state; another thread only
+finds out and reports.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from textual.app import App
 from textual.events import Resize
+from textual.message import Message
+from textual.widgets._toast import ToastRack
 
-from memory.base.safe_text import visible
+from memory import errors
+from memory.base.safe_text import cell_width, clip, visible
 from memory.errors import MemdeckError
-from widgets.chrome.footer import key_name
+from widgets.chrome.keys import KeyHints, key_name
+from widgets.list.line_list import LineList
+from widgets.list.rows import extent
 from widgets.panes import PaneName, all_panes, panes_for
 from widgets.text.depth import OWN, Depth
+from widgets.text.drawing import LateTimers
 from widgets.text.fallback import plain_filters
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs
-from widgets.timers import LateTimers
+from widgets.text.styled_text import line, wrap_line
 
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID
-from .threads import run_in_thread
-from .toasts import heading_of, place_toasts
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from memory.storage.private.drafts import Draft
     from memory.workspace import Workspace
     from widgets.pane.base import Pane
 
-    from .commands.steps import Severity
+    from .commands.interface import Severity
     from .main_screen import MainScreen
+
+WIDEST = 60
+"""Cells of the widest message."""
+
+HEADINGS: tuple[tuple[type[errors.MemdeckError], str], ...] = (
+    (errors.ConflictError, "Somebody else was faster"),
+    (errors.NotFoundError, "Not there"),
+    (errors.AmbiguousError, "Not clear which one"),
+    (errors.BlockedError, "Waits for approval"),
+    (errors.RefusedError, "Refused"),
+    (errors.BusyError, "Busy"),
+    (errors.UsageError, "Not like this"),
+)
+"""The heading for each type of error; the first match counts."""
+
+
+def heading_of(error: errors.MemdeckError) -> str:
+    """Return what went wrong, in two or three words."""
+    if error.code.startswith("trust."):
+        return "May not run"
+    if error.code == "file.read_only":
+        return "Only to be read"
+    return next((words for kind, words in HEADINGS if isinstance(error, kind)), "That did not work")
+
+
+_QUOTED = re.compile(r"'(.+)'")
+LEAST = 12
+"""Cells that a quoted title keeps at least in a message."""
+
+
+def in_one_line(words: str, width: int) -> str:
+    """Return the sentence with its quoted title cut just enough for a message of one line in a terminal this wide."""
+    over = cell_width(words) - (min(WIDEST, width) - 4)
+    found = _QUOTED.search(words)
+    if over <= 0 or found is None:
+        return words
+    title = clip(found[1], max(LEAST, cell_width(found[1]) - over))
+    return f"{words[: found.start(1)]}{title}{words[found.end(1) :]}"
+
+
+def place_toasts(app: App[int]) -> None:
+    """Place messages where they hide neither the keys of a dialog nor the row under the cursor.
+
+    That is at the foot, above the keys, or else at the top. If neither has room for the whole message, its end is cut
+    off.
+    """
+    screen = app.screen
+    notes = [*app._notifications]
+    there = set(map(ToastRack._toast_id, notes))
+    for below in app.screen_stack:
+        for rack in below.query(ToastRack):
+            # The dialog says it itself; the screen below would repeat it.
+            rack.display = below is screen
+            for holder in rack.children:
+                # For as long as it runs, Textual reserves the full height of a removed message.
+                if holder.id not in there:
+                    holder.remove()
+    for rack in screen.query(ToastRack) if notes else ():
+        lines = sum(height_of(note.message, note.title, screen.size.width) for note in notes)
+        place = place_for(screen, lines)
+        rack.display = place.lines > 0
+        rack.styles.dock = "top" if place.above else "bottom"
+        rack.styles.margin = (place.free, 0, 0, 0) if place.above else (0, 0, place.free, 0)
+        rack.styles.max_height = max(1, place.lines) if place.lines < lines else screen.size.height
+
+
+class ToastPlace(NamedTuple):
+    """Where messages go: at the top or at the foot, the free lines beyond them, and the lines they may take."""
+
+    above: bool
+    free: int
+    lines: int
+
+
+def height_of(message: str, title: str, columns: int) -> int:
+    """Return the number of lines of a message in a terminal with so many columns."""
+    # Besides border and padding, Textual leaves two cells for a scrollbar.
+    width = max(1, min(WIDEST, columns - 2) - 3)
+    return bool(title) + sum(len(wrap_line(line(text), width)) for text in message.split("\n"))
+
+
+def place_for(screen: Screen[object], lines: int) -> ToastPlace:
+    """Return where to place messages of so many lines."""
+    height = screen.size.height
+    free = 1
+    keys = [hints.region.y for hints in screen.query(KeyHints) if screen.is_modal and hints.region.height]
+    if keys and height - free - lines <= max(keys):
+        free = height - max(keys)
+    rows = cursor_rows(screen)
+    if rows is None:
+        return ToastPlace(above=False, free=free, lines=height - free)
+    below, above = height - free - rows.stop, rows.start - 1
+    if lines <= below or (lines > above and below >= above):
+        return ToastPlace(above=False, free=free, lines=min(lines, below))
+    # The header gives up its line so that the end of the sentence is shown.
+    top = 1 if lines <= above else 0
+    return ToastPlace(above=True, free=top, lines=min(lines, rows.start - top))
+
+
+def cursor_rows(screen: Screen[object]) -> range | None:
+    """Return the visible screen lines of the row under the cursor, where the user looks; None if there is none."""
+    focused = screen.focused
+    if focused is None:
+        return None
+    area = focused.region
+    if not isinstance(focused, LineList):
+        return range(area.y, area.y + 1)
+    if focused.position < 0:
+        return None
+    first = area.y + focused.position - round(focused.scroll_y)
+    last = min(area.bottom, first + extent(focused.rows, focused.position))
+    return range(max(area.y, first), last) if area.y < last and first < area.bottom else None
+
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False, repr=False)
+class ThreadReport(Message):
+    """The result of a thread; `deliver` handles it in the application's thread."""
+
+    deliver: Callable[[], object]
+
+
+@dataclass(eq=False, repr=False)
+class Progress(Message):
+    """A job made progress, or another job started."""
+
+    deliver: Callable[[], object]
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the last of a burst matters."""
+        return isinstance(message, Progress)
+
+
+def run_in_thread(
+    app: App[int],
+    work: Callable[[], T],
+    then: Callable[[T], object] | None,
+    failed: Callable[[MemdeckError], object],
+    *,
+    group: str,
+    exclusive: bool,
+) -> None:
+    """Run `work` in a thread; `then` gets its result, `failed` its error, both in the application's thread.
+
+    All code except the application calls `Shell.work`.
+    """
+
+    def run() -> None:
+        report: Callable[[], object]
+        try:
+            result = work()
+        except Exception as error:
+            known = error if isinstance(error, MemdeckError) else internal(error)
+            report = partial(failed, known)
+        else:
+            if then is None:
+                return
+            report = partial(then, result)
+        app.post_message(ThreadReport(report))
+
+    app.run_worker(run, group=group, thread=True, exclusive=exclusive, exit_on_error=False)
+
+
+def internal(error: Exception) -> MemdeckError:
+    """Wrap an unexpected error as a MemdeckError that can be shown: its type and its message."""
+    return MemdeckError("internal", f"{type(error).__name__}: {error}")
 
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
-"""What asks a program to end; Textual alone leaves the terminal in its own mode on some of them."""
+"""Signals that end the application in order; Textual alone leaves the terminal in its own mode on some of them."""
 
 
 def leave_on_signals(app: Shell) -> None:
     """End the application in order, with the exit code that shells use for the signal."""
     loop = asyncio.get_running_loop()
     for number in SIGNALS:
-        # Not the main thread, or a test: then somebody else owns the signals.
+        # Not the main thread, or a test: then the signals are handled elsewhere.
         with suppress(ValueError, RuntimeError, NotImplementedError):
             loop.add_signal_handler(number, app.exit, 128 + number)
 
@@ -61,42 +238,41 @@ def panes_by_id() -> dict[str, PaneName]:
 
 
 class OpenPanes:
-    """State only: `Navigation` changes it, every part may look at it."""
+    """State only: `Navigation` changes it, every part may read it."""
 
     def __init__(self, only: str | None = None) -> None:
-        """No pane is open yet; `only` is the one that alone is there, None: all are."""
+        """No pane is open yet. `only` is the id of the only pane to show; None: all."""
         self.only = only
         self.open: Pane | None = None
-        """The pane that is seen."""
+        """The visible pane."""
         self.mounted: dict[str, Pane] = {}
         """The panes that were opened so far, by id."""
         self.more: set[str] = set()
-        """What else is there beside the systems of the workspace, such as proposals of agents."""
+        """Systems whose panes are shown in addition to those of the workspace, such as the proposals of agents."""
         self.zoomed: bool | None = None
-        """Whether lists take the whole pane; None: as it was remembered."""
+        """Whether lists take the whole pane; None: as it was saved."""
 
     def names(self, workspace: Workspace | None) -> tuple[PaneName, ...]:
-        """Return the panes that a workspace has, and those of other systems that somebody opened all the same."""
+        """Return the panes of a workspace, and those of other systems that the user opened anyway."""
         if self.only is not None:
             return (panes_by_id()[self.only],)
         systems = () if workspace is None else workspace.system_names()
-        return panes_for({*systems, *self.more, *(panes_by_id()[pane_id].system for pane_id in self.mounted)})
+        known = panes_by_id()
+        return panes_for({*systems, *self.more, *[known[pane_id].system for pane_id in self.mounted]})
 
-
-T = TypeVar("T")
 
 SLIM = 60
-"""Terminals of fewer columns have messages as wide as themselves."""
+"""Terminals with fewer columns have messages as wide as themselves."""
 
 
 class Setup(NamedTuple):
     """How memdeck was started.
 
-    `path`: where a workspace would be made; `depth`: how many colours the terminal shows; `watches`: whether changes
+    `path`: where a workspace would be created; `depth`: how many colours the terminal shows; `watches`: whether changes
     from outside are looked for; `keeps_watch`: whether monitors, heartbeat and maintenance run while it is open;
-    `remembers`: whether anything of what a person looks at is kept; `hand_over`: gives the terminal to an editor;
-    `safe`: nothing that stands in memory files may run; `way`: the workspaces that lead back to where this one was
-    opened from; `entry`: the file and the ref of the entry to begin at.
+    `remembers`: whether the state of the view is saved; `hand_over`: gives the terminal to an editor; `safe`: no
+    command from memory files may run; `way`: the workspaces to go back to, in the order they were opened from one
+    another; `entry`: the file and the ref of the entry to open first.
     """
 
     path: str
@@ -111,7 +287,7 @@ class Setup(NamedTuple):
 
 
 class Shell(LateTimers, App[int]):
-    """What is said, which keys and panes there are, and the terminal that shows it."""
+    """The messages, keys and panes of the application, and the terminal that shows them."""
 
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = True
@@ -151,9 +327,9 @@ class Shell(LateTimers, App[int]):
         keymap: Keymap | None = None,
         only: str | None = None,
     ) -> None:
-        """As `Setup`; `safe`: nothing that stands in memory files may run, whatever was approved.
+        """Parameters as in `Setup`; `safe`: no command from memory files may run, even if it was approved.
 
-        `only` is the pane that alone is there, in a workspace of which nothing is shown or changed.
+        `only` is the id of the only pane to show; nothing of the workspace is shown or changed then.
         """
         super().__init__()
         self.workspace = workspace
@@ -178,22 +354,22 @@ class Shell(LateTimers, App[int]):
 
     @property
     def way(self) -> tuple[Path, ...]:
-        """The workspaces that lead back to where this one was opened from, the last one nearest."""
+        """The workspaces to go back to, the one this was opened from last."""
         return self.setup.way
 
     @property
     def shows_one_pane(self) -> bool:
-        """Whether one pane alone is there, and nothing of the workspace is shown or changed."""
+        """Whether only one pane is shown, and nothing of the workspace is shown or changed."""
         return self.panes.only is not None
 
     @property
     def depth(self) -> Depth:
-        """How many colours the terminal shows, for widgets that draw otherwise in few."""
+        """How many colours the terminal shows, for widgets that draw differently in few colours."""
         return self.setup.depth
 
     @property
     def safe(self) -> bool:
-        """Whether nothing that stands in memory files may run."""
+        """Whether no command from memory files may run."""
         return self.setup.safe
 
     @property
@@ -203,12 +379,14 @@ class Shell(LateTimers, App[int]):
 
     @property
     def zone(self) -> tzinfo:
-        """The workspace's zone, as it was last read."""
+        """The workspace's time zone, as it was last read."""
         pane = self.panes.open
         return UTC if pane is None else pane.zone
 
     def on_resize(self, event: Resize) -> None:
-        """In few columns a message may be as wide as the screen; in few lines it goes where it still has room."""
+        """Fit messages to the new size: in few columns they are as wide as the screen, in few lines they go where there
+        is room.
+        """
         self.set_class(event.size.width < SLIM, "-slim")
         if self._notifications:
             self.call_after_refresh(place_toasts, self)
@@ -218,33 +396,35 @@ class Shell(LateTimers, App[int]):
         self.exit(0)
 
     def _fatal_error(self) -> None:
-        """End without Textual's traceback, which shows the values of variables, and so what stands in files."""
+        """End without Textual's traceback: it shows the values of variables, and so the content of files."""
         self.bell()
         self._close_messages_no_wait()
 
     @property
     def failure(self) -> Exception | None:
-        """The error that ended it; None while it runs, and where a person left it."""
+        """The error that ended the application; None while it runs, and if the user left it."""
         return self._exception
 
     @property
     def ends(self) -> bool:
-        """Whether it was left and is taken apart, screen by screen; messages and timers go on meanwhile."""
+        """Whether it was left and its screens are being removed; messages and timers still arrive meanwhile."""
         return self._exit or (self._is_mounted and not self.is_running)
 
     def refresh_keys(self) -> None:
-        """Find out again which keys mean something."""
+        """Update which keys are available."""
         for screen in self.screen_stack[-1:]:
             screen.refresh_bindings()
 
     def key_of(self, action_id: str) -> str:
-        """The key of an action as people write it; without one, the palette's and what to look for in it."""
+        """Return the key of an action as it is written in texts; without one, the palette's key and what to search for
+        there.
+        """
         action = BY_ID[action_id]
         keys = self.keymap.keys(action_id, action.keys)
         return key_name(keys[0]) if keys else f"{self.key_of('app.palette')} {action.words}"
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy through the terminal, and through the desktop's program where there is one."""
+        """Copy through the terminal, and through the desktop's clipboard program if one exists."""
         from .clipboard import LARGEST, find_tool, give_to_tool, safe_text
 
         text = safe_text(text)
@@ -265,17 +445,31 @@ class Shell(LateTimers, App[int]):
         group: str,
         exclusive: bool = False,
     ) -> None:
-        """Do something in a thread; `then` gets what it returns, `failed` its error (None: it is said), both here.
+        """Run `work` in a thread. `then` gets its result and `failed` its error (None: it is shown), both in this
+        thread.
 
-        An error that nobody expected is a MemdeckError `internal`. `exclusive` drops what the same group began before.
+        An unexpected error becomes a MemdeckError `internal`. `exclusive` drops the results of earlier work in the same
+        group.
         """
         run_in_thread(self, work, then, failed or self.say_error, group=group, exclusive=exclusive)
 
-    # What is said
+    # Messages
 
-    def say(self, text: str, *, title: str = "", severity: Severity = "information", seconds: float = 4) -> None:
-        """A few words in a corner, instead of what was said before; content of files may be in them."""
-        self.clear_notifications()
+    def say(
+        self,
+        text: str,
+        *,
+        title: str = "",
+        severity: Severity = "information",
+        seconds: float = 4,
+        beside: bool = False,
+    ) -> None:
+        """Show a short message in a corner, replacing the one before; it may contain text from files.
+
+        `beside` leaves the one before where it is: it may be the answer to a key, and nobody asked for this one.
+        """
+        if not beside:
+            self.clear_notifications()
         self.notify(
             visible(text[:4000], newlines=True),
             title=visible(title),
@@ -285,16 +479,30 @@ class Shell(LateTimers, App[int]):
         )
 
     def _refresh_notifications(self) -> None:
-        """Show what is said; on a screen that has just come there are lines to put it on only after its first frame."""
+        """Show the messages. On a new screen there is room to place them only after its first frame."""
         super()._refresh_notifications()
         if self._notifications:
             place_toasts(self)
             self.call_after_refresh(place_toasts, self)
 
     def say_error(self, error: MemdeckError) -> None:
-        """What could not be done, and what to do about it."""
+        """Say what could not be done, and what to do about it."""
         hint = error.hint
         if error.code.startswith("trust.") and error.code != "trust.no_state":
             hint = f"{self.key_of('trust.review')} shows what it wants to run"
         words = f"{error.message}; {hint}" if hint else error.message
         self.say(words, title=heading_of(error), severity="error")
+
+
+class Part:
+    """Base of the parts; `MemdeckApp` creates each one and gives it the others it uses."""
+
+    def __init__(self, app: Shell) -> None:
+        """Keep the shell."""
+        self.app = app
+
+    @property
+    def workspace(self) -> Workspace:
+        """The open workspace; for work that begins only while there is one."""
+        assert self.app.workspace is not None
+        return self.app.workspace

@@ -1,7 +1,7 @@
-"""What stands on the screen while the application is still being imported.
+"""The text on the screen while the application is still being imported.
 
-The name, the workspace and the panes stand where the application will draw them, long before Textual can draw anything.
-Nothing else of the terminal is changed: what is typed meanwhile waits for the application as it always does.
+The name, the workspace and the panes appear where the application will draw them, long before Textual can draw. Nothing
+else of the terminal is changed: typed keys wait for the application as usual.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
 ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 SIDEBAR_FROM = 60
-"""Columns from which the panes are named at the left, as in `MainScreen`."""
+"""Columns from which the sidebar names the panes, as in `MainScreen`."""
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class UntilGone:
-    """The file of a terminal; once that was closed, what is written goes nowhere.
+    """The file of a terminal; once the terminal is closed, writes are dropped.
 
-    The thread that writes for Textual would end with the first error, and the application wait for it for ever when
-    its queue is full: a closed window would leave a process behind.
+    Without this, Textual's writer thread would end with the first error, and the application would wait for it for ever
+    once its queue is full: a closed window would leave a process behind.
     """
 
     def __init__(self, file: IO[str]) -> None:
-        """Write into this file."""
+        """Write to this file."""
         self._file = file
         self._gone = False
 
     def write(self, text: str) -> int:
-        """Write a text, if somebody can still see it; return its length."""
+        """Write a text if the terminal is still open; return its length."""
         self._do(lambda: self._file.write(text))
         return len(text)
 
@@ -53,7 +53,7 @@ class UntilGone:
         self._do(self._file.flush)
 
     def fileno(self) -> int:
-        """Return the number of the file."""
+        """Return the file descriptor."""
         return self._file.fileno()
 
     def _do(self, work: Callable[[], object]) -> None:
@@ -65,9 +65,9 @@ class UntilGone:
 
 
 def _end_with(terminal: int) -> None:
-    """End the application when its terminal is closed, as the signal does that only the leader of its session gets.
+    """End the application when its terminal is closed; the signal for that goes only to the leader of the session.
 
-    A window that runs `make run` has make for its leader. Textual would read from the closed terminal for ever.
+    In a window that runs `make run` the leader is make. Textual would read from the closed terminal for ever.
     """
     closed = select.poll()
     closed.register(terminal, 0)
@@ -76,17 +76,17 @@ def _end_with(terminal: int) -> None:
 
 
 class StartText:
-    """The terminal's second screen, opened before Textual is there, and handed to its driver."""
+    """The terminal's alternate screen, opened before Textual is ready and handed to its driver."""
 
     def __init__(self) -> None:
         """Nothing is written yet."""
         self._descriptor = -1
-        """Where Textual will write as well."""
+        """The descriptor that Textual will write to as well."""
         self._stands = False
         self._signals: list[signal.Signals] = []
 
     def say(self, path: str, panes: Sequence[PaneName], environ: Mapping[str, str]) -> None:
-        """Open the second screen and write on it, where there is a terminal that Textual would open itself."""
+        """Open the alternate screen and write on it, if there is a terminal that Textual would open itself."""
         stream = sys.__stderr__
         if stream is None or sys.platform == "win32" or environ.get("TEXTUAL_DRIVER"):
             return
@@ -97,7 +97,7 @@ class StartText:
     def _open(self, path: str, panes: Sequence[PaneName]) -> None:
         columns, rows = shutil.get_terminal_size()
         for number in _ENDING:
-            # A signal that is ignored for whoever started memdeck stays so; only in the main thread signals are ours.
+            # A signal that the parent process ignores stays ignored; signals are ours only in the main thread.
             with suppress(ValueError):
                 if signal.getsignal(number) is signal.SIG_DFL:
                     signal.signal(number, self._on_signal)
@@ -105,18 +105,18 @@ class StartText:
         self._stands = True
         parts = [ENTER, HIDE, "\x1b[1;2H\x1b[1mmemdeck\x1b[m"]
         room = columns - 12
-        # Whether the terminal shows more than ASCII, and how wide, is found out later.
+        # Whether the terminal shows more than ASCII, and at what width, is found out later.
         if path.isascii() and len(visible(path)) <= room:
             parts.append(f"  {visible(path)}")
         if columns >= SIDEBAR_FROM:
             entries = [(row, pane) for row, pane in enumerate(panes, 3) if row < rows - 1]
             parts += [f"\x1b[{row};4H{pane.key or ' '} {pane.title}" for row, pane in entries]
-        # What is typed now is shown by the terminal itself, in a line that the application draws over.
+        # The terminal itself echoes what is typed now, in a line that the application draws over.
         parts.append("\x1b[2;1H")
         self._write("".join(parts))
 
     def leave(self) -> None:
-        """Close the second screen if no driver took it over; whatever ends the start does this."""
+        """Close the alternate screen unless a driver took it over; called however the start ends."""
         if self._stands:
             self._stands = False
             self._write(LEAVE + SHOW)
@@ -126,7 +126,7 @@ class StartText:
         self._signals.clear()
 
     def driver(self, known: type[Driver]) -> type[Driver]:
-        """Return the driver that goes on with the screen as it is; one that draws elsewhere comes back as it is."""
+        """Return a driver that continues on the open screen; a driver that draws elsewhere is returned unchanged."""
         if sys.platform == "win32":
             return known
         from textual.drivers.linux_driver import LinuxDriver
@@ -136,7 +136,7 @@ class StartText:
         words = self
 
         class TakingOver(LinuxDriver):
-            """Textual's driver, which opens no screen that stands, and outlives its terminal."""
+            """Textual's driver for a screen that is already open; it survives the loss of its terminal."""
 
             def __init__(self, *arguments: Any, **options: Any) -> None:
                 super().__init__(*arguments, **options)

@@ -1,4 +1,4 @@
-"""The first start in a folder without memory: make it here, look at a demo, or leave."""
+"""The first start in a folder without memory: create it here, open a demo, or leave."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from memory.errors import MemdeckError
-from widgets.chrome.footer import KeyHints
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.input.editors import SafeText
 from widgets.list.line_list import LineList
@@ -27,7 +25,7 @@ CREATE, DEMO = "create", "demo"
 
 
 class StartScreen(Dialog, ModalScreen[str | None]):
-    """Says what is missing and offers to make it; gives `create`, `demo`, or None."""
+    """Says what is missing and offers to create it; returns `create`, `demo`, or None."""
 
     DEFAULT_CSS: ClassVar[str] = f"""
     StartScreen {{
@@ -46,6 +44,8 @@ class StartScreen(Dialog, ModalScreen[str | None]):
         Binding("q,escape", "leave", "quit", id="start.leave", tooltip="Leave memdeck"),
     ]
 
+    heading = "No memory here yet"
+
     def __init__(self, path: str) -> None:
         """`path`: the folder that holds no memory."""
         super().__init__()
@@ -55,16 +55,13 @@ class StartScreen(Dialog, ModalScreen[str | None]):
             DEMO: ("Look at a demo", "a sample in a temporary folder"),
         }
 
-    def compose(self) -> ComposeResult:
-        """What is the matter, and what can be done."""
-        with Vertical(classes="dialog"):
-            yield SafeText("No memory here yet", classes="dialog--title")
-            yield SafeText(f"There is no .aiter/memory in {self._path} or above it.")
-            yield LineList(self._draw, tuple(self._words), classes="dialog--body")
-            yield KeyHints(indent=0)
+    def parts(self) -> ComposeResult:
+        """Yield the problem, and the choices."""
+        yield SafeText(f"There is no .aiter/memory in {self._path} or above it.")
+        yield LineList(self._draw, tuple(self._words), classes="dialog--body")
 
     def on_mount(self) -> None:
-        """Choose at once."""
+        """Focus the choices at once."""
         self.query(LineList).focus()
 
     def _draw(self, key: Hashable, width: int) -> Line:  # noqa: ARG002
@@ -72,41 +69,28 @@ class StartScreen(Dialog, ModalScreen[str | None]):
         return line(Piece(title, "strong"), Piece(f"  {words}", "muted"))
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Enter chooses."""
+        """Choose with Enter."""
         event.stop()
         self.dismiss(str(event.key))
 
     def action_choose(self, choice: str) -> None:
-        """A key chooses."""
+        """Choose with a key."""
         self.dismiss(choice)
-
-    def action_leave(self) -> None:
-        """Leave."""
-        self.dismiss(None)
 
 
 def make(app: Shell, choice: str) -> Workspace | None:
-    """Make the workspace that was chosen; None, and a message, where that fails."""
-    from memory.person import home, state_home
+    """Create the workspace that was chosen. Return None, with a message, if that fails."""
+    from memory.storage.own_folders import home, state_home
     from memory.workspace import Workspace
 
-    state, own = state_home(app.environ), home(app.environ)
     now = app.clock()
     try:
         if choice == CREATE:
+            state, own = state_home(app.environ), home(app.environ)
             return Workspace.init(app.setup.path, now, actor="human", state_home=state, home=own)[0]
-        from app.demo.beside import add_beside
-        from app.demo.curated import add_curated
-        from app.demo.workspace import demo_files
-        from memory.base.clock import machine_zone
-        from memory.storage.fsio import temporary_folder
+        from app.demo.workspace import make_demo
 
-        files = demo_files(now, machine_zone(app.environ))
-        folder = temporary_folder("memdeck-demo-")
-        made = Workspace.init(folder, now, actor="human", state_home=state, home=own, files=files)[0]
-        add_beside(made, now, actor="human")
-        add_curated(made, now)
-        return made
+        return make_demo(None, now, app.environ, actor="human")[0]
     except MemdeckError as error:
         app.say_error(error)
         return None

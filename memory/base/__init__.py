@@ -1,3 +1,3 @@
-"""What every room of the core stands on: clock, dates, schedules, safe text, secrets."""
+"""What all packages of the core build on: clock, dates, schedules, safe text, secrets."""
 
 from __future__ import annotations

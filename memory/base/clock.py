@@ -1,7 +1,7 @@
 """Dates, times and zones of memory files, read and written as text; the time itself is always an argument.
 
-A local time that a clock change skips counts with the offset before the change (02:30 becomes 03:30 in
-spring), one that happens twice is the first of the two. What people type is read by `memory.base.dates`.
+A local time that a clock change skips is read with the offset before the change (02:30 becomes 03:30 in spring); one
+that occurs twice is the first of the two. Dates typed by the user are read by `memory.base.dates`.
 """
 
 from __future__ import annotations
@@ -11,28 +11,27 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 
 from memory.errors import UsageError
-from memory.named_tuple import NamedTuple
+from memory.lazy import NamedTuple, late
 
-from .patterns import late
-from .remarks import is_absent
+from .values import is_absent
 
 FORM = late(
     r"(\d{4}-\d{2}-\d{2})(?:[ Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}:?\d{2})?)?",
     re.ASCII,
 )
 FORMS = "YYYY-MM-DD, YYYY-MM-DD HH:MM or YYYY-MM-DDTHH:MM:SSZ"
-# The day before the last: every zone can still show it.
+# One day before the calendar's end: every zone can still show it.
 _LATEST = datetime(9999, 12, 31, tzinfo=UTC)
 _EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 _COUNTED_HOURS = 6
-"""Up to how many hours a distance is counted; further away the day and the clock say more."""
+"""Distances below this many hours are counted; above, the day and time are more useful."""
 
 
 class BadMoment(UsageError, ValueError):
-    """A date or time that does not exist or has a form nobody knows; code `time.invalid`."""
+    """A date or time that does not exist or has an unknown form; code `time.invalid`."""
 
     def __init__(self, message: str, hint: str = "") -> None:
-        """Say what is wrong with the text."""
+        """Store the message and the hint."""
         super().__init__("time.invalid", message, hint)
 
 
@@ -40,15 +39,14 @@ class UnknownZone(UsageError, ValueError):
     """A time zone that this machine does not know; code `time.zone`."""
 
     def __init__(self, name: str) -> None:
-        """Name the zone."""
+        """Build the message from the zone's name."""
         super().__init__("time.zone", f"no time zone is called {name[:80]!r}", "write it like Europe/Berlin or UTC")
 
 
 class Moment(NamedTuple):
-    """A date, or a date and time, as it stands in a file.
+    """A date, or a date and time, as written in a file.
 
-    `text` is what was written, `date` the day in the reader's zone, `instant` the time in UTC (None: a date
-    alone).
+    `text` is the written text, `date` the day in the reader's zone, `instant` the time in UTC (None: a date alone).
     """
 
     text: str
@@ -65,15 +63,15 @@ class Moment(NamedTuple):
             return _LATEST
 
     def is_overdue(self, now: datetime, zone: tzinfo) -> bool:
-        """Tell whether what was due then is overdue at an aware time."""
+        """Return whether something due at this moment is overdue at an aware time."""
         return self.due_at(zone) <= now
 
 
 def read_moment(text: str, zone: tzinfo) -> Moment | None:
     """Read a date or time of a field whose remark is already split off; None if the field has none.
 
-    A time without an offset is in `zone`. Instants beyond the calendar's ends are taken to its ends.
-    Raises BadMoment for impossible dates (`2024-02-30`) and other forms.
+    A time without an offset is in `zone`. Instants beyond the calendar's ends are clamped to them. Raises BadMoment for
+    impossible dates (`2024-02-30`) and other forms.
     """
     text = text.strip()
     found = FORM.fullmatch(text)
@@ -120,7 +118,7 @@ def format_local(now: datetime, zone: tzinfo) -> str:
 
 
 def format_exact(instant: datetime, zone: tzinfo) -> str:
-    """Return `YYYY-MM-DD HH:MM` in the zone, with the offset behind it for the second such time when clocks go back.
+    """Return `YYYY-MM-DD HH:MM` in the zone, with the offset after it for the second such time when clocks go back.
 
     `2024-10-27 02:30` is the first of the two in Berlin, `2024-10-27 02:30+01:00` the second.
     """
@@ -134,6 +132,15 @@ def format_utc(now: datetime) -> str:
     return aware(now).astimezone(UTC).isoformat("T", "seconds")[:19] + "Z"
 
 
+def read_utc(text: str) -> datetime | None:
+    """Return a time in ISO 8601 as aware UTC, without a zone it is UTC; None for what cannot be read."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
 def aware(now: datetime) -> datetime:
     """Return the instant; raises ValueError for a time without a zone."""
     if now.tzinfo is None:
@@ -142,9 +149,9 @@ def aware(now: datetime) -> datetime:
 
 
 def say_span(seconds: float) -> str:
-    """Say how long a span is, rounded: `45 min`, `2 h`, `3 d`; empty for less than half a minute.
+    """Return a span in words, rounded: `45 min`, `2 h`, `3 d`; "" for less than half a minute.
 
-    The one rounding of all distances: what this calls an hour is an hour wherever memdeck says one.
+    All displayed distances use this rounding.
     """
     minutes = round(abs(seconds) / 60)
     if minutes < 60:
@@ -154,13 +161,13 @@ def say_span(seconds: float) -> str:
 
 
 def say_ago(seconds: float) -> str:
-    """Say how long ago something was: `45 min ago`, `now` for less than half a minute."""
+    """Return how long ago something was: `45 min ago`, `now` for less than half a minute."""
     span = say_span(seconds)
     return f"{span} ago" if span else "now"
 
 
 def humanize(moment: Moment, now: datetime, zone: tzinfo) -> str:
-    """Say in a few words when a moment is, seen from now: `in 2 h`, `today 14:00`, `tomorrow`, `3 d ago`.
+    """Return in a few words when a moment is, relative to now: `in 2 h`, `today 14:00`, `tomorrow`, `3 d ago`.
 
     Under six hours it counts hours or minutes, around today it names the day, beyond that it counts days,
     weeks, months and years.
@@ -186,7 +193,7 @@ def humanize(moment: Moment, now: datetime, zone: tzinfo) -> str:
 
 
 def late_words(moment: Moment, now: datetime, zone: tzinfo) -> str:
-    """For how long something is overdue, in few cells: `now`, `20 min ago`, `5 h ago`, `3 d ago`."""
+    """Return for how long something is overdue, in few words: `now`, `20 min ago`, `5 h ago`, `3 d ago`."""
     days = (aware(now).astimezone(zone).date() - moment.date).days
     if moment.instant is None or days > 1:
         return f"{days} d ago"
@@ -212,7 +219,7 @@ def find_zone(name: str) -> tzinfo:
 
     try:
         return ZoneInfo(name)
-    except (OSError, ValueError, KeyError):  # folders and other files, hostile names, names that nobody has
+    except (OSError, ValueError, KeyError):  # folders and other files, hostile names, unknown names
         raise UnknownZone(name) from None
 
 
@@ -239,7 +246,7 @@ def _zone_of_setting(setting: str) -> tzinfo | None:
 def _zone_of_file(path: str) -> tzinfo | None:
     import os
 
-    # The name is worth more than the file: it is known everywhere, and UTC needs no tables.
+    # The name is better than the file: it is known everywhere, and UTC needs no tables.
     name = os.path.realpath(path).rpartition(_ZONE_FOLDER)[2]
     try:
         return find_zone(name)
@@ -255,7 +262,7 @@ def _zone_of_file(path: str) -> tzinfo | None:
 
 
 def _zone_of_rule(rule: str) -> tzinfo | None:
-    """Read a POSIX rule with the reader of zone files, by putting an empty file of version 2 around it."""
+    """Read a POSIX rule with the reader of zone files, by wrapping it in an empty file of version 2."""
     from io import BytesIO
     from zoneinfo import ZoneInfo
 

@@ -1,10 +1,10 @@
-"""Cron expressions: checked, said in words, and turned into the times at which they run.
+"""Cron expressions: checked, described in words, and turned into run times.
 
-Five fields (minute, hour, day of month, month, day of week) or a name such as `@daily`. Where both days are
-given, either one counts, as in cron. Expressions come from files that anybody may have written: their length
-and the work they cause are bounded. When clocks go forward, a run in the skipped hour moves to the first
-instant after it and happens once; when they go back, runs at fixed times happen in the first of the two
-hours only, and runs of expressions whose minute or hour begins with `*` in both.
+Five fields (minute, hour, day of month, month, day of week) or a name such as `@daily`. Where both days are given,
+either one matches, as in cron. Expressions come from untrusted files: their length and the work they cause are bounded.
+When clocks go forward, a run in the skipped hour moves to the first instant after it and happens once. When they go
+back, runs at fixed times happen only in the first of the two hours, and runs of expressions whose minute or hour begins
+with `*` happen in both.
 """
 
 from __future__ import annotations
@@ -13,16 +13,21 @@ import re
 import sys
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
-from typing import Any
 
 from memory.errors import UsageError
+from memory.lazy import TYPE_CHECKING
+
+from .clock import aware
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _MAX_LENGTH = 200
 _MAX_RUNS = 1000
 _LOOKS_BACK = tuple(
     timedelta(minutes=minutes) for minutes in (10, 90, 12 * 60, 26 * 60, 8 * 1440, 32 * 1440, 367 * 1440, 3000 * 1440)
 )
-"""How far `latest_run` looks back, step by step: most expressions ran within the first."""
+"""How far `latest_run` looks back, step by step: most expressions ran within the first step."""
 _ALIASES = {
     "@hourly": "0 * * * *",
     "@daily": "0 0 * * *",
@@ -50,10 +55,10 @@ _PART = r"(?:(\*|\?)|([0-9a-z]{1,3})(?:-([0-9a-z]{1,3}))?)(?:/([0-9]{1,3}))?"
 
 
 class BadCron(UsageError, ValueError):
-    """A cron expression that is none (code `cron.invalid`), or one that never runs (`cron.never`)."""
+    """An invalid cron expression (code `cron.invalid`), or one that never runs (`cron.never`)."""
 
     def __init__(self, message: str, code: str = "cron.invalid") -> None:
-        """Say what is wrong with the expression."""
+        """Store what is wrong with the expression."""
         super().__init__(code, message, "write five fields such as 0 9 * * MON, or @daily")
 
 
@@ -63,26 +68,25 @@ def check_cron(expr: str) -> None:
 
 
 def next_runs(expr: str, after: datetime, zone: tzinfo, count: int = 1) -> list[datetime]:
-    """Return the next runs strictly after an instant: aware, in the zone, rising, no instant twice.
+    """Return the next runs strictly after an instant: aware, in the zone, ascending, without duplicates.
 
-    `count` is at most 1000; fewer come back where the calendar ends. Answers are cached by the minute. Raises BadCron.
+    `count` is at most 1000; fewer runs are returned where the calendar ends. Results are cached by the minute. Raises
+    BadCron.
     """
-    if after.tzinfo is None:
-        raise ValueError("a time without a zone was given where an instant is needed")
-    expr, after, count = _normal(expr), after.astimezone(UTC), min(count, _MAX_RUNS)
-    # Runs come at whole minutes, so all instants of a minute have the same answer.
+    after = aware(after).astimezone(UTC)
+    expr, count = _normal(expr), min(count, _MAX_RUNS)
+    # Runs are at whole minutes, so all instants of a minute have the same result.
     runs = _runs(expr, after.replace(second=0, microsecond=0), zone, count)
     return list(runs if not runs or runs[0] > after else _runs(expr, after, zone, count))
 
 
 def latest_run(expr: str, now: datetime, zone: tzinfo) -> datetime | None:
-    """Return the newest run at or before an instant, aware and in the zone; None where none lies in eight years.
+    """Return the newest run at or before an instant, aware and in the zone; None if there is none within 8 years.
 
-    Answers are cached by the minute. Raises BadCron.
+    Results are cached by the minute. Raises BadCron.
     """
-    if now.tzinfo is None:
-        raise ValueError("a time without a zone was given where an instant is needed")
-    return _latest(_normal(expr), now.astimezone(UTC).replace(second=0, microsecond=0), zone)
+    now = aware(now).astimezone(UTC)
+    return _latest(_normal(expr), now.replace(second=0, microsecond=0), zone)
 
 
 @lru_cache(maxsize=2048)
@@ -93,7 +97,7 @@ def _latest(expr: str, minute: datetime, zone: tzinfo) -> datetime | None:
         except OverflowError:
             return None
         found: datetime | None = None
-        # The first window that holds a run holds few of them: the one before it, which is smaller, held none.
+        # The first window with a run holds few of them, because the smaller window before it held none.
         while True:
             try:
                 runs = _runs(expr, found.astimezone(UTC) if found else after, zone, 4)
@@ -110,9 +114,9 @@ def _latest(expr: str, minute: datetime, zone: tzinfo) -> datetime | None:
 
 @cache
 def _croniter() -> Any:
-    """Import croniter without the program that it would start.
+    """Import croniter without starting a program.
 
-    It asks `platform.architecture` for the width of pointers, which runs whatever is called `file` in PATH.
+    It calls `platform.architecture` for the pointer size, which runs any program named `file` in PATH.
     """
     import platform
 
@@ -136,7 +140,7 @@ def _runs(expr: str, after: datetime, zone: tzinfo, count: int) -> tuple[datetim
         while len(runs) < count:
             instant = times.get_next(datetime).astimezone(UTC)
             local = instant.astimezone(zone)
-            # fold: the wall clock shows this time for the second time, so a run at a fixed time has happened.
+            # fold: the wall clock shows this time for the second time, so a run at a fixed time has already happened.
             if instant > last and not (fixed and local.fold):
                 runs.append(local)
             last = max(last, instant)
@@ -150,7 +154,7 @@ def _runs(expr: str, after: datetime, zone: tzinfo, count: int) -> tuple[datetim
 def _normal(expr: str) -> str:
     """Return the five fields of an expression in lower case with single spaces, aliases written out.
 
-    Errors quote what was typed, as it was typed.
+    Errors quote the text as typed.
     """
     typed = expr.strip()
     if not typed or len(typed) > _MAX_LENGTH:
@@ -175,7 +179,7 @@ def _normal(expr: str) -> str:
 
 
 def _read_field(text: str, name: str, low: int, high: int) -> set[int]:
-    """Return the numbers that a field stands for; none for the last day of the month and the like."""
+    """Return the numbers of a field; an empty set for the last day of the month and the like."""
     values: set[int] = set()
     for typed in text.split(","):
         part = typed.lower()
@@ -202,7 +206,7 @@ def _article(name: str) -> str:
 
 
 def _is_special(part: str, name: str) -> bool:
-    """Say whether a part means the last day of the month, or the nth or last such weekday of it."""
+    """Return whether a part means the last day of the month, or the nth or last weekday of the month."""
     if name == "day of month":
         return part == "l"
     return (
@@ -225,9 +229,9 @@ def _read_value(text: str, name: str, low: int, high: int) -> int:
 
 @lru_cache(256)
 def describe(expr: str) -> str:
-    """Say in a few words when an expression runs: `Mon 09:00`, `every 5 min`, `daily 02:00`.
+    """Return in a few words when an expression runs: `Mon 09:00`, `every 5 min`, `daily 02:00`.
 
-    An expression of another shape, or none at all, comes back as it is.
+    An expression of another form, or an invalid one, is returned unchanged.
     """
     try:
         fields = _normal(expr).replace("?", "*").split()
@@ -299,7 +303,7 @@ def _describe_weekdays(weekday: str) -> str | None:
 
 
 def _describe_places(weekday: str) -> str | None:
-    """Say which weekdays of a month `mon#1,mon#3` or `l5` are."""
+    """Return in words which weekdays of a month `mon#1,mon#3` or `l5` mean."""
     places, days = [], set()
     for part in weekday.split(","):
         name, _, place = part.partition("#")

@@ -1,8 +1,8 @@
-"""Dates and times as people type them, turned into what files hold; everything that memdeck prints is read back.
+"""Dates and times as users type them, turned into the form of files; every form that memdeck prints is accepted.
 
-A day may have a time before or behind it (`fri 9:00`, `2pm tomorrow`). docs/dates.md lists the forms. A weekday, a
-day without its year and a time without its day are the next such, where `past` is true the latest: what is due
-lies ahead, what a log is asked for lies behind.
+A day may have a time before or after it (`fri 9:00`, `2pm tomorrow`). docs/dates.md lists the forms. A weekday, a day
+without its year or a time without its day is the next such one; with `past`, the latest one. Due dates are in the
+future, and questions to a log are about the past.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ _SHIFT = re.compile(
 )
 _CLOCK = re.compile(r"([0-9]{1,2})(?::([0-9]{2}))? ?(am|pm)?", re.ASCII)
 _CLOCK_FIRST = re.compile(r"(?:at )?([0-9]{1,2}:[0-9]{2}(?: ?[ap]m)?|[0-9]{1,2} ?[ap]m|noon) (.+)", re.ASCII)
-_NUMBER = r"([0-9]{1,2})(?:st|nd|rd|th|\.)?"
-_MONTH = r"([a-z]{3,})\.?"
-_YEAR = r"(?: ([0-9]{4}))?(?= |$)"
+_NUMBER = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th|\.)?"
+_MONTH = r"(?P<month>[a-z]{3,})\.?"
+_YEAR = r"(?: (?P<year>[0-9]{4}))?(?= |$)"
 _DAY_MONTH = re.compile(rf"{_NUMBER} ?{_MONTH}{_YEAR}", re.ASCII)
 _MONTH_DAY = re.compile(rf"{_MONTH} ?{_NUMBER}{_YEAR}", re.ASCII)
 _MONTH_ALONE = re.compile(rf"{_MONTH}{_YEAR}", re.ASCII)
@@ -66,16 +66,15 @@ _END_OF = re.compile(r"(?:the )?end of (?:the |this )?(next )?([a-z]+)(?= |$)", 
 
 _FIX = "write it like tomorrow 14:00, fri 9:00, 2 Dec, Dec 5 2pm, +2d, in two weeks, eom or YYYY-MM-DD HH:MM"
 _LEAP = 8
-"""Years within which every day of the calendar comes again, 29 February over a century too."""
+"""Years within which every calendar day occurs again, even 29 February across a century."""
 
 
 def parse_when(text: str, now: datetime, zone: tzinfo, *, past: bool = False) -> str:
-    """Turn what a person types into a date or time as files hold it: `2024-01-16 14:00` or `2024-01-16`.
+    """Return what a user typed as a date or time in the form of files: `2024-01-16 14:00` or `2024-01-16`.
 
-    Weeks begin on Monday. A weekday is the next such day after today, with `past` the latest, today included; a day
-    and month without a year is the next such day, today included, or the latest. Seconds are dropped; times with
-    an offset turn into local ones. Raises BadMoment for anything else, with the forms that work or the reason why
-    this one does not.
+    Weeks begin on Monday. A weekday is the next such day after today, with `past` the latest, today included; a day and
+    month without a year is the next such day, today included, or the latest. Seconds are dropped; times with an offset
+    become local ones. Raises BadMoment for anything else, with the accepted forms or the reason.
     """
     local = aware(now).astimezone(zone)
     if FORM.fullmatch(text.strip()):
@@ -97,10 +96,11 @@ def parse_when(text: str, now: datetime, zone: tzinfo, *, past: bool = False) ->
 
 
 def time_bound(text: str, now: datetime, zone: tzinfo, *, end: bool) -> datetime:
-    """Return the aware time that a text means as the beginning, or the end, of a span; both count to the span.
+    """Return the aware time that a text means as the beginning, or the `end`, of a span; both are inclusive.
 
-    A day alone begins, or ends; what is written to the minute, or second, means all of it. Takes what `parse_when`
-    takes, and looks back: `fri` is the latest Friday. Raises BadMoment for anything else.
+    A day alone means its beginning or end; at the end, a time to the minute or second means all of that minute or
+    second. Accepts what `parse_when` accepts, with `past`: `fri` is the latest Friday. Raises BadMoment for anything
+    else.
     """
     moment = read_moment(parse_when(text, now, zone, past=True), zone)
     if moment is None:
@@ -117,12 +117,12 @@ def read_date(text: str, today: date, *, past: bool = False) -> date | None:
     noon = datetime(today.year, today.month, today.day, 12, tzinfo=UTC)
     try:
         return date.fromisoformat(parse_when(text, noon, UTC, past=past))
-    except ValueError:  # BadMoment is one as well
+    except ValueError:  # BadMoment is a ValueError too
         return None
 
 
 class _Reader:
-    """Reads one text; what is asked again and again while it does stands here."""
+    """Reads one text; holds the values that all forms need."""
 
     def __init__(self, text: str, local: datetime, now: datetime, zone: tzinfo, past: bool) -> None:
         self.text = text[:40]
@@ -147,22 +147,18 @@ class _Reader:
         shift = self._shift(words)
         if shift is not None:
             return shift
-        for form in self._forms:
+        # Each returns the day at the beginning of the words and the rest of them, or None.
+        for form in (self._named, self._end, self._next, self._weekday, self._written, self._numbers, self._month):
             found = form(words)
             if found is not None:
                 day, rest = found
                 return self._with_clock(day, rest)
         return None
 
-    @property
-    def _forms(self) -> tuple[Callable[[str], tuple[date, str] | None], ...]:
-        """Each takes words and gives the day at their beginning and what follows it, or None."""
-        return (self._named, self._end, self._next, self._weekday, self._written, self._numbers, self._month)
-
     # Shifts
 
     def _shift(self, words: str) -> str | None:
-        """`+2d`, `in two weeks`, `3 d ago`; without a side (`3d`) ahead, with `past` back."""
+        """Read `+2d`, `in two weeks`, `3 d ago`; without a direction (`3d`) forward, with `past` back."""
         found = _SHIFT.match(words)
         if found is None or (found["side"] and found["ago"]):
             return None
@@ -187,7 +183,7 @@ class _Reader:
         if head in _NAMED:
             return self.today + timedelta(days=_NAMED[head]), rest
         if head == "tonight":
-            # Later than that the whole day is meant, which lasts to its end.
+            # After that time the whole day is meant, which lasts to its end.
             return self.today, rest or (f"{_TONIGHT:%H:%M}" if self.local.time() < _TONIGHT else "")
         return None
 
@@ -199,7 +195,7 @@ class _Reader:
         if found is None:
             return None
         rest = words[found.end() :].strip()
-        month = _month_number(found[2])
+        month = month_number(found[2])
         if found[2] in ("day", "week", "month", "year"):
             return self._end_of(found[2], 1 if found[1] else 0), rest
         if month is None or found[1]:
@@ -217,7 +213,7 @@ class _Reader:
         return date(self.today.year + ahead, 12, 31)
 
     def _next(self, words: str) -> tuple[date, str] | None:
-        """`next week`, `next month`, `next year`, `next friday`; `last friday` and so on in the other direction."""
+        """Read `next week`, `next month`, `next year`, `next friday`, and the same with `last`."""
         side, _, words = words.partition(" ")
         head, _, rest = words.partition(" ")
         ahead = {"next": 1, "last": -1}.get(side)
@@ -230,12 +226,12 @@ class _Reader:
             return _months_on(self.today.replace(day=1), ahead), rest
         if head == "year":
             return date(self.today.year + ahead, 1, 1), rest
-        weekday = _weekday_number(head)
+        weekday = weekday_number(head)
         return None if weekday is None else (monday + timedelta(days=weekday), rest)
 
     def _weekday(self, words: str) -> tuple[date, str] | None:
         head, _, rest = words.partition(" ")
-        weekday = _weekday_number(head.removesuffix("."))
+        weekday = weekday_number(head.removesuffix("."))
         if weekday is None:
             return None
         for form in (self._written, self._numbers):
@@ -252,26 +248,22 @@ class _Reader:
         return self.today + timedelta(days=(weekday - self.today.weekday() - 1) % 7 + 1), rest
 
     def _written(self, words: str) -> tuple[date, str] | None:
-        """`2 Dec`, `2nd December 2026`, `Dec 2`, `Dec 2 2026`."""
-        found = _DAY_MONTH.match(words)
-        day, month_name, year = (found[1], found[2], found[3]) if found else ("", "", None)
-        month = _month_number(month_name)
-        if month is None:
-            found = _MONTH_DAY.match(words)
-            day, month_name, year = (found[2], found[1], found[3]) if found else ("", "", None)
-            month = _month_number(month_name)
-        if found is None or month is None:
-            return None
-        return self._day(int(day), month, year), words[found.end() :].strip()
+        """Read `2 Dec`, `2nd December 2026`, `Dec 2`, `Dec 2 2026`."""
+        for pattern in (_DAY_MONTH, _MONTH_DAY):
+            found = pattern.match(words)
+            month = month_number(found["month"]) if found else None
+            if found is not None and month is not None:
+                return self._day(int(found["day"]), month, found["year"]), words[found.end() :].strip()
+        return None
 
     def _month(self, words: str) -> tuple[date, str] | None:
-        """`December`, `Jan 2027`: the first of the month, as for `next month`."""
+        """Read `December`, `Jan 2027`: the first of the month, as for `next month`."""
         found = _MONTH_ALONE.fullmatch(words)
-        month = _month_number(found[1]) if found else None
+        month = month_number(found[1]) if found else None
         return None if found is None or month is None else (self._day(1, month, found[2]), "")
 
     def _numbers(self, words: str) -> tuple[date, str] | None:
-        """`1.12.`, `1.12.2026`, `31/12`, `2026/12/31`; what could be two days, or a time, is refused."""
+        """Read `1.12.`, `1.12.2026`, `31/12`, `2026/12/31`; refuse an ambiguous day or a possible time."""
         if found := _YEAR_FIRST.match(words):
             return self._day(int(found[3]), int(found[2]), found[1]), words[found.end() :].strip()
         if found := _SHORT_YEAR.match(words):
@@ -300,7 +292,7 @@ class _Reader:
             raise BadMoment(f"{self.text!r} does not exist", "check day and month") from None
 
     def _year_of(self, day: Callable[[int], date]) -> date:
-        """Return the next day that a function of the year gives, or the latest; today counts."""
+        """Return the next day that `day` returns for a year, with `past` the latest; today counts."""
         for year in range(_LEAP + 1):
             try:
                 found = day(self.today.year + (-year if self.past else year))
@@ -343,13 +335,13 @@ class _Reader:
         return time(hour, minute) if hour < 24 and minute < 60 else None
 
     def _time_alone(self, words: str) -> str | None:
-        """Return the next, or the latest, such time."""
+        """Return the next such time, with `past` the latest."""
         if words.isascii() and words.isdigit():
             raise BadMoment(f"{self.text!r} could be a day or an hour", f"write {words[:2]}:00, or a day such as 2 Dec")
         clock = time() if words == "midnight" else self._clock(words.removeprefix("at "))
         if clock is None:
             return None
-        # By the instant: where clocks go back, the time that is written may have been already.
+        # Compared by instant: where clocks go back, the written time may already have passed.
         moment = read_moment(f"{self.today} {clock:%H:%M}", self.zone)
         assert moment is not None
         assert moment.instant is not None
@@ -358,14 +350,14 @@ class _Reader:
         return f"{self.today + timedelta(days=days)} {clock:%H:%M}"
 
 
-def _weekday_number(word: str) -> int | None:
+def weekday_number(word: str) -> int | None:
     """Return 0 (Monday) to 6 for a weekday's name or at least its first three letters."""
     if len(word) < 3:
         return None
     return next((number for number, name in enumerate(_WEEKDAYS) if name.startswith(word)), None)
 
 
-def _month_number(word: str) -> int | None:
+def month_number(word: str) -> int | None:
     """Return 1 to 12 for a month's name or at least its first three letters; `sept` is one of them."""
     if len(word) < 3:
         return None
@@ -373,6 +365,6 @@ def _month_number(word: str) -> int | None:
 
 
 def _months_on(day: date, months: int) -> date:
-    """Return the same day some months later; where that month is too short, its last day."""
+    """Return the same day `months` later; where that month is too short, its last day."""
     years, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return date(years, month + 1, min(day.day, monthrange(years, month + 1)[1]))

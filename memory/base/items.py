@@ -1,4 +1,4 @@
-"""Entries on their way from one memory to another: what an entry says, what was left behind, and why."""
+"""Entries that are converted from one memory to another: their content, what was lost, and why."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One entry, free of the form of its file.
+    """One entry, independent of the format of its file.
 
     `kind` is one of task, journal, contact, fact, decision, note, next-step, gotcha, or a word of its source. `where`
-    is the file and line, for people. `fields` are texts under the names that memdeck gives them (`due`, `assigned`),
-    else under those of the source, in its order; `created` and `tags` are understood, and stand in the fields too
-    where the source has a form of its own for them.
+    is the file and line, for the user. `fields` are texts by memdeck's names (`due`, `assigned`), else by those of the
+    source, in its order; `created` and `tags` are parsed, and are in `fields` too where the source has its own form for
+    them.
     """
 
     kind: str
@@ -27,19 +27,19 @@ class Item:
 
     @property
     def what(self) -> str:
-        """Where it is and what it is called, for a report."""
+        """Its place and title, for a report."""
         return f"{self.where}: {self.title}" if self.where else self.title
 
 
 class Skipped(NamedTuple):
-    """An entry that does not come along, and why."""
+    """An entry that is not converted, and why."""
 
     what: str
     reason: str
 
 
 class Loss(NamedTuple):
-    """A field of an entry that came along without it, and why."""
+    """A field that was lost when its entry was converted, and why."""
 
     what: str
     field: str
@@ -47,14 +47,14 @@ class Loss(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """What was written: the ids of the changes, and the items that were refused after all, each with the reason."""
+    """What was written: the ids of the changes, and the items that were still refused, each with the reason."""
 
     changes: Sequence[str]
     refused: Sequence[tuple[Item, str]] = ()
 
 
 class Taken(NamedTuple):
-    """What a memory makes of items: those that it takes, what it leaves out, and `commit`, which writes.
+    """The conversion of items into a memory: the accepted items, what is left out, and `commit`, which writes.
 
     Nothing is written before `commit` is called.
     """
@@ -69,5 +69,5 @@ NO_HOME = "it has no such field"
 
 
 def losses_of(item: Item, known: Sequence[str], reason: str = NO_HOME) -> list[Loss]:
-    """Return a loss for each field of an item that is not among the known ones."""
+    """Return a loss for each field of an item that is not in `known`."""
     return [Loss(item.what, key, reason) for key in item.fields if key not in known]

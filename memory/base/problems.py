@@ -1,18 +1,16 @@
-"""What is wrong in a file, said once and in one shape for `check`, Brief and the status line."""
+"""Findings about files, in one form for `check`, Brief and the status line."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from memory.named_tuple import NamedTuple
-
-from .patterns import late
+from memory.lazy import NamedTuple, late
 
 Level = Literal["error", "warning", "note"]
 
 
 _BYTE = late(r"(?<!\\)((?:\\\\)*)\\udc([89a-f][0-9a-f])")
-"""A byte as `repr` writes it, behind no backslash that stands for itself."""
+"""A byte as `repr` writes it, not after an escaped backslash."""
 
 
 _MAKE = tuple.__new__
@@ -36,13 +34,13 @@ class Problem(_Finding):
     __slots__ = ()
 
     def __new__(cls, level: Level, file: str, line: int, code: str, message: str) -> Problem:
-        """Write bytes that are no UTF-8 in a quoted text as the application shows them: `\\xe9`, not `\\udce9`."""
+        """Show bytes of a quoted text that are not UTF-8 as the application does: `\\xe9`, not `\\udce9`."""
         if "\\udc" in message:
             message = _BYTE.sub(r"\1\\x\2", message)
-        # A file may have a hundred thousand of them: the tuple is made without a step for each base class.
+        # A file may have a hundred thousand findings: the tuple is made directly, without calls of the base classes.
         return _MAKE(cls, (level, file, line, code, message))
 
     @property
     def place(self) -> str:
-        """The file and the line, or the file alone where it is about the whole of it."""
+        """The file and the line, or the file alone for a finding about the whole file."""
         return f"{self.file}:{self.line}" if self.line else self.file

@@ -1,6 +1,6 @@
-"""Programs of this machine: where they are, and which of them run.
+"""Programs of this machine: where they are, and which processes run.
 
-Only absolute folders of PATH count, so that no workspace can put its own before them.
+Only absolute folders of PATH count, so that no workspace can put its own programs first.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _MOST_LINKS = 40
 def absolute_folders(path: str, *, outside: str | os.PathLike[str] | None = None) -> str:
     """Return PATH without its relative and empty entries, which mean the current folder: often a workspace.
 
-    Without those, too, that lie in the folder `outside`, or pass through it on the way that their links lead.
+    Entries in the folder `outside`, or whose links lead through it, are removed too.
     """
     folders = [folder for folder in path.split(os.pathsep) if os.path.isabs(folder)]
     if outside is not None:
@@ -23,7 +23,7 @@ def absolute_folders(path: str, *, outside: str | os.PathLike[str] | None = None
 
 
 def passes(folder: str, root: str) -> bool:
-    """Tell whether the way to a folder leads through `root`, or through what is another place for each process."""
+    """Return whether the path to a folder leads, by its links too, through `root` or `/proc` (differs by process)."""
     here, links = "/", 0
     pending = [part for part in reversed(folder.split("/")) if part not in ("", ".")]
     try:
@@ -43,7 +43,7 @@ def passes(folder: str, root: str) -> bool:
         except OSError:
             here = place
             try:
-                # Under another name, for one that is written in other capitals or mounted twice.
+                # It may have another name: with different case, or mounted twice.
                 if os.path.samestat(os.stat(place), top):
                     return True
             except OSError:
@@ -58,9 +58,9 @@ def passes(folder: str, root: str) -> bool:
 
 
 def find_program(name: str, path: str, *, outside: str | None = None) -> str | None:
-    """Return where a program is, None where it is not; a name with a slash is a person's own, and stays as it is.
+    """Return the path of a program, None if it is not found.
 
-    Folders within `outside`, a workspace, do not count.
+    A name with a slash is the user's choice and returned unchanged. Folders in `outside`, a workspace, do not count.
     """
     if os.sep in name:
         return name
@@ -71,7 +71,7 @@ def find_program(name: str, path: str, *, outside: str | None = None) -> str | N
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether there is a process of a number on this machine, whoever's it is."""
+    """Return whether a process with this id exists on this machine, of any user."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):

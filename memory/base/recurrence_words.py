@@ -1,7 +1,7 @@
-"""Recurrences as people say them: `weekdays 9:00`, `every fri 17:00`, `monthly on the 1st`, turned into cron.
+"""Recurrences in words: `weekdays 9:00`, `every fri 17:00`, `monthly on the 1st`, turned into cron.
 
-What five cron fields cannot say, such as every two weeks, is refused with what comes near. A time that nobody names is
-that of the date from which it recurs, else nine in the morning.
+Recurrences that five cron fields cannot express, such as every two weeks, are refused with a similar one. Without a
+time, it is that of the date from which the task recurs, else nine in the morning.
 """
 
 from __future__ import annotations
@@ -13,15 +13,11 @@ from datetime import date, time
 from memory.errors import UsageError
 
 from .cron import BadCron, check_cron, describe
+from .dates import month_number, weekday_number
 
 USUAL = time(9)
-"""When something happens whose time nobody names."""
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+"""The time of a recurrence without one."""
 _SHORT = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERS = {word: number for number, word in enumerate(_COUNTS, 1)}
 _PLACES = (("first", "1st"), ("second", "2nd"), ("third", "3rd"), ("fourth", "4th"), ("fifth", "5th"))
@@ -43,17 +39,17 @@ LONGEST = 120
 
 
 class BadRecurrence(BadCron):
-    """Words that are no recurrence (code `cron.invalid`), or one that cron cannot say (`cron.beyond`)."""
+    """Words that are not a recurrence (code `cron.invalid`), or one that cron cannot express (`cron.beyond`)."""
 
     def __init__(self, message: str, hint: str = _EXAMPLES, code: str = "cron.invalid") -> None:
-        """Say what is wrong, and what to write."""
+        """Store what is wrong, and what to write."""
         super().__init__(message, code)
         self.hint = hint
 
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """A recurrence that was understood: as cron, in a few words, and what a person may not expect of it ("")."""
+    """A parsed recurrence: as cron, in a few words, and a note on what the user may not expect ("": none)."""
 
     cron: str
     meaning: str
@@ -61,11 +57,11 @@ class Recurrence:
 
 
 def read_recurrence(text: str, start: date | None = None, clock: time | None = None) -> Recurrence:
-    """Return what a recurrence means; five cron fields and names such as `@daily` stay as they are.
+    """Return the recurrence of a text; five cron fields and names such as `@daily` stay as they are.
 
-    `start` and `clock` are the day and the time of the date from which it recurs: they say what the words leave out,
-    such as which day of the month. Without them it is Monday, the first, January, nine o'clock.
-    Raises BadRecurrence, and BadCron for cron fields that are none.
+    `start` and `clock` are the day and the time of the date from which it recurs: they supply what the words leave out,
+    such as the day of the month. Without them it is Monday, the first, January, nine o'clock. Raises BadRecurrence, and
+    BadCron for invalid cron fields.
     """
     words = " ".join(text.split())
     if not words or len(words) > LONGEST:
@@ -77,7 +73,7 @@ def read_recurrence(text: str, start: date | None = None, clock: time | None = N
 
 
 class _Reader:
-    """The words of one recurrence; `start` and `clock` fill in what they leave out."""
+    """Reads the words of one recurrence; `start` and `clock` supply what they leave out."""
 
     def __init__(self, text: str, start: date, clock: time | None) -> None:
         self.text = text
@@ -98,7 +94,7 @@ class _Reader:
         return self._days(named, minute, hours, bare=bare)
 
     def _times(self, words: str) -> tuple[str, str, str]:
-        """Return the words without their times, and minute and hours as cron has them."""
+        """Return the words without their times, and minute and hours as cron fields."""
         found = _TIMES.search(words)
         if found is None:
             usual = self.clock or USUAL
@@ -116,7 +112,7 @@ class _Reader:
         if word in ("noon", "midnight"):
             return time(12 if word == "noon" else 0)
         found = re.fullmatch(r"(\d{1,2})(?::(\d{2}))?([ap]m)?", word)
-        assert found is not None  # as _TIMES has it
+        assert found is not None  # it was matched by _TIMES
         hour, minute = int(found[1]), int(found[2] or 0)
         if (found[3] and not 1 <= hour <= 12) or hour > 23 or minute > 59:
             raise BadRecurrence(f"{word!r} in {self.text!r} is not a time of day", "write it like 14:00, 2pm or noon")
@@ -151,7 +147,7 @@ class _Reader:
         raise self._beyond(f"every {number} {unit}s", near.get(unit, "every year"))
 
     def _clocked(self, number: int, unit: str, *, timed: bool) -> Recurrence:
-        """Every so many minutes or hours, as far as these fit into the hour or the day."""
+        """Return the recurrence of every `number` minutes or hours, if that divides the hour or the day."""
         size = 60 if unit == "minute" else 24
         if timed:
             raise self._unknown()
@@ -169,7 +165,7 @@ class _Reader:
         months = "*"
         begin = self.start.month
         if found := re.search(r",? ?\bfrom ([a-z]+)$", rest):
-            begin = _month(found[1]) or 0
+            begin = month_number(found[1]) or 0
             if not begin or number == 1:
                 raise self._unknown()
             rest = rest[: found.start()]
@@ -181,7 +177,7 @@ class _Reader:
         return self._in_month(rest, minute, hours, months) or self._fail()
 
     def _days(self, words: str, minute: str, hours: str, *, bare: bool) -> Recurrence:
-        """Days by their names: weekdays, `mon and wed`, `mon-fri`, `first mon of the month`, `1st`, `24 dec`."""
+        """Return that of days: weekdays, `mon and wed`, `mon-fri`, `first mon of the month`, `1st`, `24 dec`."""
         if words == "" and not bare:
             raise self._unknown()
         if words in ("weekdays", "weekday", "workdays", "workday"):
@@ -208,7 +204,7 @@ class _Reader:
         raise self._unknown()
 
     def _in_month(self, words: str, minute: str, hours: str, months: str) -> Recurrence | None:
-        """Days of the month: `1st`, `1st and 15th`, `day 3`, `last day`, `first mon`; None for other words."""
+        """Return that of days of the month: `1st`, `1st and 15th`, `day 3`, `last day`, `first mon`; else None."""
         words = re.sub(r",? ?\b(?:of (?:the|every|each) )?months?$", "", words).removeprefix("on ").strip(" ,")
         words = words.removeprefix("the ").strip()
         if words in ("last day", "last"):
@@ -253,14 +249,11 @@ class _Reader:
 
 def _weekday(word: str) -> int | None:
     """Return 0 (Monday) to 6 for a weekday's name, its plural, or at least its first three letters."""
-    word = word.rstrip(".").removesuffix("s") if len(word) > 4 else word.rstrip(".")
-    if len(word) < 3:
-        return None
-    return next((number for number, name in enumerate(_DAYS) if name.startswith(word)), None)
+    return weekday_number(word.rstrip(".").removesuffix("s") if len(word) > 4 else word.rstrip("."))
 
 
 def _weekdays(words: str) -> str | None:
-    """Return weekdays as cron has them, None where the words are others: `mon`, `mon and wed`, `mon-fri`."""
+    """Return the cron field of weekdays such as `mon`, `mon and wed`, `mon-fri`; None for other words."""
     if found := re.fullmatch(r"([a-z]+) ?(?:-|–|to|through) ?([a-z]+)", words):
         first, last = _weekday(found[1]), _weekday(found[2])
         return None if first is None or last is None else f"{_SHORT[first]}-{_SHORT[last]}"
@@ -281,20 +274,14 @@ def _day_and_month(words: str) -> tuple[int | None, int | None]:
     if len(parts) != 2:
         return None, None
     for day, month in (parts, parts[::-1]):
-        number = _month(month)
+        number = month_number(month)
         if number is not None and _day_number(day) is not None:
             return _day_number(day), number
     return None, None
 
 
-def _month(word: str) -> int | None:
-    if len(word) < 3:
-        return None
-    return next((number for number, name in enumerate(_MONTHS, 1) if name.startswith(word)), None)
-
-
 def says_recurrence(text: str) -> bool:
-    """Tell whether words are meant as a recurrence, also one that cron cannot say."""
+    """Return whether words are a recurrence, even one that cron cannot express."""
     try:
         read_recurrence(text)
     except BadRecurrence as error:

@@ -1,8 +1,8 @@
-"""The one detector of secrets: passwords, tokens and keys that do not belong into memory files.
+"""The detector of secrets: passwords, tokens and keys that do not belong in memory files.
 
-It knows the prefixes and shapes that services give their keys, `password: …` and the like, and long runs of letters
-and digits that only a machine makes. It takes time in proportion to the text. It says what kind of secret stands
-where, and never shows it: what was found is a part of no message.
+It knows the prefixes and forms of services' keys, `password: …` and the like, and long random runs of letters and
+digits. It takes time proportional to the text. It reports the kind and place of a secret and never shows it: the text
+of a secret is part of no message.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import itertools
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from operator import methodcaller
 
-from memory.named_tuple import NamedTuple
+from memory.lazy import NamedTuple
 
 
 class FoundSecret(NamedTuple):
-    """A secret in a text: its `kind` in a few words, and where it stands, in characters from `start` to `end`."""
+    """A secret in a text: its `kind` in a few words, and its place, in characters from `start` to `end`."""
 
     kind: str
     start: int
@@ -25,11 +26,11 @@ class FoundSecret(NamedTuple):
 
 @cache
 def _regex(pattern: str, flags: int = re.ASCII) -> re.Pattern[str]:
-    """Return a compiled pattern: most texts need none of them, and compiling all takes longer than looking."""
+    """Return a compiled pattern: most texts need none of them, and compiling all takes longer than a scan."""
     return re.compile(pattern, flags)
 
 
-# Kind, how it may begin (looked for quickly), and its whole shape. Where it begins, no word goes on.
+# Kind, prefixes (quick to search), and whole pattern. A match does not begin inside a word.
 _SHAPES: tuple[tuple[str, str, str], ...] = (
     ("private key", "-----BEGIN ", r"-----BEGIN (?:[A-Z]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"),
     ("API key", "sk-", r"sk-(?!learn)(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{6,256}"),
@@ -82,20 +83,13 @@ _BEGINS: tuple[tuple[bytes, str, str], ...] = tuple(
     for kind, begins, whole in _SHAPES
     for begin in ([begins] if begins.endswith(" ") else begins.split(" "))
 )
-# What many of them hold. In a long text it is looked for once, and they only where it stands.
-_SHARED = tuple(
-    (shared, tuple([begin for begin, _, _ in _BEGINS if shared in begin]))
-    for shared in (b"_", b"xox", b"t-", b".com/", b"earer ")
-)
-_IN_GROUPS = frozenset([begin for _, begins in _SHARED for begin in begins])
-_LONG_TEXT, _NEAR, _RARE = 1 << 16, 16, 200
 _BEGIN_BYTES = bytes(sorted({byte for begin, _, _ in _BEGINS for byte in begin}))
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _BOT = r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"
 _MOST = 1000
 _ANY_CASE = int(re.ASCII | re.IGNORECASE)
 
-# The name and password in an address; what stands for one, such as `***` or `$PASS`, is none.
+# The name and password in an address; a placeholder such as `***` or `$PASS` does not count.
 _LOGIN = r"://[^\s/:@'\"<>?#]{0,100}:([^\s/:@'\"<>?#]{3,200})@[\w\[]"
 _STANDS_FOR = r"[*.x]+\Z|[$<{%\[(*]|your|pass(?:word|wd)?\Z|pwd\Z|secret\Z|token\Z|xxx|\.\.\.|redacted"
 
@@ -106,7 +100,7 @@ _NAME = (
     r"(?:pass(?:w(?:or)?d|phrase|code)|pwd|secret|token|key)"
     r"([A-Za-z0-9_-]{0,24}+)(?:\*\*|[`\"'])?[ \t]{0,3}[:=]=?(?:\*\*)?[ \t]{0,3}[\"'`]?"
 )
-# What tells something about a password or token instead of being one: `token_limit`, `tokenizer`, `passwordPolicy`.
+# Endings of names about a password or token instead of the secret itself: `token_limit`, `tokenizer`, `passwordPolicy`.
 _ABOUT = (
     r"s?[_-]?(?:izer|ization|less|type|count|limit|name|user|id\b|path|file|url|uri|ttl|expir|exp\b|len|max|min|budget|polic|usage"
     r"|used|version|format|algo|hash|field|rotat|reset|manager|hint|store|location|length|strength|rule|owner|scope"
@@ -114,7 +108,7 @@ _ABOUT = (
 )  # fmt: skip
 _VALUE = r"[^\s\"'`,;<>|]{1,128}"
 _HARMLESS = (
-    r"(?:[a-z][a-z0-9+.-]{1,20}://|[/~.]|[$<{\[(*%&@#]"  # addresses, paths, what stands for something
+    r"(?:[a-z][a-z0-9+.-]{1,20}://|[/~.]|[$<{\[(*%&@#]"  # addresses, paths, placeholders
     r"|[0-9]{4}-[0-9]{2}-[0-9]{2}"
     r"|v?[0-9]+(?:\.[0-9]+)*(?:%|\+|[KkMmGg]?[Bb]?|ms|sec|s|min|m|h|hours?|d|days?|w|weeks?|bits?|chars?|x|th|st|nd|rd)\Z"
     r"|[a-z]+[#:][\w.-]+\Z|[\w.+-]+@[\w-]+\.[\w.-]+\Z|[A-Za-z_][\w.]*[(\[]|[a-z]+(?:\.[a-z_]+)+\Z|[\w.-]+\.(?:md|txt|json|ya?ml|toml|env|py|js|ts|go|rs|sh|pem|key|kdbx?)\Z"
@@ -123,8 +117,8 @@ _HARMLESS = (
 )  # fmt: skip
 _SECRET_LENGTH = 6
 
-# Behind these names one word that ends the clause is a value: `password: swordfish`, not `password: ask Alice`. From
-# three characters on, for `token: no` and `password: ok` are answers.
+# After these names a single word at the end of a clause is a value: `password: swordfish`, not `password: ask Alice`.
+# It has at least three characters, because `token: no` and `password: ok` are answers.
 _STATED = (
     r"(?<![A-Za-z])(?:pass(?:w(?:or)?d|phrase|code)|pwd|(?:[a-z]+[_-])?token|[a-z]+[_-]secret)"
     r"(?:\*\*|[`\"'])?[ \t]{0,3}[:=](?:\*\*)?[ \t]{0,3}"
@@ -143,14 +137,15 @@ _MARK = r"[^A-Za-z0-9_./:-]"
 _ODD = r"[^a-z_./:-]"
 _DIGITS = "[0-9]+"
 _LOWER, _UPPER = "[a-z]", "[A-Z]"
+_START = methodcaller("start")
 
 
 def find_secrets(text: str, *, plain_words: bool = False) -> tuple[FoundSecret, ...]:
     """Return what looks like a secret, in the order of the text and without overlaps; of two in one place the first.
 
-    It is meant to be sure rather than complete: hashes, identifiers, paths and words about passwords are left alone.
-    Of more than a thousand of a kind the rest is not looked for. With `plain_words` a word of letters alone
-    is a secret, too, where `Bearer`, `token:` or `password:` stands before it: for what refuses secrets.
+    It prefers certainty to completeness: hashes, identifiers, paths and words about passwords are left out. At most a
+    thousand of a kind are returned. With `plain_words` a word of letters alone is a secret too, if it follows `Bearer`,
+    `token:` or `password:`: for callers that refuse secrets.
     """
     # One byte for each character, which can be searched much faster.
     data = text.encode("ascii", "replace")
@@ -166,7 +161,7 @@ def find_secrets(text: str, *, plain_words: bool = False) -> tuple[FoundSecret, 
 
 
 def mask(text: str) -> str:
-    """Return a text in which each secret is only said to be one: `[API key]`."""
+    """Return a text in which each secret is replaced by its kind: `[API key]`."""
     pieces: list[str] = []
     done = 0
     for found in find_secrets(text):
@@ -188,19 +183,17 @@ def secret_lines(text: str) -> tuple[tuple[int, str], ...]:
 
 
 def _places(data: bytes, needle: bytes) -> Iterator[int]:
-    place = data.find(needle)
-    while place >= 0:
-        yield place
-        place = data.find(needle, place + len(needle))
+    """Return the places of some bytes, one after the other."""
+    # Most texts hold few of them, and to look takes less than to compile a pattern.
+    return map(_START, re.finditer(re.escape(needle), data)) if needle in data else iter(())
 
 
 def _shapes(text: str, data: bytes) -> Iterator[FoundSecret]:
-    """Yield what has the shape of a key that a service gives."""
-    # One byte is found far faster than several: what holds a byte that the text has not cannot begin there.
+    """Yield the texts with the form of a service's key."""
+    # One byte is found far faster than several: a prefix with a byte that is not in the text cannot match.
     missing = frozenset([byte for byte in _BEGIN_BYTES if byte not in data])
-    shared = _shared_begins(data) if len(data) > _LONG_TEXT else None
     for begin, kind, whole in _possible(missing):
-        if begin not in (data if shared is None or begin not in _IN_GROUPS else shared):
+        if begin not in data:
             continue
         count = 0
         for start in _places(data, begin):
@@ -223,26 +216,8 @@ def _shapes(text: str, data: bytes) -> Iterator[FoundSecret]:
 
 @lru_cache(64)
 def _possible(missing: frozenset[int]) -> tuple[tuple[bytes, str, str], ...]:
-    """Return what keys begin with that have none of these bytes; most files of a folder lack the same ones."""
+    """Return the prefixes without any of these bytes, cached: most files of a folder lack the same ones."""
     return tuple([one for one in _BEGINS if missing.isdisjoint(one[0])])
-
-
-def _shared_begins(data: bytes) -> frozenset[bytes]:
-    """Return those of the begins of `_SHARED` that a long text holds."""
-    found: set[bytes] = set()
-    for shared, begins in _SHARED:
-        if data.count(shared) * _RARE > len(data):
-            found.update([begin for begin in begins if begin in data])
-            continue
-        matches = _any_of(begins).finditer
-        for place in _places(data, shared):
-            found.update([match[0] for match in matches(data, max(0, place - _NEAR), place + _NEAR)])
-    return frozenset(found)
-
-
-@cache
-def _any_of(begins: tuple[bytes, ...]) -> re.Pattern[bytes]:
-    return re.compile(b"|".join(map(re.escape, begins)))
 
 
 def _logins(text: str, data: bytes) -> Iterator[FoundSecret]:
@@ -256,17 +231,18 @@ def _logins(text: str, data: bytes) -> Iterator[FoundSecret]:
 
 
 def _named(text: str, lower: bytes) -> Iterator[FoundSecret]:
-    """Yield what is said to be a password, token or key, and looks like one."""
-    if (b":" not in lower and b"=" not in lower) or not any(needle in lower for needle in _NAMES):
+    """Yield the values that are named a password, token or key, and look like one."""
+    if b":" not in lower and b"=" not in lower:
+        return
+    needles = [needle for needle in _NAMES if needle in lower]
+    if not needles:
         return
     name_at, value_at, about = _regex(_NAME, _ANY_CASE).match, _regex(_VALUE).match, _regex(_ABOUT, _ANY_CASE).match
     is_odd = _regex(_ODD).search
-    for needle in _NAMES:
-        if needle not in lower:
-            continue
+    for needle in needles:
         count = end = 0
         for start in _places(lower, needle):
-            # What stands in a value that was looked at was looked at with it.
+            # A name inside a value was checked with that value.
             if start < end:
                 continue
             if needle == b"key" and not lower[max(0, start - 12) : start].rstrip(b"_- ").endswith(_BEFORE_KEY):
@@ -290,7 +266,7 @@ def _named(text: str, lower: bytes) -> Iterator[FoundSecret]:
 
 
 def _plain_words(text: str, lower: bytes) -> Iterator[FoundSecret]:
-    """Yield values of letters alone: behind `token:` and the like where they end a clause, and behind `Bearer`."""
+    """Yield values of letters alone: after `token:` and the like where they end a clause, and after `Bearer`."""
     for match in itertools.islice(_matches_at(text, lower, _STATED, _STATED_NAMES), _MOST):
         if _is_plain_value(match["value"], pin=match[0].lower().startswith(("pass", "pwd"))):
             yield FoundSecret("password or token", match.start("value"), match.end("value"))
@@ -301,11 +277,11 @@ def _plain_words(text: str, lower: bytes) -> Iterator[FoundSecret]:
 
 
 def _matches_at(text: str, lower: bytes, pattern: str, needles: tuple[bytes, ...]) -> Iterator[re.Match[str]]:
-    """Yield the matches of a pattern that holds one of some words, behind at most one other word and a mark.
+    """Yield the matches of a pattern that contains one of some words, after at most one other word and a mark.
 
-    It looks where the words are and nowhere else, which is much faster in a text with few of them.
+    It searches only near the words, which is much faster in a text with few of them.
     """
-    places = sorted([place for needle in needles if needle in lower for place in _places(lower, needle)])
+    places = sorted([place for needle in needles for place in _places(lower, needle)])
     if not places:
         return
     match_at = _regex(pattern, _ANY_CASE).match
@@ -325,7 +301,7 @@ def _matches_at(text: str, lower: bytes, pattern: str, needles: tuple[bytes, ...
 
 
 def _is_plain_value(word: str, *, pin: bool) -> bool:
-    """Tell whether a word may be a secret: it is none that people write about secrets, and no number but a `pin`."""
+    """Return whether a word may be a secret: no word that is used about secrets, and a number only for a `pin`."""
     if word.isdigit():
         return pin
     lower = word.lower().strip("-_")
@@ -339,13 +315,13 @@ def _is_plain_value(word: str, *, pin: bool) -> bool:
 
 
 def _last(word: str) -> str:
-    """Return what stands behind the last separator, "" where there is none: `token:password:…`."""
+    """Return the text after the last separator, "" where there is none: `token:password:…`."""
     place = max(word.rfind(":"), word.rfind("=")) + 1
     return word[place:] if place else ""
 
 
 def _is_value(word: str, *, pin: bool) -> bool:
-    """Tell whether a word behind `password:` is one: machines and careful people put digits or capitals into it."""
+    """Return whether a word after `password:` looks like one: most passwords have digits or capitals."""
     if pin and word.isdigit():
         return 4 <= len(word) <= 12
     if len(word) < _SECRET_LENGTH or not word.isascii():
@@ -362,7 +338,7 @@ def _is_value(word: str, *, pin: bool) -> bool:
 
 
 def _runs(text: str, data: bytes) -> Iterator[FoundSecret]:
-    """Yield long runs of letters and digits that no person writes and that are no path, hash or name."""
+    """Yield long random runs of letters and digits that are not a path, hash or name."""
     shape = data.translate(_RUN_CHARS)
     start = shape.find(_RUN_NEEDLE)
     while start >= 0:
@@ -384,7 +360,7 @@ def _is_random(run: str) -> bool:
         return False
     if max(map(len, strange)) >= _RUN:
         return True
-    # With separators in it, it takes more to tell a key from a path: digits all over it, and parts that are no words.
+    # With separators, more is needed to distinguish a key from a path: digits throughout, and parts that are not words.
     return sum(map(len, strange)) * 2 >= len(run) and len(_regex(_DIGITS).findall(run)) >= 3
 
 
@@ -420,7 +396,7 @@ key kid lan ldap let llm log low max may mcp mfa min mtls n/a new nil nor not no
 own pat pem per pgp pii pin pkce pki pro push put raw ref req run saml sdk see set sha she sms smtp soon ssh ssl sso
 stale sub tba tbc tbd tls too top totp tpm try ttl two url use uuid vpn was way web who why xor xsrf yes yet you zip
 """
-"""Short ones, among them what formats, protocols and services are called."""
+"""Short words, among them names of formats, protocols and services."""
 
 PROSE_WORDS = frozenset(_PROSE.split() + _SHORT_PROSE.split())
-"""Words, in lower case, that people write behind `password:`, `token:` and `Bearer` without telling one."""
+"""Words, in lower case, that people write after `password:`, `token:` and `Bearer` and that are not secrets."""

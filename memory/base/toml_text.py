@@ -1,8 +1,8 @@
 """Reading TOML behind a guard: bounded in size, keys and depth, with the line of every statement.
 
 `tomllib` alone costs the square of a dotted key's length, ends with errors of Python itself for large numbers and deep
-lists, and knows lines only of what does not parse. So one pass over the text finds the statements first, and what is
-beyond the limits never reaches the parser.
+lists, and reports lines only for syntax errors. So one pass over the text finds the statements first, and a text beyond
+the limits never reaches the parser.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memory.errors import ConfigError
-from memory.named_tuple import NamedTuple
+from memory.lazy import NamedTuple
 
-from .limits import MAX_BYTES, MAX_DEPTH
+from .values import MAX_BYTES, MAX_DEPTH
 
 MAX_KEYS = 512
 """Keys and elements of lists in one file."""
 
 _LONGEST = 100
-"""Characters of a value without quotes: a number, a date, a truth value."""
+"""Characters of a value without quotes: a number, a date, a boolean."""
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _PLACE = re.compile(r" \(at line (\d+), column \d+\)| \(at end of document\)")
-# Strings that are never closed reach to the end of what they may hold, so that nothing is read twice.
+# An unclosed string extends as far as it can, so that nothing is read twice.
 _TOKEN = re.compile(
     r'(?P<string>"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+(?:"{3,5}|\\?\Z)'
     r"|'''(?:[^']++|'{1,2}(?!'))*+(?:'{3,5}|\Z)"
@@ -36,25 +36,25 @@ _TOKEN = re.compile(
 )
 
 Path = tuple[str | int, ...]
-"""Where a value is: keys and indexes from the top."""
+"""The place of a value: keys and indexes from the top."""
 
 
 class Toml(NamedTuple):
-    """What a file says, and where."""
+    """The values of a file and their lines."""
 
     values: Mapping[str, Any]
     lines: Mapping[Path, int]
 
     def line_of(self, *path: str | int) -> int:
-        """Return the line (from 1) on which the statement begins that sets a value, or what it would be in.
+        """Return the first line (from 1) of the statement that sets a value, or the table around it.
 
-        1 where nothing of the path is set.
+        1 where no part of the path is set.
         """
         return next((self.lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self.lines), 1)
 
 
 def read_toml(data: bytes, file: str, *, code: str = "typed.toml", times: int = 1) -> Toml:
-    """Return what a file says; ConfigError of `code` with `file` and `line` for what is no TOML or beyond the limits.
+    """Return the values of a file; ConfigError `code` with `file` and `line` where it is not TOML or beyond the limits.
 
     The limits are `MAX_BYTES`, `MAX_KEYS` and `MAX_DEPTH`, the first two `times` as much for files that list many
     things.
@@ -94,7 +94,7 @@ def config_error(code: str, message: str, file: str, line: int, hint: str = "") 
 
 
 class _Beyond(Exception):
-    """The guard stops at a line."""
+    """Raised where the text is beyond a limit, with the line."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message)
@@ -109,7 +109,7 @@ class _Token(NamedTuple):
 
 
 class _Scan:
-    """Finds where each value of a text is set, in one pass; raises _Beyond. It need not be TOML."""
+    """Finds the line of each value of a text, in one pass; raises _Beyond. The text need not be valid TOML."""
 
     def __init__(self, text: str, most: int) -> None:
         self.lines: dict[Path, int] = {}
@@ -149,7 +149,7 @@ class _Scan:
         self._table = path
 
     def _statement(self, first: _Token) -> None:
-        """Read `key = value`, which may go on over many lines."""
+        """Read `key = value`, which may span many lines."""
         path, around = self._table, 0
         token: _Token | None = first
         while token is not None and token.text not in ("=", "\n"):
@@ -162,20 +162,23 @@ class _Scan:
         self._more(first.line)
         if token is None or token.text == "\n":
             return
-        depth = dotted = 0
+        opened = ""  # The brackets around, the innermost last.
+        dotted, in_key = 0, False
         for token in self._tokens:
-            dotted = dotted + 1 if token.text == "." else dotted
             match token.text:
                 case "[" | "{":
-                    depth += 1
+                    opened += token.text
+                    in_key = token.text == "{"
                 case "]" | "}":
-                    depth -= 1
+                    opened = opened[:-1]
+                case "." if in_key:  # A dot elsewhere belongs to a number or a time.
+                    dotted += 1
                 case "," | "=":
                     self._more(token.line)
-                    dotted = 0
-                case "\n" if depth <= 0:
+                    dotted, in_key = 0, token.text == "," and opened.endswith("{")
+                case "\n" if not opened:
                     return
-            self._deep(around + depth + dotted, token.line)
+            self._deep(around + len(opened) + dotted, token.line)
             if token.kind == "bare" and len(token.text) > _LONGEST:
                 raise _Beyond(f"a value of more than {_LONGEST} characters without quotes", token.line)
 
@@ -201,7 +204,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _plain(token: _Token) -> str:
-    """Return a key as it counts: without quotes, with what its escapes mean."""
+    """Return a key without quotes and with its escapes decoded."""
     import tomllib
 
     if token.kind == "bare":
@@ -215,7 +218,7 @@ def _plain(token: _Token) -> str:
 
 
 def _numbers(values: object, path: Path = ()) -> Iterator[tuple[Path, int]]:
-    """Yield every whole number and where it is; the guard has bounded how deep."""
+    """Yield every integer and its path; the guard has already limited the depth."""
     if isinstance(values, Mapping):
         for key, value in values.items():
             yield from _numbers(value, (*path, key))

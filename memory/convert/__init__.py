@@ -1,4 +1,4 @@
-"""Conversion between memory systems, and from the files of other tools, with a report of what has no home."""
+"""Conversion between memory systems, and from the files of other tools, with a report of what cannot be converted."""
 
 from __future__ import annotations
 

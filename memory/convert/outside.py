@@ -1,4 +1,4 @@
-"""Files of other tools, read within bounds: no links, no giants, errors with file and line."""
+"""Files of other tools, read within limits: no links, no huge files, errors with file and line."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from memory.document.front_matter import FrontMatter
 from memory.errors import UsageError
 
 LARGEST = 64_000_000
-"""Bytes of a file that is read."""
+"""Maximum bytes of a file."""
 MOST_FILES = 100_000
-"""Files of a folder that are read."""
+"""Maximum files of a folder."""
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file; UsageError `convert.unreadable` for what is none, is too large, or is no UTF-8."""
+    """Return the text of a file; UsageError `convert.unreadable` if it is no file, is too large, or is no UTF-8."""
     try:
         opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
@@ -50,7 +50,7 @@ def _unreadable(path: Path, why: str) -> UsageError:
 
 
 def read_json(path: Path) -> Any:
-    """Return what a JSON file holds; UsageError `convert.unreadable` with file and line where it holds none."""
+    """Return the content of a JSON file; UsageError `convert.unreadable` with file and line if it is invalid."""
     text = read_text(path)
     try:
         return json.loads(text)
@@ -61,7 +61,7 @@ def read_json(path: Path) -> Any:
 
 
 def markdown_files(folder: Path) -> Iterator[Path]:
-    """Yield the Markdown files beneath a folder in the order of their paths; hidden ones and links are left out."""
+    """Yield the Markdown files below a folder in the order of their paths; hidden ones and links are left out."""
     if not os.path.isdir(folder):
         raise _unreadable(folder, "it is no folder")
     found = []
@@ -77,7 +77,7 @@ def markdown_files(folder: Path) -> Iterator[Path]:
 
 
 class MarkdownFile(NamedTuple):
-    """A Markdown file: its front matter, what stands below, and how many lines the front matter takes."""
+    """A Markdown file: its front matter, the text below, and the number of lines of the front matter."""
 
     front: FrontMatter
     body: str
@@ -108,7 +108,7 @@ def texts(value: object) -> tuple[str, ...]:
 
 
 def rest_of(values: Mapping[str, object], known: Collection[str]) -> dict[str, str]:
-    """Return the values that nothing reads, as texts; empty ones and what is false are left out."""
+    """Return the values that no reader uses, as texts; empty and false ones are left out."""
     empty: tuple[object, ...] = (None, "", False, [], {})
     return {key: one_line(one) for key, one in values.items() if key not in known and one not in empty}
 

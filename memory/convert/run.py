@@ -1,4 +1,4 @@
-"""One conversion: read there, write here, and account for every entry and field."""
+"""One conversion: read the source, write the target, and account for every entry and field."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConversionReport:
-    """What became of every entry: `read` is `converted` and those skipped; `losses` are fields without a home."""
+    """What became of the entries: `read` is `converted` plus those skipped; `losses` are fields without equivalent."""
 
     source: str
     target: str
@@ -57,7 +57,7 @@ def convert(
     into: str = "",
     dry_run: bool = False,
 ) -> ConversionReport:
-    """Convert the entries of a source into a memory system of the workspace; nothing in the source changes.
+    """Convert the entries of a source into a memory system of the workspace; the source is not changed.
 
     `source` is the name of a system, `SYSTEM:DIR` for that of another workspace (`open_workspace` opens it), or
     `FORMAT:PATH` for files of another tool. `target` is the name of a system, `into` a place in it. UsageError
@@ -104,7 +104,7 @@ def _target(workspace: Workspace, name: str) -> Guarded:
     known = [one.name for one in registered()]
     if name not in known:
         raise UsageError("convert.target", f"{name[:60]!r} is no memory system", f"use one of {', '.join(known)}")
-    # Facts need no setting up: the first one makes the file.
+    # Facts need no setup: the first one creates the file.
     if name != "facts" and name not in workspace.present():
         raise UsageError("convert.absent", f"this workspace holds no {name}", _MADE_BY.get(name, "make it first"))
     return Guarded(workspace, name)

@@ -1,7 +1,7 @@
-"""Curated memory: one Markdown file a memory, each write decided by a controller and recorded before a file changes.
+"""Curated memory: one Markdown file per memory; a controller decides each write and records it before files change.
 
-`places` says where memories are, `files` how one is written, `control` decides and applies, `index` holds the
-databases, `recall` finds and packs, `operations` is the one list of what faces offer. Follows seed 001.
+`stores` knows the folders of memories, `files` reads and writes one file, `control` decides and applies, `index` holds
+the databases, `recall` finds and packs, `operations` is the one list of what faces offer.
 """
 
 from __future__ import annotations

@@ -1,35 +1,38 @@
-"""The curated memory that one can see from a folder: the person's side, and that of the workspace around it."""
+"""The curated memory visible from a folder: the person's side, and that of the workspace around it."""
 
 from __future__ import annotations
 
 import os
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from memory.errors import AmbiguousError, MemdeckError, NotFoundError, UsageError
+from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError, UsageError, no_room
+from memory.lazy import TYPE_CHECKING
 
+from .files.listing import read_first
 from .files.names import fault_of, spellings
-from .model import Invalid, Memory, Root
-from .places.roots import agent_root, agents_in, check_selector, global_root, workspace_root
-from .places.settings import CuratedSettings, read_settings
-from .shadowing import winners
+from .index.entries import invalid_files, memories
+from .index.records import UNAVAILABLE
+from .model import Invalid, Memory, Root, winners
+from .settings import CuratedSettings, read_settings
 from .sides import Side
+from .stores import GLOBAL_FOLDER, agent_root, agents_in, check_selector, global_root, root_of, workspace_root
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import sqlite3
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
     from memory.storage import Store
 
-    from .control.tiebreak import Tiebreaker
     from .models import Model
 
 
 class Curated:
-    """All memories in reach: `workspace` is the store of `.agh`, `person` that of `$AGH_HOME`; None for none.
+    """All memories in reach: `workspace` is the store of `.agh`, `person` that of `$AGH_HOME`; each may be None.
 
-    `tiebreaker` is asked where the rules of the controller leave it open; None for nobody. `models` are those that
-    write for other parts, by the name of the part: `dream`, `extractor`.
+    `tiebreaker` is asked where the rules of the controller leave the choice open; None for no one to ask. `models` are
+    those that write for other parts, by the name of the part: `dream`, `extractor`.
     """
 
     def __init__(
@@ -39,15 +42,15 @@ class Curated:
         *,
         state_home: Path | None,
         home: Path | None = None,
-        tiebreaker: Tiebreaker | None = None,
+        tiebreaker: Model | None = None,
     ) -> None:
-        """Keep where things are; nothing is read yet."""
+        """Keep the stores; nothing is read yet."""
         self.tiebreaker = tiebreaker
         self.models: dict[str, Model] = {}
         self.sides: dict[str, Side] = {}
         if person is not None:
-            self.sides["global"] = Side("global", person, state_home, home)
-        # A workspace in the person's home folder would have the person's own memories for its own.
+            self.sides["global"] = Side("global", person, state_home, home, self._global_folder)
+        # A workspace in the person's home folder would otherwise have the person's own memories as its own.
         own = None if person is None else os.path.realpath(person.root)
         if workspace is not None and os.path.realpath(workspace.root) != own:
             self.sides["workspace"] = Side("workspace", workspace, state_home, home)
@@ -75,99 +78,114 @@ class Curated:
             )
         return side
 
+    @property
+    def home(self) -> Side:
+        """The side that keeps what belongs to no folder: the workspace where it has an identity, else the person."""
+        if "workspace" in self.sides and (self.workspace_id() or "global" not in self.sides):
+            return self.sides["workspace"]
+        return self.sides["global"]
+
+    def sides_of(self, scope: str | None) -> list[Side]:
+        """Return the side of a scope, or all without one: the person's first."""
+        return list(self.sides.values()) if scope is None else [self.side_of(self.root(scope))]
+
     def workspace_id(self) -> str:
         """Return the ULID of the workspace, empty where there is none."""
         side = self.sides.get("workspace")
         return "" if side is None else side.workspace_id
+
+    def finish_interrupted(self, now: datetime) -> None:
+        """Finish the changes, decisions and dreams that a crash interrupted, unless another process is at work.
+
+        The new place of a moved workspace is recorded.
+        """
+        for side in self.sides.values():
+            side.store.recover()
+            side.follow_move(now)
+            if side.records.look(_waits, False):
+                # Most processes find nothing to finish, and avoid the imports.
+                from .control.carry_out import replay
+                from .dreaming.runs import settle
+
+                try:
+                    replay(side, now)
+                    settle(side, now)
+                except MemdeckError as error:
+                    # On a full disk it waits: reading goes on, and a write reports its own error.
+                    if error.code != UNAVAILABLE and not no_room(error):
+                        raise
 
     # -- folders ------------------------------------------------------------------------------------------------------
 
     def root(self, scope: str, agent: str | None = None, tier: str | None = None) -> Root:
         """Return the folder of a scope; UsageError `memory.scope.*`."""
         tier = check_selector(scope, agent, tier)
-        if scope == "global":
-            root = global_root(self.settings["global_dir"] or "memory")
-        elif scope == "workspace":
-            root = workspace_root()
-        else:
-            assert agent is not None
-            assert tier is not None
-            root = agent_root(agent, tier)
+        root = root_of(scope, agent, tier, self._global_folder)
         self.side_of(root)
         return root
 
+    def _global_folder(self) -> str:
+        folder: str = self.settings["global_dir"]
+        return folder or GLOBAL_FOLDER
+
     def visible(self, agent: str | None = None, tier: str | None = None) -> tuple[Root, ...]:
-        """Return the folders that one sees, from broad to specific: global, workspace, and those of one agent."""
-        roots = [global_root(self.settings["global_dir"] or "memory"), workspace_root()]
+        """Return the visible folders, from broad to specific: global, workspace, and those of one agent."""
+        roots = [global_root(self._global_folder()), workspace_root()]
         if agent:
             tiers = ("global", "workspace") if tier in (None, "workspace") else ("global",)
             roots += [agent_root(agent, one) for one in tiers]
         return tuple(root for root in roots if root.side in self.sides)
 
     def all_roots(self) -> tuple[Root, ...]:
-        """Return all folders of memories, those of every agent too."""
+        """Return all folders of memories, including those of every agent."""
         roots = list(self.visible())
         for name, side in self.sides.items():
             roots += [agent_root(agent, name) for agent in agents_in(side.store.root)]
         return tuple(sorted(roots, key=lambda root: (root.depth, root.agent or "")))
 
     def chosen(self, scope: str | None, agent: str | None, tier: str | None) -> tuple[Root, ...]:
-        """Return the folders that a choice means: one scope, or all that one sees without one."""
+        """Return the folders of a choice: those of one scope, or all visible ones without a scope."""
         tier = check_selector(scope, agent, tier)
         return self.visible(agent, tier) if scope is None else (self.root(scope, agent, tier),)
 
+    def by_side(self, roots: Sequence[Root]) -> Iterator[tuple[Side, list[Root]]]:
+        """Yield each side that has some of the folders, with those that it has."""
+        for name, side in self.sides.items():
+            mine = [root for root in roots if root.side == name]
+            if mine:
+                yield side, mine
+
     def existing(self, roots: Sequence[Root]) -> tuple[Root, ...]:
-        """Return those of some folders that are there: others hold nothing, and no catalogue is opened for them."""
+        """Return those of some folders that exist: others hold nothing, and no catalogue is opened for them."""
         return tuple(root for root in roots if os.path.isdir(f"{self.side_of(root).store.root}/{root.folder}"))
 
     # -- memories -----------------------------------------------------------------------------------------------------
 
     def memories(self, roots: Sequence[Root]) -> list[Memory]:
         """Return the memories of some folders, the deepest folder first, then the newest."""
-        from .index.entries import memories
-
         found: list[Memory] = []
-        for name, side in self.sides.items():
-            mine = [root for root in roots if root.side == name]
-            if mine:
-                found += side.catalog.read(mine, lambda db, mine=mine: memories(db, mine))  # type: ignore[misc]
+        for side, mine in self.by_side(roots):
+            found += side.catalog.read(mine, partial(memories, roots=mine))
         return sorted(found, key=lambda memory: (-memory.root.depth, memory.root.agent or "", -memory.mtime_ns))
 
     def invalid(self, roots: Sequence[Root]) -> list[Invalid]:
-        """Return the files of some folders that are no memories, with the reason."""
-        from .index.entries import invalid_files
-
+        """Return the files of some folders that are not memories, with the reason."""
         found: list[Invalid] = []
-        for name, side in self.sides.items():
-            mine = [root for root in roots if root.side == name]
-            if mine:
-                found += side.catalog.read(mine, lambda db, mine=mine: invalid_files(db, mine))  # type: ignore[misc]
+        for side, mine in self.by_side(roots):
+            found += side.catalog.read(mine, partial(invalid_files, roots=mine))
         return found
 
     def find(self, name: str, scope: str | None = None, agent: str | None = None, tier: str | None = None) -> Memory:
-        """Return the one memory of a name in the scope named, or in all that one sees.
+        """Return the one memory of a name in the given scope, or among all visible folders.
 
         NotFoundError `memory.not_found`, AmbiguousError `memory.scope.ambiguous` with the list, RefusedError
-        `memory.file_invalid` for a file that is none.
+        `memory.file_invalid` for a file that is not a memory.
         """
-        from memory.errors import RefusedError
-
-        from .files.listing import read_file
-
-        found: list[Memory] = []
-        bad: list[Invalid] = []
-        if "/" not in name and "\0" not in name and "\\" not in name:
-            for root in self.chosen(scope, agent, tier):
-                for spelling in spellings(name):
-                    if fault_of(spelling) is not None:
-                        continue
-                    one = read_file(self.side_of(root).store, root, spelling)
-                    if isinstance(one, Memory):
-                        found.append(one)
-                        break
-                    if isinstance(one, Invalid):
-                        bad.append(one)
-                        break
+        roots = () if any(mark in name for mark in "/\\\0") else self.chosen(scope, agent, tier)
+        names = [one for one in spellings(name) if fault_of(one) is None]
+        seen = [read_first(self.side_of(root).store, root, names) for root in roots]
+        found = [one for one in seen if isinstance(one, Memory)]
+        bad = [one for one in seen if isinstance(one, Invalid)]
         if not found and bad:
             raise RefusedError(
                 "memory.file_invalid",
@@ -187,14 +205,26 @@ class Curated:
         return found[0]
 
     def shadowed(self, memories: Sequence[Memory]) -> dict[str, Memory]:
-        """Return the memories that a deeper one of the same type and slug hides: their key → the one that counts."""
+        """Return the memories hidden by a deeper one of the same type and slug: their key → the one that counts."""
         keyed = [((memory.header.type, memory.slug), memory) for memory in memories]
         counting = winners(keyed, lambda memory: memory.root.depth)
-        return {
-            f"{memory.root.side}:{memory.id}": counting[key] for key, memory in keyed if counting[key] is not memory
-        }
+        return {memory.key: counting[key] for key, memory in keyed if counting[key] is not memory}
+
+    def count_recalls(self) -> None:
+        """Count the recalls that wait in the queues of the sides."""
+        for side in self.sides.values():
+            side.records.queue.count()
 
     def refuse_disabled(self) -> None:
         """Raise MemdeckError `memory.disabled` where the settings switch memory off."""
         if not self.settings["enabled"]:
             raise MemdeckError("memory.disabled", "memory is switched off", "set memory.enabled in config.toml")
+
+
+def _waits(db: sqlite3.Connection) -> bool:
+    """Return whether a decision was not carried out, or a dream was not ended."""
+    (found,) = db.execute(
+        "SELECT EXISTS (SELECT 1 FROM memory_decisions WHERE applied_at IS NULL AND abandoned IS NULL)"
+        " OR EXISTS (SELECT 1 FROM memory_consolidations WHERE status = 'running')"
+    ).fetchone()
+    return bool(found)

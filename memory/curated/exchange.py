@@ -1,4 +1,4 @@
-"""Curated memories on their way from and to other memories; every one that comes passes the controller."""
+"""Conversion of curated memories from and to other memories; every incoming memory passes the controller."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from memory.base.items import Committed, Item, Loss, Skipped, Taken
 from memory.document.item_block import body_of, item_of_block
 from memory.errors import MemdeckError, UsageError
 
-from .control.apply import Proposed, propose
-from .control.candidate import Candidate
+from .control.candidate import LONGEST, Candidate, first_line
+from .control.propose import Proposed, propose
 from .control.rules import COLLISION
 from .curated import Curated
-from .files.names import LONGEST, filename, slug
+from .files.names import LONGEST as LONGEST_SLUG
+from .files.names import filename, slug
 from .model import SCOPES, TYPES, Header, Invalid, Memory, Root
 
 _TYPES = {"contact": "user", "task": "project", "next-step": "project", "decision": "project"}
 _HEADER = ("description", "type", "scope", "agent", "tier")
-"""Fields that the header of a memory holds."""
-_LONGEST = 160
+"""The fields of a memory's header."""
 _LEFT = ("reject", "noop")
 _MOST_NUMBERS = 10_000
 
 
 def items_of(memories: Sequence[Memory], invalid: Sequence[Invalid], folder: str) -> Iterator[Item | Skipped]:
-    """Yield memories as items; files that are none are skipped with their reason."""
+    """Yield memories as items; files that are not memories are yielded as skipped with their reason."""
     for one in memories:
         header = one.header
         where = f"{folder}/{one.root.folder}/{one.filename}"
@@ -45,10 +45,10 @@ def items_of(memories: Sequence[Memory], invalid: Sequence[Invalid], folder: str
 
 
 def take(curated: Curated, items: Sequence[Item], place: str, *, actor: str, now: datetime) -> Taken:
-    """Return what becomes of items as memories of a scope (default: the workspace), each decided by the controller.
+    """Convert items to memories of a scope (default: the workspace), each decided by the controller.
 
-    What the controller rejects or knows already is skipped with its reason. No memory that is there is changed: where
-    another one has the name of an item, its name gets a number.
+    What the controller rejects or knows already is skipped with its reason. No existing memory is changed: where
+    another memory has the name of an item, a number is appended to the item's name.
     """
     scope = place or "workspace"
     if scope not in SCOPES or scope == "agent":
@@ -85,17 +85,18 @@ def take(curated: Curated, items: Sequence[Item], place: str, *, actor: str, now
 
 
 def _planned(curated: Curated, candidate: Candidate, files: set[str], actor: str, now: datetime) -> Candidate | str:
-    """Return a candidate under a name that is free, or why it does not come along; `files` are those that others of
-    the same conversion get.
+    """Return a candidate under a free name, or why it is skipped.
+
+    `files` are the file names of the other items of the same conversion.
     """
     assert candidate.header is not None
     header = candidate.header
     stem = slug(header.name)
     for number in range(1, _MOST_NUMBERS):
         if number > 1:
-            # The number counts in the name of the file also where that holds the beginning of the name only.
+            # The number must stay in the file name even where that holds only the beginning of the name.
             ending = f"-{number}"
-            name = f"{header.type}_{stem[: LONGEST - len(ending)]}{ending}.md"
+            name = f"{header.type}_{stem[: LONGEST_SLUG - len(ending)]}{ending}.md"
             candidate = replace(
                 candidate,
                 header=header._replace(name=f"{header.name} ({number})"),
@@ -119,7 +120,7 @@ def _planned(curated: Curated, candidate: Candidate, files: set[str], actor: str
 def _proposed(
     curated: Curated, candidate: Candidate, actor: str, now: datetime, *, dry_run: bool = False
 ) -> Proposed | str:
-    """Return what the controller made of a candidate, or why it takes none of that kind."""
+    """Return the result of proposing a candidate, or the message of the error."""
     try:
         return propose(curated, candidate, actor=actor, now=now, dry_run=dry_run)
     except MemdeckError as error:
@@ -131,14 +132,10 @@ def _candidate(root: Root, item: Item) -> Candidate:
     kind = kind if kind in TYPES else _TYPES.get(item.kind, "reference")
     rest = {key: value for key, value in item.fields.items() if key not in _HEADER or item.kind != "memory"}
     plain = item.kind in ("memory", "note", "fact") and not rest and not item.tags
-    # A text has to be there: two memories with the same body are one to the controller, whatever their names.
+    # A memory needs a body: two with the same body are one to the controller, whatever their names.
     text = item.text or item.title
     kept = Item(item.kind, item.title, text, item.where, item.created, item.tags, rest)
     content = text if plain else body_of(kept)
-    description = item.fields.get("description") or _first_line(item.text) or item.title[:_LONGEST]
+    description = item.fields.get("description") or first_line(item.text) or item.title[:LONGEST]
     header = Header(item.title, description, kind, root.scope, root.agent, root.tier)
     return Candidate(root, "cli", header, content, only_new=True)
-
-
-def _first_line(text: str) -> str:
-    return next((" ".join(line.split())[:_LONGEST] for line in text.splitlines() if line.strip()), "")

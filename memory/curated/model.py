@@ -1,30 +1,35 @@
-"""The values of curated memory: headers, folders of memories, memories, and files that are none."""
+"""The values of curated memory: headers, folders of memories, memories, files that are not memories, and shadowing."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
 
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias, TypeVar
+
+    T = TypeVar("T")
 
 TYPES = ("user", "feedback", "project", "reference")
 """The closed list of types."""
 SCOPES = ("global", "workspace", "agent")
 TIERS = ("workspace", "global")
 ORIGINS = ("cli", "http", "uds", "tool", "extractor", "dreaming", "file", "provider")
-"""Who may propose a memory."""
+"""The sources that may propose a memory."""
 AUTONOMOUS = ("extractor", "dreaming", "provider")
 """Origins without a person behind them."""
 DEFAULT_SCOPE = {"user": "global", "feedback": "global", "project": "workspace", "reference": "workspace"}
-"""The scope of a write that names none."""
+"""The scope of a write that names none, by type; never `agent`."""
 INDEX = "MEMORY.md"
 SYSTEM = "_system"
 INBOX = "_inbox"
 
-Json = dict[str, Any]
+Json: TypeAlias = "dict[str, Any]"
 
 
 class Provenance(NamedTuple):
-    """Where a memory comes from; times are texts as in the file, None for what is not said."""
+    """The origin of a memory; times are texts as in the file, None where missing."""
 
     source_actor: str | None = None
     source_sessions: tuple[str, ...] = ()
@@ -35,7 +40,7 @@ class Provenance(NamedTuple):
 
 
 class Header(NamedTuple):
-    """What the front matter of a memory says."""
+    """The front matter of a memory."""
 
     name: str
     description: str
@@ -66,7 +71,7 @@ class Header(NamedTuple):
         }
 
     def same(self, other: Header) -> bool:
-        """Tell whether two headers say the same about the memory, whenever and by whomever they were written."""
+        """Return whether two headers are equal, ignoring who wrote them and when."""
         return (
             (self.name, self.description, self.type, self.scope, self.agent, self.agent_tier)
             == (other.name, other.description, other.type, other.scope, other.agent, other.agent_tier)
@@ -89,22 +94,17 @@ class Root(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What names it in the databases of its side."""
+        """The key of the folder in the databases of its side."""
         return self.scope if self.scope != "agent" else f"agent:{self.tier}:{self.agent}"
 
     @property
     def label(self) -> str:
-        """The scope as people read it, with the tier of an agent's."""
+        """The scope for people to read, with the tier of an agent's folder."""
         return self.scope if self.scope != "agent" else f"agent/{self.tier}"
 
     def json(self) -> Json:
         """Return it as a selector for programs."""
         return {"scope": self.scope, "agent_name": self.agent, "agent_tier": self.tier}
-
-
-def slug_of_file(name: str, kind: str) -> str:
-    """Return what identifies a file beside its type: its name without ending and leading type, with hyphens."""
-    return name.removesuffix(".md").removeprefix(f"{kind}_").replace("_", "-").lower()
 
 
 def changed_at(mtime_ns: int, updated_at: str | None) -> float:
@@ -119,7 +119,7 @@ def changed_at(mtime_ns: int, updated_at: str | None) -> float:
 
 
 class Memory(NamedTuple):
-    """One memory as its file says; `hash` is the SHA-256 of the file's bytes, `mtime_ns` its time."""
+    """One memory as read from its file; `hash` is the SHA-256 of the file's bytes, `mtime_ns` its time."""
 
     root: Root
     filename: str
@@ -130,25 +130,30 @@ class Memory(NamedTuple):
 
     @property
     def slug(self) -> str:
-        """The name of the file without its type and ending; what identifies it together with the type."""
-        return slug_of_file(self.filename, self.header.type)
+        """The file name without type and ending, with hyphens; it identifies the memory together with the type."""
+        return self.filename.removesuffix(".md").removeprefix(f"{self.header.type}_").replace("_", "-").lower()
 
     @property
     def changed(self) -> float:
-        """When it was changed last, in seconds: as the header says, or its file where that is older.
+        """When it was last changed, in seconds: the time in the header, or the file's where that is older.
 
-        A copy of a repository has new files of old memories.
+        In a copy of a repository, old memories are in new files.
         """
         return changed_at(self.mtime_ns, self.header.provenance.updated_at)
 
     @property
     def id(self) -> str:
-        """What names it among all memories of its side."""
+        """The id of the memory within its side."""
         return f"{self.root.key}/{self.filename}"
+
+    @property
+    def key(self) -> str:
+        """The key of the memory, unique among those of both sides."""
+        return f"{self.root.side}:{self.id}"
 
 
 class Invalid(NamedTuple):
-    """A file that is no memory: why, and on which line (from 1; 0 for the file as a whole)."""
+    """A file that is not a memory: why, and on which line (from 1; 0 for the file as a whole)."""
 
     root: Root
     filename: str
@@ -165,3 +170,16 @@ class Invalid(NamedTuple):
         return {
             "filename": self.filename, **self.root.json(), "line": self.line, "code": self.code, "reason": self.reason
         }  # fmt: skip
+
+
+def winners(found: Iterable[tuple[tuple[str, str], T]], depth: Callable[[T], int]) -> dict[tuple[str, str], T]:
+    """Return the one that counts for each type and slug: the deepest, and of equally deep ones the first.
+
+    It hides the others.
+    """
+    counting: dict[tuple[str, str], T] = {}
+    for key, one in found:
+        best = counting.get(key)
+        if best is None or depth(one) > depth(best):
+            counting[key] = one
+    return counting

@@ -2,39 +2,69 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from memory.base.json_objects import read_object
+from memory.base.retry import retry
 from memory.errors import MemdeckError
+from memory.lazy import TYPE_CHECKING
 
 from .files.listing import digest
+from .identity import NOTES, ROOTS, Claim, claim, make_identity, read_identity
 from .index.catalog import Catalog
 from .index.records import Records
-from .places.identity import NOTES, ROOTS, Claim, claim, make_identity, read_identity
+from .stores import GLOBAL_FOLDER, root_of
 
 if TYPE_CHECKING:
-    from memory.curated.model import Root
+    from collections.abc import Callable
+
+    from memory.curated.model import Json, Root
     from memory.storage import Store
-    from memory.storage.places import StateFolder
-    from memory.storage.record import PrivateRecord
+    from memory.storage.own_folders import StateFolder
+    from memory.storage.private.record import PrivateRecord
+    from memory.storage.transaction import Transaction
 
 _NAMELESS = "nameless"
-"""What the catalogue of a workspace without an identity is called."""
+"""The name of the catalogue of a workspace without an identity."""
 _FOLDERS = ("memory", "agents")
 
 
-class Side:
-    """One store with its databases; those of a workspace are found by its ULID, wherever the folder is now."""
+def archive(transaction: Transaction, source: str, target: str) -> bool:
+    """Move a file; return False where it is missing, and where the target has other content: then both stay."""
+    stored, there = transaction.read(source).base, transaction.read(target).base
+    if stored is None or there not in (None, stored):
+        return False
+    if there is None:
+        transaction.move(source, target, base=stored)
+    else:
+        transaction.remove(source, base=stored)
+    return True
 
-    def __init__(self, name: str, store: Store, state_home: Path | None, person: Path | None) -> None:
-        """Keep where things are; nothing is read yet. Without `state_home` the databases live in memory."""
+
+class Side:
+    """One store with its databases; a workspace's databases are found by its ULID, wherever its folder is now."""
+
+    def __init__(
+        self,
+        name: str,
+        store: Store,
+        state_home: Path | None,
+        person: Path | None,
+        global_folder: Callable[[], str] = lambda: GLOBAL_FOLDER,
+    ) -> None:
+        """Keep the places; nothing is read yet. Without `state_home` the databases are in memory.
+
+        `global_folder` returns the folder of the global scope, beneath the store's root.
+        """
         self.name = name
         self.store = store
         self._state_home = state_home
         self._person = person
+        self._global_folder = global_folder
         self._claimed: tuple[Claim, bytes | None] | None = None
         self._folder: StateFolder | None = None
         self._open: tuple[str, Records, Catalog] | None = None
@@ -48,6 +78,10 @@ class Side:
         found = read_identity(self.store)
         return "" if found is None else found.workspace_id
 
+    def root(self, scope: str, agent: str | None = None, tier: str | None = None) -> Root:
+        """Return the folder of a scope of this side, that of an agent where one is named."""
+        return root_of(scope, agent, tier, self._global_folder)
+
     @property
     def records(self) -> Records:
         """The decisions, events and signals."""
@@ -55,12 +89,12 @@ class Side:
 
     @property
     def catalog(self) -> Catalog:
-        """What the files say."""
+        """The catalogue of the files."""
         return self._databases()[2]
 
     @property
     def claim(self) -> Claim:
-        """Which database is that of this folder, where it was before, and which copies of it exist."""
+        """The claim of this folder on its database, its previous path, and existing copies of it."""
         self._databases()
         return Claim("", None, ()) if self._claimed is None else self._claimed[0]
 
@@ -72,15 +106,48 @@ class Side:
             opened[2].close()
 
     def digest(self, root: Root, index: bytes) -> str:
-        """Return the SHA-256 of the index of a folder in hex; that of the last bytes is remembered."""
+        """Return the SHA-256 (hex) of the index of a folder; the one of the last bytes is cached."""
         known = self._indexes.get(root.key)
         if known is None or known[0] is not index:
             known = self._indexes[root.key] = index, digest(index)
         return known[1]
 
+    def note(self, name: str) -> Json:
+        """Return the JSON object in a small private file beside the databases; empty where there is none."""
+        record = self.record(name)
+        return {} if record is None else read_object(record.read().base)
+
+    def change_note(self, name: str, change: Callable[[Json], Json], *, command: str, now: datetime) -> bool:
+        """Replace that object by the result of `change`; return False where nothing outlives the process."""
+        record = self.record(name)
+        if record is not None:
+            record.update(
+                lambda data: json.dumps(change(read_object(data)), ensure_ascii=False).encode("utf-8", "replace"),
+                command=command,
+                now=now,
+            )
+        return record is not None
+
+    def change(
+        self, command: str, plan: Callable[[Transaction], str], *, actor: str, now: datetime, recorded: bool = False
+    ) -> bool:
+        """Commit what `plan` prepares, with the summary that it returns; return False for an empty one: nothing to do.
+
+        It is prepared again while other programs write at the same moment.
+        """
+
+        def attempt() -> bool:
+            with self.store.transaction(command, actor=actor, now=now, recorded=recorded) as transaction:
+                summary = plan(transaction)
+                if summary:
+                    transaction.commit(summary)
+                return bool(summary)
+
+        return retry(attempt)
+
     def record(self, name: str) -> PrivateRecord | None:
         """Return a small private file of this side, beside its databases; None where nothing outlives the process."""
-        from memory.storage.record import PrivateRecord
+        from memory.storage.private.record import PrivateRecord
 
         self._databases()
         if self._folder is None:
@@ -101,15 +168,15 @@ class Side:
         self._keep_claim(now)
 
     def follow_move(self, now: datetime) -> None:
-        """Note that the folder was moved, before a copy of it can be taken for the one that was."""
+        """Record that the folder was moved, before a copy of it can be taken for the original."""
         if self.claim.moved_from is not None:
             self._keep_claim(now)
 
     def _keep_claim(self, now: datetime) -> None:
-        """Write down which databases are those of this folder, where that is not known yet."""
+        """Write the claim of this folder on its databases, where it is new."""
         if self._claimed is None or self._claimed[1] is None or self._folder is None:
             return
-        from memory.storage.record import PrivateRecord
+        from memory.storage.private.record import PrivateRecord
 
         claimed, data = self._claimed
         written = data or b""
@@ -140,16 +207,16 @@ class Side:
         return self._open
 
     def _nameless(self) -> tuple[StateFolder | None, str]:
-        """Return where the catalogue of a workspace is that has no identity yet: by the path of the workspace.
+        """Return the place of the catalogue of a workspace without an identity: found by the path of the workspace.
 
-        Nowhere without files, of which nothing has to be remembered.
+        None where there are no files, because then nothing has to be stored.
         """
         if self._state_home is None or not any(os.path.isdir(self.store.root / name) for name in _FOLDERS):
             return None, ""
         return self._state_folder(None), _NAMELESS
 
     def _state_folder(self, name: str | None) -> StateFolder:
-        from memory.storage.places import StateFolder
+        from memory.storage.own_folders import StateFolder
 
         assert self._state_home is not None
         around = self.store.root if self.name == "global" else self.store.root.parent

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .fields import Bullet, Field, FieldValues
-    from .model import Document, parse
-    from .nodes import Block, Entry, Section
+    from typing import Any
 
-__all__ = ["Block", "Bullet", "Document", "Entry", "Field", "FieldValues", "Section", "parse"]
+    from .lines import Bullet, Field, FieldValues
+    from .model import Document, parse
+    from .nodes import Block, Entry, Section, bare
+
+__all__ = ["Block", "Bullet", "Document", "Entry", "Field", "FieldValues", "Section", "bare", "parse"]
 
 _PLACES = {
-    "Bullet": "fields",
-    "Field": "fields",
-    "FieldValues": "fields",
+    "Bullet": "lines",
+    "Field": "lines",
+    "FieldValues": "lines",
     "Document": "model",
     "parse": "model",
     "Block": "nodes",
+    "bare": "nodes",
     "Entry": "nodes",
     "Section": "nodes",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name of this room, imported when it is first asked for: a look at facts needs no document."""
+    """Return a name of this package, imported on first use: reading or comparing lines needs no document."""
     from importlib import import_module
 
     if name not in _PLACES:

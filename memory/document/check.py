@@ -1,18 +1,18 @@
-"""What is wrong with the structure of a document, whatever kind of memory file it is."""
+"""Finds what is wrong with the structure of a document, for any kind of memory file."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
-from memory.base.patterns import late
+from memory.lazy import late
 
-from .fields import FieldValues, count_lines, hidden_lines, split_lines
-from .lines_and_headings import conflict_at, count_line_ends, decode
+from .lines import FieldValues, conflict_at, count_line_ends, count_lines, decode, hidden_lines, split_lines
+from .nodes import of_each
 
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
@@ -24,43 +24,59 @@ T = TypeVar("T")
 
 
 def _at_line_starts(pattern: str) -> tuple[re.Pattern[str], ...]:
-    """Return patterns that find a line's beginning: the first line's, behind a line feed, behind a carriage return.
+    """Return patterns that find a line's beginning: of the first line, after a line feed, after a carriage return.
 
-    One that begins with a single character finds it many times faster than one that begins with a choice.
+    A pattern that begins with a single character is many times faster than one that begins with a choice.
     """
     return tuple([re.compile(before + pattern) for before in ("\\A", "\n", "\r")])
 
 
 _UNDECODED = re.compile(r"([\udc80-\udcff])[^\r\n]*")
 _OPENING = re.compile(rb"---[ \t]*(?:[\r\n]|\Z)")
-# Lines that are text, where a field was likely meant.
-_BULLET = re.compile(r"[*+] +[A-Za-z][A-Za-z0-9_-]*: ")
-_TIGHT = re.compile(r"- +[A-Za-z][A-Za-z0-9_-]*:[^\s/:]|-[A-Za-z][A-Za-z0-9_-]*: ")
+# Lines that are text, but were likely meant as a field or as a heading (no blank after the hashes, or one that Markdown
+# does not accept, or an invisible mark before them, left where files were joined), each with its code and what is off.
+_MEANT = (
+    (re.compile(r"[*+] +[A-Za-z][A-Za-z0-9_-]*: "), "field.bullet", " is text; a field begins with a dash"),
+    (
+        re.compile(r"- +[A-Za-z][A-Za-z0-9_-]*:[^\s/:]"),
+        "field.space",
+        " is text; a space belongs behind the colon",
+    ),
+    (re.compile(r"-[A-Za-z][A-Za-z0-9_-]*: "), "field.space", " is text; a space belongs behind the dash"),
+    (
+        re.compile("#{2,3}[^#\\s]|#{1,3}[\u00a0\u2000-\u200b\u202f\u3000]"),
+        "document.heading",
+        " is text; a heading has a space behind its hashes",
+    ),
+    (
+        re.compile("\ufeff+(?:#{1,3}[ \\t]|---)"),
+        "document.mark",
+        " is text: a byte order mark stands before it",
+    ),
+)
 _MEANT_QUICK = _at_line_starts(r"(?:[*+] +[A-Za-z]|-[A-Za-z]|- +[A-Za-z][A-Za-z0-9_-]*:[^\s/:])")
-# Lines that are text, where a heading was likely meant: no blank behind the hashes, or one that is none in Markdown, or
-# an invisible mark before them, left where files were joined.
-_HEADING = re.compile("#{2,3}[^#\\s]|#{1,3}[\u00a0\u2000-\u200b\u202f\u3000]")
-_MARKED = re.compile("\ufeff+(?:#{1,3}[ \\t]|---)")
 _HEADING_QUICK = _at_line_starts("(?:\ufeff|#{2,3}[^#\\s]|#{1,3}[\u00a0\u2000-\u200b\u202f\u3000])")
-# The same over the bytes of a file, a little too wide: what it does not find begins no such line.
+# The same over the bytes of a file, a little too wide: if it finds nothing, there is no such line.
 _ODD_HEADING = r"\xef\xbb\xbf|#{2,3}[^# \t\r\n\v\f]|#[\x80-\xff]"
 _ODD_FIELD = r"[*+] +[A-Za-z]|-[A-Za-z]|- +[A-Za-z][A-Za-z0-9_-]*:[^ \t\r\n\v\f/:]"
 _FIELD_KEY = rb"- {1,4}([A-Za-z][A-Za-z0-9_-]*):(?=[ \r\n]|\Z)"
-# A single character in front is found much faster than one of two.
+# A fixed first character is found much faster than one of two.
 _KEY_FEEDS, _KEY = late(rb"\n" + _FIELD_KEY), late(rb"[\n\r]" + _FIELD_KEY)
 _MOST_ENCODING = 20
 
 MOST_KNOWN = 8192
-"""Of how many entries it is known what is wrong with each."""
+"""The number of entries whose findings are cached."""
 
 Finding = tuple[int, str, str]
 """Line (from 0), code and sentence."""
+_Slip = tuple[int | None, int, str, str]
+"""The number of the entry (None: the section's own text), the line relative to its heading, code and sentence."""
 
 
 def remembered(function: _lru_cache_wrapper[T], times: int) -> Callable[..., T]:
-    """Return a function of entries that remembers `MOST_KNOWN` answers, or the bare one for a file with more entries.
+    """Return a function of entries with its cache of `MOST_KNOWN` results, or without it for a file with more entries.
 
-    Who asks of more entries than it remembers, one after the other, never finds an answer there.
+    Asking about more entries than the cache holds, in order, never hits the cache.
     """
     return function if times <= MOST_KNOWN else function.__wrapped__
 
@@ -68,59 +84,72 @@ def remembered(function: _lru_cache_wrapper[T], times: int) -> Callable[..., T]:
 def structure_problems(document: Document, *, fields: bool = True) -> list[Finding]:
     """Return (line from 0, code, sentence) for every finding, in line order.
 
-    Without `fields` those about fields are left out (`field.*`): for files whose entries are text.
+    Without `fields`, findings about fields (`field.*`) are left out: for files whose entries are text.
     """
     data = document.dump()
     found = [*_front(document, data), *_conflicts(data), *_places(document)]
     if not data.isascii() or b"\0" in data:
         found += _encoding(data)
-    sections = document.all_sections()
-    slips_of = remembered(_slips_of, sum([len(section) for _, section in sections]))
-    odd = _odd_lines(data, fields)
-    for index, section in sections:
-        lead = section.lead
-        if lead and not lead.isspace() and (slips := _slips(section)):
-            top = document.line_of(index) + (1 if section.heading else 0)
-            found.extend([(top + line, code, message) for line, code, message in slips])
-        for number in _odd_entries(section, data, odd, fields):
-            if slips := slips_of(section.entries[number]):
-                top = document.line_of(index, number) + 1
-                found.extend([(top + line, code, message) for line, code, message in slips])
-    if not fields:
-        found = [one for one in found if not one[1].startswith("field.")]
+    slips_in = _slips_with_fields if fields else _slips_without_fields
+    for index, slips in enumerate(of_each((document.head, *document.sections), slips_in), -1):
+        for number, line, code, message in slips:
+            found.append((document.line_of(index, number) + line, code, message))
     return sorted(found, key=itemgetter(0))
 
 
-def _odd_lines(data: bytes, fields: bool) -> list[int]:
-    """Return where line ends stand behind which something was perhaps meant otherwise, in order."""
-    return [match.start() for match in _odd(fields, b"\r" in data).finditer(data)]
+def _slips_with_fields(section: Section) -> Sequence[_Slip]:
+    return _slips_in(section, fields=True)
+
+
+def _slips_without_fields(section: Section) -> Sequence[_Slip]:
+    return [slip for slip in _slips_in(section, fields=False) if not slip[2].startswith("field.")]
+
+
+def _slips_in(section: Section, *, fields: bool) -> Sequence[_Slip]:
+    """Return the lines of a section that were likely meant otherwise; without `fields` few entries are read."""
+    found: list[_Slip] = []
+    lead = section.lead
+    if lead and not lead.isspace():
+        below = bool(section.heading)
+        found += [(None, line + below, code, message) for line, code, message in _slips(section)]
+    if odd := _odd_entries(section, fields):
+        slips_of, entries = remembered(_slips_of, len(section)), section.entries
+        found += [
+            (number, line + 1, code, message) for number in odd for line, code, message in slips_of(entries[number])
+        ]
+    return found or ()
 
 
 @cache
 def _odd(fields: bool, carriage: bool) -> re.Pattern[bytes]:
-    """Return the pattern of such lines, with `carriage` also behind a carriage return."""
+    """Return the pattern of such lines; with `carriage` also after a carriage return."""
     forms = f"{_ODD_HEADING}|{_ODD_FIELD}" if fields else _ODD_HEADING
     end = r"[\n\r]" if carriage else r"\n"
     return re.compile(f"{end}(?:{forms})".encode("latin-1"))
 
 
-def _odd_entries(section: Section, data: bytes, odd: Sequence[int], fields: bool) -> Iterable[int]:
-    """Return the numbers of the entries with such lines, and with `fields` of those that may have a field twice."""
+def _odd_entries(section: Section, fields: bool) -> Iterable[int]:
+    """Return the numbers of the entries with such lines; with `fields` also of those that may have a field twice."""
     if not len(section):
         return ()
-    marks = section.marks_in(data)
-    if marks is None:
-        # The entries were put there by an edit.
-        return [number for number, entry in enumerate(section.entries) if _odd_lines(entry.raw, fields) or fields]
-    inside = odd[bisect_left(odd, marks[1]) : bisect_left(odd, marks[-1])]
-    found = {bisect_right(marks, offset, 1) - 2 for offset in inside}
+    if section.marks is None:
+        # The entries come from an edit.
+        find = _odd(fields, True).search
+        return [number for number, entry in enumerate(section.entries) if fields or find(entry.raw)]
+    data, marks = section.marks
+    start, stop = marks[1], marks[-1]
+    pattern = _odd(fields, data.find(b"\r", start, stop) >= 0)
+    found: set[int] = set()
+    # Most sections have none.
+    if pattern.search(data, start, stop):
+        found = {bisect_right(marks, odd.start(), 1) - 2 for odd in pattern.finditer(data, start, stop)}
     if fields:
-        found.update(number for number, entry in enumerate(section.entries) if _may_have_twins(entry.raw))
+        found.update([number for number, entry in enumerate(section.entries) if _may_have_twins(entry.raw)])
     return sorted(found)
 
 
 def _may_have_twins(raw: bytes) -> bool:
-    """Tell whether two lines of an entry look like fields of one name."""
+    """Return whether two lines of an entry look like fields of the same name."""
     if raw.count(b"\n- ") < 2 and b"\r" not in raw:
         return False
     keys = (_KEY if b"\r" in raw else _KEY_FEEDS).findall(raw)
@@ -172,7 +201,7 @@ def _places(document: Document) -> list[Finding]:
             continue
         first = names.setdefault(section.name, index)
         if first != index:
-            lines = document.section_lines()
+            lines = document.section_lines
             message = f"the section {section.title!r} stands in line {lines[first + 1] + 1} too"
             found.append((lines[index + 1], "document.twin_section", message))
     if document.open_end:
@@ -182,7 +211,7 @@ def _places(document: Document) -> list[Finding]:
 
 
 def _opening_line(document: Document) -> int:
-    """Return the line where the block begins that is open at the end of a document."""
+    """Return the line where the block that is still open at the end of a document begins."""
     index = len(document.sections) - 1
     last = document.section(index)
     block: Block = last.entries[-1] if len(last) else last
@@ -196,12 +225,12 @@ def _opening_line(document: Document) -> int:
 
 @lru_cache(MOST_KNOWN)
 def _slips_of(entry: Entry) -> list[Finding]:
-    """Return the slips of an entry; of one that stands in a later version of its document as well they are known."""
+    """Return the slips of an entry, cached: later versions of a document share unchanged entries."""
     return _slips(entry)
 
 
 def _slips(block: Block) -> list[Finding]:
-    """Return what in the lines of a block was likely meant otherwise; lines from 0 at its first below the heading."""
+    """Return the lines of a block that were likely meant otherwise; line 0 is the first below the heading."""
     body = block.body
     found: list[Finding] = []
     if not body or body.isspace():
@@ -219,27 +248,16 @@ def _slips(block: Block) -> list[Finding]:
         return found
     hidden = hidden_lines(body)
     for number, (text, _) in enumerate(split_lines(body)):
-        if number < len(hidden) and hidden[number]:
+        if hidden[number]:
             continue
-        if _BULLET.match(text):
-            message = f"{text.strip()[:40]!r} is text; a field begins with a dash"
-            found.append((number, "field.bullet", message))
-        elif _TIGHT.match(text):
-            message = f"{text.strip()[:40]!r} is text; a space belongs behind the colon"
-            if text[1:2] != " ":
-                message = f"{text.strip()[:40]!r} is text; a space belongs behind the dash"
-            found.append((number, "field.space", message))
-        elif _HEADING.match(text):
-            message = f"{text.strip()[:40]!r} is text; a heading has a space behind its hashes"
-            found.append((number, "document.heading", message))
-        elif _MARKED.match(text):
-            message = f"{text.strip()[:40]!r} is text: a byte order mark stands before it"
-            found.append((number, "document.mark", message))
+        meant = next((one for one in _MEANT if one[0].match(text)), None)
+        if meant is not None:
+            found.append((number, meant[1], f"{text.strip()[:40]!r}{meant[2]}"))
     return found
 
 
 def _begins_line(patterns: tuple[re.Pattern[str], ...], body: str) -> bool:
-    """Tell whether any line of a body begins as the patterns of `_at_line_starts` say."""
+    """Return whether any line of a body matches one of the patterns of `_at_line_starts`."""
     first, feed, carriage = patterns
     return (
         first.match(body) is not None

@@ -1,33 +1,41 @@
-"""What is different between two documents, in whole blocks, or between two files of lines, such as JSONL.
+"""Differences between two documents, in whole blocks, or between two files of lines, such as JSONL.
 
-Documents that come from each other by an edit share what did not change, and only the rest is looked at. A difference
-of lines can be taken back, or done to a third file.
+A document made by an edit shares unchanged parts with the original, and only the rest is compared. A difference of
+lines can be undone, or applied to a third file. `Region` is a part of a file that a change replaced, `Unit` an entry in
+it before and after.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from operator import attrgetter, eq
 
-from memory.named_tuple import NamedTuple
+from memory import document
+from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
+    from typing import Literal, TypeVar
+
     from .model import Document
     from .nodes import Entry, Section
 
-Kind = Literal["top", "body", "entries", "sections", "lines", "bytes"]
+    Kind = Literal["top", "body", "entries", "sections", "lines", "bytes"]
+    T = TypeVar("T")
+
 Gap = tuple[int, int, int, int]
 _CHUNK = 512
+_RAW = attrgetter("raw")
 
 
 class Region(NamedTuple):
-    """A stretch of a file that a change replaced, `start` in the old bytes; regions lie apart and in order.
+    """A part of a file that a change replaced, from `start` in the old bytes; regions are in order and do not overlap.
 
     `top` is the BOM with the front matter, `body` the text of one section before its entries, `entries` are whole
     entries of one section, `sections` whole sections, `lines` whole lines of a file of lines, `bytes` a part of any
-    other file. `section` is the title of the section that a body or entries stand in (None: before the first), `above`
-    and `below` are the titles of the entries, or sections, right before and behind (None: there is none).
+    other file. `section` is the title of the section of a body or entries (None: before the first), `above` and `below`
+    are the titles of the entries, or sections, right before and after (None: there is none).
     """
 
     kind: Kind
@@ -40,7 +48,7 @@ class Region(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes it keeps."""
+        """How many bytes it holds."""
         return len(self.before) + len(self.after)
 
 
@@ -49,8 +57,15 @@ def compare(before: Document, after: Document) -> tuple[Region, ...]:
     return tuple(differing(before, after))
 
 
+def with_top(regions: Sequence[Region], before: Document, after: Document) -> tuple[Region, ...]:
+    """Return the regions between two documents; `regions` are right but for the top, which changed once more since."""
+    top, new_top = before.bom + before.front_raw, after.bom + after.front_raw
+    first = (Region("top", 0, top, new_top),) if top != new_top else ()
+    return (*first, *[region for region in regions if region.kind != "top"])
+
+
 def apply(regions: Sequence[Region], before: bytes) -> bytes:
-    """Return the new bytes, given the old ones; ValueError where these are not what the regions were made from."""
+    """Return the new bytes for the old ones; ValueError where the regions were not made from these."""
     pieces: list[bytes] = []
     at = 0
     for region in regions:
@@ -62,7 +77,7 @@ def apply(regions: Sequence[Region], before: bytes) -> bytes:
 
 
 def inverted(regions: Sequence[Region]) -> tuple[Region, ...]:
-    """Return the regions the other way round."""
+    """Return the regions of the opposite change."""
     shift = 0
     turned = []
     for one in regions:
@@ -74,7 +89,7 @@ def inverted(regions: Sequence[Region]) -> tuple[Region, ...]:
 
 
 def differing(before: Document, after: Document) -> Iterator[Region]:
-    """Yield the regions of `compare` one by one, as they are found; none where the bytes are the same."""
+    """Yield the regions of `compare` as they are found; none where the bytes are the same."""
     top, new_top = before.bom + before.front_raw, after.bom + after.front_raw
     if top != new_top:
         yield Region("top", 0, top, new_top)
@@ -82,13 +97,9 @@ def differing(before: Document, after: Document) -> Iterator[Region]:
     yield from _in_section(before.head, after.head, place)
     place.skip(before.head)
     old, new = before.sections, after.sections
-    same = 0
-    while same < min(len(old), len(new)) and _same(old[same], new[same]):
-        place.skip(old[same])
-        same += 1
-    end = 0
-    while end < min(len(old), len(new)) - same and _same(old[-1 - end], new[-1 - end]):
-        end += 1
+    same, end = same_ends(old, new, _same)
+    for part in old[:same]:
+        place.skip(part)
     old_mid, new_mid = old[same : len(old) - end], new[same : len(new) - end]
     at = 0
     for a0, a1, b0, b1 in (
@@ -102,7 +113,9 @@ def differing(before: Document, after: Document) -> Iterator[Region]:
             at += 1
         if a0 == a1 and b0 == b1:
             continue
-        removed, added = _source(old_mid[a0:a1]), _source(new_mid[b0:b1])
+        from .nodes import joined  # Imported here: lines are compared without any node.
+
+        removed, added = joined(old_mid[a0:a1]), joined(new_mid[b0:b1])
         above, below = same + a0 - 1, same + a1
         yield Region(
             "sections",
@@ -118,16 +131,8 @@ def differing(before: Document, after: Document) -> Iterator[Region]:
         at = a1
 
 
-def _source(sections: Sequence[Section]) -> bytes:
-    """Return the source of sections in one piece, put together once."""
-    chunks: list[bytes | memoryview] = []
-    for section in sections:
-        section.chunks(chunks)
-    return b"".join(chunks)
-
-
 class _Place:
-    """An offset that is added up only when somebody asks: most sections are behind the last difference."""
+    """An offset that is computed only when needed: most sections are after the last difference."""
 
     def __init__(self, offset: int) -> None:
         self._offset = offset
@@ -138,55 +143,49 @@ class _Place:
 
     def offset(self) -> int:
         for section in self._skipped:
-            self._offset += section.size()
+            self._offset += section.size
         self._skipped.clear()
         return self._offset
 
 
 def _same(one: Section, other: Section) -> bool:
-    if one is other:
-        return True
     if len(one) != len(other) or one.heading != other.heading or one.lead != other.lead:
         return False
     return all(a is b or a.raw == b.raw for a, b in zip(one.entries, other.entries, strict=True))
 
 
 def _in_section(old: Section, new: Section, place: _Place) -> Iterator[Region]:
-    """Yield what is different in one section, which begins at `place`."""
+    """Yield the differences in one section, which begins at `place`."""
     if old is new:
         return
     title = old.title if old.level else None
-    if (old.heading, old.lead) != (new.heading, new.lead):
-        yield Region("body", place.offset(), old.heading + old.lead, new.heading + new.lead, title)
-    if not len(old) and not len(new):
-        return
+    lead, new_lead = old.lead, new.lead
+    if (old.heading, lead) != (new.heading, new_lead):
+        yield Region("body", place.offset(), old.heading + lead, new.heading + new_lead, title)
     before, after = old.entries, new.entries
     head, tail = ends(before, after)
     one, other = before[head : len(before) - tail], after[head : len(after) - tail]
     if not one and not other:
         return
-    start, at = place.offset() + len(old.heading) + len(old.lead) + _length(before[:head]), 0
-    for a0, a1, b0, b1 in differences([entry.raw for entry in one], [entry.raw for entry in other]):
+    start, at = place.offset() + len(old.heading) + len(lead) + sum([len(entry.raw) for entry in before[:head]]), 0
+    gone, come = list(map(_RAW, one)), list(map(_RAW, other))
+    for a0, a1, b0, b1 in differences(gone, come):
         above, below = head + a0 - 1, head + a1
-        start += _length(one[at:a0])
+        start += sum(map(len, gone[at:a0]))
         at = a0
         yield Region(
             "entries",
             start,
-            b"".join(entry.raw for entry in one[a0:a1]),
-            b"".join(entry.raw for entry in other[b0:b1]),
+            b"".join(gone[a0:a1]),
+            b"".join(come[b0:b1]),
             title,
             before[above].title if above >= 0 else None,
             before[below].title if below < len(before) else None,
         )
 
 
-def _length(entries: Sequence[Entry]) -> int:
-    return sum([len(entry.raw) for entry in entries])
-
-
 def ends(one: tuple[Entry, ...], other: tuple[Entry, ...]) -> tuple[int, int]:
-    """Count the entries that agree at the beginning, and at the end of the rest."""
+    """Return how many entries are equal at the beginning, and at the end of the rest."""
     limit = min(len(one), len(other))
     head = 0
     while head < limit and one[head : head + _CHUNK] == other[head : head + _CHUNK]:
@@ -206,19 +205,26 @@ def ends(one: tuple[Entry, ...], other: tuple[Entry, ...]) -> tuple[int, int]:
     return head, tail
 
 
-def differences(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Gap]:
-    """Return the stretches `(from, to, from, to)` of two rows that are different, in order.
-
-    Equal items are paired in their order, the most that can be without crossing.
-    """
-    head = 0
+def same_ends(one: Sequence[T], other: Sequence[T], equal: Callable[[T, T], bool] = eq) -> tuple[int, int]:
+    """Return how many items are equal at the beginning, and at the end of the rest; the same object is equal."""
     limit = min(len(one), len(other))
-    while head < limit and one[head] == other[head]:
+    head = tail = 0
+    while head < limit and (one[head] is other[head] or equal(one[head], other[head])):
         head += 1
-    tail = 0
-    while tail < limit - head and one[-1 - tail] == other[-1 - tail]:
+    while tail < limit - head and (one[-1 - tail] is other[-1 - tail] or equal(one[-1 - tail], other[-1 - tail])):
         tail += 1
+    return head, tail
+
+
+def differences(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Gap]:
+    """Return the differing ranges `(from, to, from, to)` of two sequences, in order.
+
+    Equal items are paired in order: as many as possible without crossing.
+    """
+    head, tail = same_ends(one, other)
     end_one, end_other = len(one) - tail, len(other) - tail
+    if end_one == head or end_other == head:
+        return [] if end_one == end_other else [(head, end_one, head, end_other)]
     places: dict[Hashable, list[int]] = {}
     for index in range(end_other - 1, head - 1, -1):
         places.setdefault(other[index], []).append(index)
@@ -237,7 +243,7 @@ def differences(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Gap]
 
 
 def _uncrossed(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest row of pairs, ascending in the first, that ascends in the second too."""
+    """Return the longest subsequence of pairs that ascends in the second item; they ascend in the first."""
     ends: list[int] = []
     at: list[int] = []
     before: list[int] = []
@@ -259,11 +265,11 @@ def _uncrossed(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 SUFFIX = ".jsonl"
-"""What the name of a file ends in whose lines stand for themselves."""
+"""The name suffix of a file of independent lines."""
 
 
 def is_lines(path: str) -> bool:
-    """Tell whether a file is one of lines."""
+    """Return whether a file is one of lines."""
     return path.endswith(SUFFIX)
 
 
@@ -289,10 +295,10 @@ def compare_lines(before: bytes, after: bytes) -> tuple[Region, ...]:
 
 
 def take_over(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Do to `theirs` what was done from `base` to `ours`, in whole lines; None where that is no longer possible.
+    """Return `theirs` with the changes from `base` to `ours` applied, in whole lines; None where that is not possible.
 
-    Lines that ours removed have to stand in theirs still; lines that ours put in come behind the same neighbour as in
-    base, or before the same one where that is gone. A line of theirs is never changed.
+    Lines that ours removed must still be in theirs. Lines that ours added go after the same neighbour as in base, or
+    before the same one where that is gone. A line of theirs is never changed.
     """
     old, new, now = lines_of(base), lines_of(ours), lines_of(theirs)
     place = _places(old, now)
@@ -306,13 +312,13 @@ def take_over(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
         pieces += [*now[done:start], *new[b0:b1]]
         done = start + len(found)
     pieces += now[done:]
-    # Only the last line may be without its newline: no line grows together with the next one.
+    # Only the last line may lack its newline, so that no two lines are joined.
     ended = [line if line.endswith(b"\n") else line + b"\n" for line in pieces[:-1]]
     return b"".join((*ended, *pieces[-1:]))
 
 
 def _places(old: Sequence[bytes], now: Sequence[bytes]) -> dict[int, int]:
-    """Return where each line of the one stands in the other, as far as it does."""
+    """Return the index in `now` of each line of `old` that is still there."""
     place: dict[int, int] = {}
     at = shift = 0
     for a0, a1, _, b1 in (*differences(old, now), (len(old), len(old), 0, 0)):
@@ -322,10 +328,255 @@ def _places(old: Sequence[bytes], now: Sequence[bytes]) -> dict[int, int]:
 
 
 def _gap(index: int, place: dict[int, int], count: int, end: int) -> int | None:
-    """Return where lines belong that stood before the line `index`: by the nearest lines that are still there."""
+    """Return the position for lines that were before the line `index`, by the nearest lines that still exist."""
     if index == 0 or count == 0:
         return 0
     for near in range(index - 1, -1, -1):
         if near in place:
             return place[near] + 1
     return next((place[near] for near in range(index, count) if near in place), end)
+
+
+# -- the entries and sections in the regions that a change replaced ----------------------------------------------
+
+Fits = Callable[["Entry", "Entry"], bool]
+"""Returns whether a removed and an added entry may be the same entry."""
+_SIMILAR = 0.6
+_ALMOST = 0.85
+_LONG_TITLES = 1_000
+_NUMBER = late(r"\d+")
+_UPDATED = late(rb"^updated:[ \t]*(\S+)", re.MULTILINE)
+
+
+class Unit(NamedTuple):
+    """One entry (or body, with `before` and `after` as entries only) before and after: one of the two may be None.
+
+    `section` is the title of its old section, `new_section` of its new one (None: before the first).
+    """
+
+    before: Entry | None
+    after: Entry | None
+    section: str | None
+    new_section: str | None
+
+
+def same_entry(one: Entry, other: Entry) -> bool:
+    """Return whether two entries with the same title may be one entry before and after an edit.
+
+    They may, unless both have a `created` field and differ in that and in half of their text. A priority in the title
+    is ignored.
+    """
+    if _heading(one) != _heading(other) and _name(one) != _name(other):
+        return False
+    dates = [entry.fields.get("created") for entry in (one, other)]
+    if None in dates or dates[0] == dates[1]:
+        return True
+    shared, most = _shared(one, other)
+    return shared * 2 > most
+
+
+def alike(one: Entry, other: Entry) -> bool:
+    """Return whether two entries may be one before and after an edit that changed the title too, ignoring their place.
+
+    They may if they are the same (`same_entry`); or if they were created at the same time and share at least two other
+    lines and two thirds of all; or if they also have similar titles and either the same lines, or half of them and the
+    same numbers in the title.
+    """
+    if same_entry(one, other):
+        return True
+    if one.fields.get("created") != other.fields.get("created"):
+        return False
+    shared, most = _shared(one, other)
+    if shared >= 2 and shared * 3 >= most * 2:
+        return True
+    titles = _name(one), _name(other)
+    if shared * 2 < most or sum(map(len, titles)) > _LONG_TITLES:
+        return False
+    if not (shared and shared == most) and _NUMBER.findall(titles[0]) != _NUMBER.findall(titles[1]):
+        return False
+    from difflib import SequenceMatcher
+
+    return SequenceMatcher(None, *titles, autojunk=False).ratio() >= (_SIMILAR if shared else _ALMOST)
+
+
+def _shared(one: Entry, other: Entry) -> tuple[int, int]:
+    """Return how many lines two entries share, and the line count of the longer one."""
+    mine, theirs = _lines(one), _lines(other)
+    return len(mine & theirs), max(len(mine), len(theirs))
+
+
+def _lines(entry: Entry) -> set[str]:
+    """Return the lines that distinguish an entry from others: not blank, and without its `created` field."""
+    rows = (line.strip() for line in entry.body.splitlines())
+    return {row for row in rows if row and not row.startswith("- created:")}
+
+
+def units_of(
+    regions: Sequence[Region], *, by_place: bool = True, known: dict[bytes, Entry] | None = None
+) -> tuple[Unit, ...]:
+    """Return each changed entry in some regions, in file order; changes of blank lines only are left out.
+
+    An entry that moved within the regions is one unit. Bodies and front matter are not units. With `by_place`, an entry
+    in the place of a removed one is that one with a new title, as after one operation. Without it (a save by another
+    program), only entries that are `alike` are paired; and only those of the same title where the file became older by
+    its own front matter, because that program never read what is missing. `known` caches entries by their source, so
+    that calls for many regions of the same entries read each entry once.
+    """
+    fits = None if by_place else same_entry if _went_back(regions) else alike
+    single: list[Unit] = []
+    for region in regions:
+        if region.kind == "entries":
+            old, new = _known(entries_in(region.before), known), _known(entries_in(region.after), known)
+            single += paired(old, new, region.section, region.section, fits=fits)
+        elif region.kind == "sections":
+            single += _in_sections(sections_in(region.before), sections_in(region.after), fits, known)
+    return tuple(joined(single, fits=fits))
+
+
+def updated_of(top: bytes) -> bytes | None:
+    """Return the value of `updated` in the source of a front matter, None where there is none."""
+    found = _UPDATED.search(top)
+    return None if found is None else found[1]
+
+
+def _went_back(regions: Sequence[Region]) -> bool:
+    tops = [(updated_of(one.before), updated_of(one.after)) for one in regions if one.kind == "top"]
+    return any(old is not None and new is not None and new < old for old, new in tops)
+
+
+def _known(entries: Sequence[Entry], known: dict[bytes, Entry] | None) -> Sequence[Entry]:
+    """Return entries as the known objects of the same source, and add new ones to `known`."""
+    return entries if known is None else [known.setdefault(entry.raw, entry) for entry in entries]
+
+
+def _in_sections(
+    old: Sequence[Section], new: Sequence[Section], fits: Fits | None, known: dict[bytes, Entry] | None
+) -> Iterator[Unit]:
+    by_heading: dict[bytes, list[Section]] = {}
+    for part in new:
+        by_heading.setdefault(part.heading.rstrip(), []).append(part)
+    for part in old:
+        same = by_heading.get(part.heading.rstrip())
+        other = same.pop(0) if same else None
+        entries = () if other is None else _known(other.entries, known)
+        yield from paired(_known(part.entries, known), entries, part.title, part.title, fits=fits)
+    for part in new:
+        if part in by_heading[part.heading.rstrip()]:
+            yield from paired((), _known(part.entries, known), part.title, part.title)
+
+
+def entries_in(raw: bytes) -> tuple[Entry, ...]:
+    """Return the entries of a source."""
+    return document.parse(raw).head.entries if raw else ()
+
+
+def sections_in(raw: bytes) -> tuple[Section, ...]:
+    """Return the sections of a source."""
+    return document.parse(raw).sections if raw else ()
+
+
+def paired(
+    old: Sequence[Entry],
+    new: Sequence[Entry],
+    section: str | None,
+    new_section: str | None,
+    *,
+    fits: Fits | None = None,
+) -> Iterator[Unit]:
+    """Yield the entries of one range that differ, each paired with an added entry of the same title.
+
+    A single added entry in the place of a single removed one is paired with it whatever its title. Pairs that `fits`
+    rejects are not made.
+    """
+    for a0, a1, b0, b1 in differences([document.bare(entry) for entry in old], [document.bare(entry) for entry in new]):
+        gone, come = list(old[a0:a1]), list(new[b0:b1])
+        if not gone or not come:
+            for entry in gone:
+                yield Unit(entry, None, section, None)
+            for entry in come:
+                yield Unit(None, entry, None, new_section)
+            continue
+        if len(gone) == 1 and len(come) == 1 and (fits is None or fits(gone[0], come[0])):
+            yield Unit(gone[0], come[0], section, new_section)
+            continue
+        titles: dict[str, list[Entry]] = {}
+        for entry in come:
+            titles.setdefault(entry.title, []).append(entry)
+        taken = set()
+        pairs: list[tuple[Entry, Entry | None]] = []
+        for entry in gone:
+            same = titles.get(entry.title, [])
+            other = next((one for one in same if fits is None or fits(entry, one)), None)
+            if other is not None:
+                same.remove(other)
+            taken.add(id(other))
+            pairs.append((entry, other))
+        for one, other in pairs:
+            yield Unit(one, other, section, None if other is None else new_section)
+        for entry in come:
+            if id(entry) not in taken:
+                yield Unit(None, entry, None, new_section)
+
+
+def joined(units: Sequence[Unit], *, fits: Fits | None = None) -> Iterator[Unit]:
+    """Yield units with removed and added entries joined into moves: equal entries first, then equal titles.
+
+    `fits` as in `paired`.
+    """
+    keys = (lambda _, entry: document.bare(entry), lambda _, entry: _name(entry))
+    pairs = partners(units, keys, lambda gone, come: _may_be(units[gone].before, units[come].after, fits))
+    taken = set(pairs.values())
+    for index, unit in enumerate(units):
+        if index in pairs:
+            other = units[pairs[index]]
+            yield Unit(unit.before, other.after, unit.section, other.new_section)
+        elif index not in taken:
+            yield unit
+
+
+def partners(
+    units: Sequence[Unit],
+    keys: Sequence[Callable[[int, Entry], Hashable | None]],
+    fits: Callable[[int, int], bool],
+) -> dict[int, int]:
+    """Return the number of the added unit that belongs to each removed one: those of one key, key by key.
+
+    A key is made of the number of a unit and its entry; None has no partner.
+    """
+    pairs: dict[int, int] = {}
+    taken: set[int] = set()
+    removed = [
+        (index, unit.before) for index, unit in enumerate(units) if unit.before is not None and unit.after is None
+    ]
+    added = [(index, unit.after) for index, unit in enumerate(units) if unit.before is None and unit.after is not None]
+    for key in keys if removed and added else ():
+        places: dict[Hashable | None, list[int]] = {}
+        for index, entry in added:
+            places.setdefault(key(index, entry), []).append(index)
+        places.pop(None, None)
+        for index, entry in removed:
+            if index not in pairs:
+                come = places.get(key(index, entry), ())
+                found = next((place for place in come if place not in taken and fits(index, place)), None)
+                if found is not None:
+                    pairs[index] = found
+                    taken.add(found)
+    return pairs
+
+
+def _may_be(one: Entry | None, other: Entry | None, fits: Fits | None) -> bool:
+    return one is not None and other is not None and (fits is None or fits(one, other))
+
+
+def _heading(entry: Entry) -> bytes:
+    """Return the source up to the first line feed: the heading, or more."""
+    end = entry.raw.find(b"\n")
+    return entry.raw if end < 0 else entry.raw[:end]
+
+
+def _name(entry: Entry) -> str:
+    """Return a title without a leading mark in brackets: a task keeps its name when its priority changes."""
+    title = entry.title
+    if title[:1] == "[" and "] " in title:
+        return title.partition("] ")[2]
+    return title

@@ -1,9 +1,8 @@
-"""Front matter: read behind a guard, every scalar as the text it is, and changed one line at a time.
+"""Front matter: read behind a guard, with every scalar as text, and changed one line at a time.
 
-YAML can be made to crash, to run for minutes and to turn `10:30` into 630. So only a small, flat part of it
-is read: no anchors, aliases, tags or merge keys, one document, a mapping at the top, little nesting, a
-bounded size. What is refused stays opaque, byte for byte, with a problem that says why. The usual `key:
-value` lines never load YAML.
+YAML can be made to crash, to run for minutes and to turn `10:30` into 630. So only a small, flat part of it is read: no
+anchors, aliases, tags or merge keys, one document, a mapping at the top, little nesting, a bounded size. Refused front
+matter stays opaque, byte for byte, with a problem that says why. The usual `key: value` lines do not load YAML.
 """
 
 from __future__ import annotations
@@ -12,15 +11,60 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from memory.base.limits import MAX_BYTES
-from memory.base.patterns import late
-from memory.document.front_guard import MAX_LINES, FrontKey, FrontRefused, duplicate
+from memory.base.values import MAX_BYTES, MAX_DEPTH
 from memory.errors import MemdeckError, UsageError
-from memory.named_tuple import NamedTuple
+from memory.lazy import NamedTuple, late
+
+MAX_LINES = 512
+
+_REFUSED = {
+    "size": f"the front matter is larger than {MAX_BYTES // 1024} KB",
+    "lines": f"the front matter has more than {MAX_LINES} lines",
+    "nesting": f"the front matter is nested deeper than {MAX_DEPTH} levels",
+    "anchor": "the front matter uses an anchor (&)",
+    "alias": "the front matter uses an alias (*)",
+    "tag": "the front matter uses a tag (!)",
+    "merge": "the front matter uses a merge key (<<)",
+    "documents": "the front matter holds more than one YAML document",
+    "mapping": "the front matter is not a list of `key: value` lines",
+    "key": "a key in the front matter is not plain text",
+    "character": "the front matter holds a character that YAML does not allow",
+}
+
+
+class FrontRefused(Exception):
+    """Raised where the guard refuses front matter; `problem` is (line in the front matter, code, sentence)."""
+
+    def __init__(self, what: str, line: int, message: str = "") -> None:
+        """Store the problem of kind `what`, with its usual sentence unless `message` is given."""
+        super().__init__(what)
+        self.problem = (line, f"front.{what}", message or _REFUSED[what])
+
+
+class FrontKey(NamedTuple):
+    """One top-level key and the position of its value: lines of the front matter from 0, columns in characters.
+
+    `value` is text, a list or a mapping; `style` is the quote of a scalar, or "".
+    """
+
+    key: str
+    value: object
+    column: int
+    line: int
+    start: int
+    end_line: int
+    end: int
+    style: str = ""
+
+
+def duplicate(line: int, key: str) -> tuple[int, str, str]:
+    """Return the problem of a duplicate key in one mapping."""
+    return line, "front.duplicate", f"the key {key[:40]!r} stands in the front matter twice; the first counts"
+
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-# The plain scalars that need no YAML: words of harmless characters, one space between, colons only inside a
-# word.
+# The plain scalars that need no YAML: words of harmless characters with single spaces between them, colons only inside
+# a word.
 _PLAIN = r"[{word}./](?:[{word}./@+()',-]|:(?=[{word}/])| (?=[{word}./@+()',-]))*"
 _FLAT_LINE = re.compile(
     r"(?:([A-Za-z_][A-Za-z0-9_-]{0,99}):(?: +(" + _PLAIN.format(word="A-Za-z0-9_") + r"))? *|#[ -~]*)?",
@@ -29,8 +73,7 @@ _FLAT_LINE = re.compile(
 _PLAIN_VALUE = late(_PLAIN.format(word=r"\w"))
 _KEY = late(r"[A-Za-z_][A-Za-z0-9_-]{0,99}", re.ASCII)
 _UNWRITABLE = late("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
-# Plain scalars that other readers of YAML take for a number of another base, minutes and seconds, or a truth
-# value.
+# Plain scalars that other YAML readers take for a number of another base, minutes and seconds, or a boolean.
 _MISREAD = late(
     r"(?i:[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|[-+]?0[0-9_]+|0[xbo][0-9a-f_]+|[-+]?[0-9_]*_[0-9_.]*"
     r"|[-+]?[0-9.]+e[-+]?[0-9]+|[-+]?\.(?:inf|nan)|yes|no|on|off|y|n)"
@@ -38,11 +81,10 @@ _MISREAD = late(
 
 
 class FrontMatter(NamedTuple):
-    """What the front matter says; of equal keys the first counts.
+    """The parsed front matter; of equal keys the first counts.
 
-    `data` holds text, lists and mappings (text as written, unquoted: dates, numbers and `true` are text).
-    `opaque` says that the guard refused it: then there are no data. `problems` are (line from 0, code,
-    sentence).
+    `data` holds text, lists and mappings (text as written, unquoted: dates, numbers and `true` are text). `opaque` says
+    that the guard refused it: then `data` is empty. `problems` are (line from 0, code, sentence).
     """
 
     items: tuple[FrontKey, ...] = ()
@@ -52,7 +94,7 @@ class FrontMatter(NamedTuple):
 
     @classmethod
     def read(cls, front: str) -> FrontMatter:
-        """Read front matter with its opening and closing lines; never fails, loads YAML only where needed."""
+        """Read front matter with its opening and closing lines; never fails; YAML is loaded only where needed."""
         lines = _LINES.findall(front)[1:-1]
         try:
             if len(lines) > MAX_LINES:
@@ -76,7 +118,7 @@ class FrontMatter(NamedTuple):
         return cls(tuple(items), problems=tuple(sorted(set(problems))), data=data)
 
     def get(self, key: str) -> str | None:
-        """Return the text of a scalar, empty where nothing stands after the colon; None if there is none."""
+        """Return the text of a scalar, "" where nothing follows the colon; None if there is none."""
         value = self.data.get(key)
         return value if isinstance(value, str) else None
 
@@ -87,7 +129,7 @@ class FrontMatter(NamedTuple):
 
 @lru_cache(16)
 def read_front(front: str) -> FrontMatter:
-    """Return what `FrontMatter.read` does; what was read last is kept, for files of one folder often begin alike."""
+    """Return what `FrontMatter.read` returns, cached: files of one folder often have the same front matter."""
     return FrontMatter.read(front)
 
 
@@ -107,11 +149,11 @@ def _read_flat(lines: list[str]) -> list[FrontKey] | None:
 def set_key(front: str, key: str, value: str, newline: str = "\n") -> str:
     """Return the front matter with one key set to a text; exactly one line changes or is added.
 
-    Comment, spacing, quoting style and line end of the line stay; a text that YAML would misread is quoted.
-    A new key goes before the closing line; front matter that is empty text is created with `newline`. Of
-    equal keys the first changes. Raises UsageError `front.key` or `front.value` for what cannot be written,
-    MemdeckError `front.opaque` where the guard refused the front matter, `front.multiline` where the value
-    has several lines.
+    The line keeps its comment, spacing, quoting style and line end; a text that YAML would misread is quoted. A new key
+    goes before the closing line; where `front` is empty, front matter is created with `newline`. Of equal keys the
+    first changes. Raises UsageError `front.key` or `front.value` for a key or value that cannot be written,
+    MemdeckError `front.opaque` where the guard refused the front matter, `front.multiline` where the value has several
+    lines.
     """
     if not (key.isascii() and key.isalpha() and len(key) <= 100) and not _KEY.fullmatch(key):
         raise UsageError("front.key", f"{key[:40]!r} cannot be a key of the front matter")

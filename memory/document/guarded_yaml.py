@@ -1,7 +1,7 @@
 """The guarded part of reading front matter: YAML's events, one by one, turned into text, lists and mappings.
 
-The events come from a state machine without recursion and stop at the first thing that the guard refuses, so
-hostile text can neither exhaust the stack nor unfold.
+The events come from a state machine without recursion and stop at the first construct that the guard refuses, so
+hostile text can neither exhaust the stack nor expand.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import re
 
 import yaml
 
-from memory.base.limits import MAX_DEPTH
-from memory.document.front_guard import FrontKey, FrontRefused, duplicate
+from memory.base.values import MAX_DEPTH
+from memory.document.front_matter import FrontKey, FrontRefused, duplicate
 
-# Line ends to YAML alone, and a mark that it swallows: with them its lines and ours would not be the same.
+# Line ends only in YAML, and a mark that it drops: with them its lines and ours would differ.
 _FOREIGN = re.compile("[\x85\u2028\u2029\ufeff]")
 _Place = tuple[int, int]  # line in the front matter from 0, column
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -22,7 +22,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 def read_yaml(text: str) -> tuple[list[FrontKey], list[tuple[int, str, str]]]:
     """Return the keys of the lines between opening and closing line, and the problems inside their values.
 
-    Line numbers count from the opening line. Raises Refused.
+    Line numbers count from the opening line. Raises FrontRefused.
     """
     foreign = _FOREIGN.search(text)
     if foreign:
@@ -57,7 +57,7 @@ def _end(event: yaml.Event) -> _Place:
 
 
 class _Open:
-    """A list or mapping that is being read, where it began, and the key that waits for its value."""
+    """A list or mapping that is being read, its start, and the key that waits for its value."""
 
     __slots__ = ("column", "key", "start", "value")
 
@@ -69,7 +69,7 @@ class _Open:
 
 
 class _Reader:
-    """Builds the values; the stack holds what is open, the top mapping first."""
+    """Builds the values; the stack holds the open lists and mappings, the top mapping first."""
 
     def __init__(self) -> None:
         self.items: list[FrontKey] = []
@@ -78,7 +78,7 @@ class _Reader:
         self.begun = False
 
     def take(self, event: yaml.Event) -> None:
-        """Take the next event; raises Refused."""
+        """Handle the next event; raises FrontRefused."""
         line = _begin(event)[0]
         match event:
             case yaml.DocumentStartEvent():
@@ -128,7 +128,7 @@ class _Reader:
         self.stack.append(_Open({} if mapping else [], _begin(event)))
 
     def _finish(self, value: object, start: _Place, end: _Place, style: str) -> None:
-        """Put a value that is complete into what holds it."""
+        """Put a complete value into the list or mapping that contains it."""
         top = self.stack[-1]
         if isinstance(top.value, list):
             top.value.append(value)

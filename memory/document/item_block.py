@@ -1,13 +1,13 @@
-"""Items in Markdown blocks: `- key: value` bullets, `- kind:` first, then a text; read back as they were."""
+"""Items in Markdown blocks: `- key: value` bullets, `- kind:` first, then a text; they read back the same."""
 
 from __future__ import annotations
 
 from memory.base.items import Item
-from memory.document.fields import Field, read_fields, set_field
+from memory.document.lines import Field, read_fields, set_field
 
 
 def body_of(item: Item) -> str:
-    """Return an item as the body of a block; UsageError `field.key` or `field.value` for what no bullet can hold."""
+    """Return an item as the body of a block; UsageError `field.key` or `field.value` if no bullet can hold it."""
     body = set_field("", "kind", item.kind)
     values = dict(item.fields)
     if item.created:
@@ -20,7 +20,7 @@ def body_of(item: Item) -> str:
 
 
 def item_of_block(kind: str, title: str, body: str, where: str) -> Item:
-    """Return the item of a block: as `body_of` wrote it, else one of the given kind with the body as its text."""
+    """Return the item of a block that `body_of` wrote, else one of the given kind with the body as its text."""
     nodes = _leading(body)
     if not nodes or nodes[0].key != "kind" or not nodes[0].value.strip():
         return Item(kind, title, body.strip("\r\n"), where)
@@ -31,7 +31,7 @@ def item_of_block(kind: str, title: str, body: str, where: str) -> Item:
 
 
 def _leading(body: str) -> list[Field]:
-    """Return the fields on top of a body, up to the first other line."""
+    """Return the fields at the top of a body, up to the first other line."""
     found: list[Field] = []
     end = len(body) - len(body.lstrip("\r\n"))
     for node in read_fields(body).nodes:

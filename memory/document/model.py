@@ -1,21 +1,35 @@
 """The document: front matter, preamble and sections, parsed from any bytes and dumped to the same bytes.
 
-`parse(data).dump() == data` holds for every byte string. Edits return new documents that share what they did not
-touch and scan only what is new; `rescan.updated` takes over bytes that somebody else wrote and scans only the
-part that differs.
+`parse(data).dump() == data` holds for every byte string. Edits return new documents that share untouched parts and scan
+only new ones. The scan ensures that no part swallows another: a text put before a heading has to end its line and must
+not leave a fence or HTML block open. Blank lines before headings follow the style of the file. `rescan.updated` reads
+bytes that another program wrote and scans only the part that differs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate
 
-from memory.base.patterns import late
 from memory.errors import UsageError
+from memory.lazy import TYPE_CHECKING, late
 
-from . import edits
-from .lines_and_headings import Outline, count_line_ends, decode, encode, ends_line, heading_end, newline_of, scan
-from .nodes import Entry, Frozen, Section
+from .lines import (
+    Outline,
+    blank_end,
+    count_line_ends,
+    decode,
+    encode,
+    ends_line,
+    heading_end,
+    line_end,
+    newline_of,
+    scan,
+    with_line_end,
+    without_blank_end,
+)
+from .nodes import Entry, Frozen, Section, joined
 
 if TYPE_CHECKING:
     from .front_matter import FrontMatter
@@ -23,11 +37,11 @@ if TYPE_CHECKING:
 BOM = b"\xef\xbb\xbf"
 _FENCE = late(rb"---[ \t]*(?:\r\n|\n|\r)")
 _CLOSE = late(rb"[\r\n](?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
-_HEAD = -1  # the index of the part before the first section
+_HEAD = -1  # the index of the head, the part before the first section
 
 
 def parse(data: bytes) -> Document:
-    """Return the document that these bytes are; never fails, and `dump()` gives the bytes back."""
+    """Return the document of these bytes; never fails, and `dump()` returns the same bytes."""
     start = len(BOM) if data.startswith(BOM) else 0
     front = front_end(data, start)
     head, sections, open_end = _build(data, front, scan(data, front), len(data))
@@ -35,7 +49,7 @@ def parse(data: bytes) -> Document:
 
 
 def front_end(data: bytes, start: int) -> int:
-    """Return where the body begins: behind the closed front matter, else at `start`."""
+    """Return the offset of the body: after the closed front matter, else `start`."""
     opening = _FENCE.match(data, start)
     if opening is None:
         return start
@@ -55,32 +69,21 @@ def _build(data: bytes, start: int, outline: Outline, end: int) -> tuple[Section
         behind = tops[position + 1] if position + 1 < len(tops) else len(starts)
         stop = starts[behind] if behind < len(starts) else end
         begin = starts[index]
-        lead = _heading_end(data, begin, stop)
+        lead = line_end(data, begin, stop)
         marks = [lead, *starts[index + 1 : behind], stop]
         sections.append(Section(levels[index], data[begin:lead], data, marks))
     return head, tuple(sections), outline.open_end
 
 
-def _heading_end(data: bytes, begin: int, stop: int) -> int:
-    """Return the offset behind the line that begins at `begin`."""
-    size = 120
-    while True:
-        end = heading_end(data[begin : min(begin + size, stop)])
-        # A line end as the last byte could be half of one.
-        if end < size or begin + size >= stop:
-            return begin + end
-        size *= 4
-
-
 class Document(Frozen):
     """A memory file in parts that keep their source; positions are derived, never stored.
 
-    `front` is the raw front matter with its delimiter lines (empty where there is none), `head` the part before
-    the first section: its body is the preamble, its entries stand before any section. `open_end` says that the
-    file ends inside an unclosed fence or HTML block.
+    `front` is the raw front matter with its delimiter lines (empty where there is none), `head` the part before the
+    first section: its body is the preamble, its entries are those before any section. `open_end` says that the file
+    ends inside an unclosed fence or HTML block.
     """
 
-    __slots__ = ("_meta", "_newline", "_source", "_starts", "bom", "front_raw", "head", "open_end", "sections")
+    __slots__ = ("__dict__", "_source", "bom", "front_raw", "head", "open_end", "sections")
 
     bom: bytes
     front_raw: bytes
@@ -88,9 +91,6 @@ class Document(Frozen):
     sections: tuple[Section, ...]
     open_end: bool
     _source: bytes | None
-    _starts: list[int] | None
-    _newline: str | None
-    _meta: FrontMatter | None
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Document(Frozen):
         open_end: bool = False,
         source: bytes | None = None,
     ) -> None:
-        """Take the parts as they are; `source` is their whole source, where it is known."""
+        """Store the parts unchanged; `source` is their whole source, where it is known."""
         keep = object.__setattr__
         keep(self, "bom", bom)
         keep(self, "front_raw", front_raw)
@@ -109,12 +109,9 @@ class Document(Frozen):
         keep(self, "sections", sections)
         keep(self, "open_end", open_end)
         keep(self, "_source", source)
-        keep(self, "_starts", None)
-        keep(self, "_newline", None)
-        keep(self, "_meta", None)
 
     def __repr__(self) -> str:
-        """Return the parts, for those who look for a mistake."""
+        """Return the parts, for debugging."""
         return f"Document(front_raw={self.front_raw!r}, head={self.head!r}, sections={self.sections!r})"
 
     # -- reading ----------------------------------------------------------------------------------------------
@@ -122,23 +119,24 @@ class Document(Frozen):
     def dump(self) -> bytes:
         """Return the exact bytes of the document."""
         if self._source is None:
-            chunks: list[bytes | memoryview] = [self.bom, self.front_raw]
-            self.head.chunks(chunks)
-            for section in self.sections:
-                section.chunks(chunks)
-            object.__setattr__(self, "_source", b"".join(chunks))
+            object.__setattr__(self, "_source", self.joined())
         assert self._source is not None
         return self._source
 
+    def joined(self) -> bytes:
+        """Return the bytes that its parts give; those of `dump()`, unless a part was cut out of the source wrongly."""
+        return joined((self.head, *self.sections), self.bom + self.front_raw)
+
     def outline(self) -> Outline:
-        """Return the headings of `dump()`; the bytes are not scanned again as long as they are those that were read."""
+        """Return the headings of `dump()`; unedited bytes are not scanned again."""
         data = self.dump()
         starts: list[int] = []
         levels: list[int] = []
         for section in (self.head, *self.sections):
-            marks = section.marks_in(data)
-            if marks is None:
+            read = section.marks
+            if read is None or read[0] is not data:
                 return scan(data, len(self.bom) + len(self.front_raw))
+            marks = read[1]
             if section.level:
                 starts.append(marks[0] - len(section.heading))
                 levels.append(section.level)
@@ -151,40 +149,43 @@ class Document(Frozen):
         """The front matter as text, with its delimiter lines; empty where there is none."""
         return decode(self.front_raw)
 
-    @property
+    @cached_property
     def meta(self) -> FrontMatter:
-        """The front matter, read behind its guard."""
-        if self._meta is None:
-            # A relative one takes twice as long, and `check` asks this of every file.
-            from memory.document.front_matter import read_front
+        """The parsed front matter, read by the guarded reader."""
+        # A relative import takes twice as long, and `check` reads this of every file.
+        from memory.document.front_matter import read_front
 
-            object.__setattr__(self, "_meta", read_front(self.front))
-        assert self._meta is not None
-        return self._meta
+        return read_front(self.front)
 
-    @property
-    def preamble(self) -> str:
-        """The text before the first section, without entries that may stand there."""
-        return self.head.body
-
-    @property
+    @cached_property
     def newline(self) -> str:
         """The file's most frequent line end, a line feed in a file without any."""
-        if self._newline is None:
-            object.__setattr__(self, "_newline", newline_of(self.dump()))
-        assert self._newline is not None
-        return self._newline
+        return newline_of(self.dump())
 
     def all_sections(self) -> list[tuple[int, Section]]:
-        """Return (index, section) of all, the part before the first one as index -1."""
+        """Return (index, section) of all sections; index -1 is the part before the first one."""
         return [(_HEAD, self.head), *enumerate(self.sections)]
 
     def section(self, index: int) -> Section:
         """Return one section; -1 is the part before the first."""
         return self.head if index == _HEAD else self.sections[index]
 
+    def blocks(self) -> Iterator[tuple[int, int | None, Section | Entry, int]]:
+        """Yield each section and then its entries: section index, entry index or None, block, first line of its body.
+
+        Lines count from 0.
+        """
+        for index, section in self.all_sections():
+            yield index, None, section, self.line_of(index) + bool(section.heading)
+            for number, entry in enumerate(section.entries):
+                yield index, number, entry, self.line_of(index, number) + 1
+
+    def block(self, section: int, entry: int | None) -> Section | Entry:
+        """Return an entry of a section, or with None the section itself."""
+        return self.section(section) if entry is None else self.section(section).entries[entry]
+
     def find(self, name: str) -> list[int]:
-        """Return the indexes of the level-2 sections of that name: no case, a remark in parentheses ignored."""
+        """Return the indexes of the level-2 sections of that name, ignoring case and a remark in parentheses."""
         wanted = name.strip().casefold()
         return [
             index
@@ -200,27 +201,21 @@ class Document(Frozen):
             if section.level:
                 found.append((line, section.level, section.title))
             if len(section):
-                lines = section.entry_lines()
-                found.extend((line + lines[i], 3, entry.title) for i, entry in enumerate(section.entries))
+                found.extend(
+                    (line + at, 3, entry.title) for at, entry in zip(section.entry_lines, section.entries, strict=False)
+                )
         return found
 
     def line_of(self, section: int, entry: int | None = None) -> int:
         """Return the line (from 0) where a section, or an entry of it, starts."""
-        start = self.section_lines()[section + 1]
-        return start if entry is None else start + self.section(section).entry_lines()[entry]
+        start = self.section_lines[section + 1]
+        return start if entry is None else start + self.section(section).entry_lines[entry]
 
+    @cached_property
     def section_lines(self) -> Sequence[int]:
-        """Return the line (from 0) where each section starts, in the order of `all_sections`."""
-        if self._starts is None:
-            line = count_line_ends(self.bom + self.front_raw)
-            starts = [line]
-            for part in (self.head, *self.sections):
-                line += part.line_count()
-                starts.append(line)
-            starts.pop()
-            object.__setattr__(self, "_starts", starts)
-        assert self._starts is not None
-        return self._starts
+        """The line (from 0) where each section starts, in the order of `all_sections`, and the line after the last."""
+        counts = [part.line_count for part in (self.head, *self.sections)]
+        return list(accumulate(counts, initial=count_line_ends(self.bom + self.front_raw)))
 
     # -- editing ----------------------------------------------------------------------------------------------
 
@@ -240,42 +235,89 @@ class Document(Frozen):
     def with_section(self, index: int, section: Section) -> Document:
         """Return the document with one section replaced.
 
-        Line ends are added where parts would run together. Raises `UsageError` (`document.unclosed`) where a new
-        part would swallow what comes behind it.
+        Line ends are added where parts would be joined. Raises `UsageError` (`document.unclosed`) where a new part
+        would swallow what follows it.
         """
         old = self.section(index)
         if section is old:
             return self
         last = index == len(self.sections) - 1
-        return self.trusted(
-            index, edits.sealed(edits.closed_entries(self, (old,)), section, last=last, newline=self.newline)
-        )
+        return self.trusted(index, _sealed(_closed_entries(self, old), section, last=last, newline=self.newline))
+
+    def with_block(self, section: int, entry: int | None, new: Section | Entry) -> Document:
+        """Return the document with the block at that place replaced, as `with_section` and `replace_entry` do."""
+        if isinstance(new, Entry):
+            return self.replace_entry(section, entry or 0, new)
+        return self.with_section(section, new)
 
     def insert_section(self, index: int, section: Section) -> Document:
-        """Return the document with a section put at `index`; blank lines as the file keeps them.
+        """Return the document with a section inserted at `index`; blank lines follow the style of the file.
 
-        Raises `UsageError` (`document.unclosed`) where a fence left open would swallow what comes behind it.
+        Raises `UsageError` (`document.unclosed`) where an unclosed fence would swallow what follows it.
         """
-        return edits.insert_section(self, index, section)
+        newline, spaced = self.newline, self.spaced
+        last = index == len(self.sections)
+        section = _sealed(set(), section, last=False, newline=newline)
+        if section.open_ended:
+            raise _unclosed(section.title)
+        if not last and spaced and not blank_end(section.raw):
+            section = _extended(section, newline)
+        document = _closed(self, index - 1)
+        before = document.section(index - 1)
+        tail = before.raw if index else document.bom + document.front_raw + before.raw
+        alone = index == 0 and not before.raw and not document.front_raw
+        if tail and not alone and spaced and not blank_end(tail):
+            document = document.trusted(index - 1, _extended(before, newline, document.front_raw))
+        return document.replaced(sections=(*document.sections[:index], section, *document.sections[index:]))
 
     def remove_section(self, index: int) -> Document:
-        """Return the document without one section and all that stands in it."""
+        """Return the document without one section and its entries."""
         return self.replaced(sections=self.sections[:index] + self.sections[index + 1 :])
 
     def replace_entry(self, section: int, entry: int, new: Entry) -> Document:
         """Return the document with one entry replaced by another version of it; only that entry is scanned.
 
-        Raises `UsageError` (`document.unclosed`) where a fence left open would swallow what comes behind it.
+        Raises `UsageError` (`document.unclosed`) where an unclosed fence would swallow what follows it.
         """
-        return edits.replace_entry(self, section, entry, new)
+        part = self.section(section)
+        if part.entries[entry] is new:
+            return self
+        if section != len(self.sections) - 1 or entry != len(part) - 1:
+            if new.open_ended:
+                raise _unclosed(new.title)
+            if not ends_line(new.raw):
+                new = new.with_raw(new.raw + self.newline.encode())
+        return self.trusted(section, part.with_entry(entry, new))
 
     def insert_entry(self, section: int, entry: int, new: Entry) -> Document:
-        """Return the document with an entry put at a place in a section; its bytes stay, blank lines apart.
+        """Return the document with an entry inserted into a section; its bytes stay, except for blank lines.
 
-        Blank lines between entries are kept as the file has them. Raises `UsageError` (`document.unclosed`) where
-        a fence left open would swallow what comes behind it.
+        Blank lines between entries follow the style of the file. Raises `UsageError` (`document.unclosed`) where an
+        unclosed fence would swallow what follows it.
         """
-        return edits.insert_entry(self, section, entry, new)
+        if new.open_ended:
+            raise _unclosed(new.title)
+        document, newline, spaced = self, self.newline, self.spaced
+        if entry or not len(document.section(section)):
+            document = _closed(document, section, entry)
+        part = document.section(section)
+        lead, entries = part.lead, part.entries
+        if entry == 0:
+            if spaced and (part.heading or lead) and not blank_end(part.heading + lead):
+                lead = with_line_end(part.heading + lead, newline)[len(part.heading) :]
+        elif spaced and not blank_end(entries[entry - 1].raw):
+            entries = part.with_entry(entry - 1, _blank_behind(entries[entry - 1], newline)).entries
+        raw = new.raw if ends_line(new.raw) else new.raw + newline.encode()
+        if section == len(document.sections) - 1 and entry == len(entries):
+            bare = without_blank_end(raw)
+            # The blank line may end an HTML block.
+            raw = raw if scan(bare).open_end else bare
+        elif spaced and not blank_end(raw):
+            raw = with_line_end(raw, newline)
+        if raw != new.raw:
+            new = new.with_raw(raw)
+        part = Section.of(part.level, part.heading, lead, (*entries[:entry], new, *entries[entry:]))
+        return document.trusted(section, part)
 
     def remove_entry(self, section: int, entry: int) -> Document:
         """Return the document without one entry."""
@@ -285,16 +327,26 @@ class Document(Frozen):
         """Return the document without several entries of one section."""
         gone = set(entries)
         part = self.section(section)
-        kept = part.with_entries(one for index, one in enumerate(part.entries) if index not in gone)
+        kept = part.with_entries([one for index, one in enumerate(part.entries) if index not in gone])
         return self.trusted(section, kept)
 
     @property
     def spaced(self) -> bool:
-        """Whether the file keeps a blank line before its headings; true for a file that has none yet."""
-        return edits.is_spaced(self)
+        """Whether the file has a blank line before its headings; true for a file without headings."""
+        votes = seen = 0
+        for index, part in self.all_sections():
+            headings, inner, last = part.blank_ends
+            votes += inner
+            seen += headings
+            if last and index + 1 < len(self.sections):
+                votes += last
+                seen += 1
+            if seen > 40:
+                break
+        return votes >= 0
 
     def trusted(self, index: int, section: Section) -> Document:
-        """Return the document with one section replaced by one that is known to swallow nothing behind it."""
+        """Return the document with one section replaced by one that is known to swallow nothing after it."""
         if index == _HEAD:
             return self.replaced(head=section)
         return self.replaced(sections=(*self.sections[:index], section, *self.sections[index + 1 :]))
@@ -306,28 +358,28 @@ class Document(Frozen):
         head: Section | None = None,
         sections: tuple[Section, ...] | None = None,
     ) -> Document:
-        """Return the document with other parts, which the caller knows to swallow nothing behind them.
+        """Return the document with other parts, which the caller knows to swallow nothing after them.
 
-        Raises `UsageError` (`document.structure`) where the text on top would be read as front matter or BOM.
+        Raises `UsageError` (`document.structure`) where the text at the top would be read as front matter or BOM.
         """
         front_raw = self.front_raw if front_raw is None else front_raw
         head = self.head if head is None else head
         sections = self.sections if sections is None else sections
-        if front_raw and not ends_line(front_raw) and (head.size() or sections):
+        if front_raw and not ends_line(front_raw) and (head.size or sections):
             front_raw += self.newline.encode()
         before, now = self.section(len(self.sections) - 1), (head, *sections)[-1]
         # Only a new last node can leave the end open, or close it.
         same = now is before or (len(now) and len(before) and now.entries[-1] is before.entries[-1])
         open_end = self.open_end if same else now.open_ended
         document = Document(self.bom, front_raw, head, sections, open_end)
-        object.__setattr__(document, "_newline", self.newline)
+        document.__dict__["newline"] = self.newline
         if not front_raw:
             _check_top(document)
         return document
 
 
 def _check_top(document: Document) -> None:
-    """Refuse a document without front matter that would be read as one that has it, or a BOM."""
+    """Refuse a document without front matter that would be read as one with front matter or a BOM."""
     lead = document.head.lead
     start = len(document.bom)
     hidden_bom = not start and lead.startswith(BOM)
@@ -337,3 +389,76 @@ def _check_top(document: Document) -> None:
             "the text on top of the file would be read as front matter, and all up to its end with it",
             "put another line before the ---",
         )
+
+
+def _sealed(known: set[int], new: Section, *, last: bool, newline: str) -> Section:
+    """Return a section whose parts all end their lines; raises `UsageError` (`document.unclosed`) for open ones.
+
+    `last` says that nothing follows. `known` holds the identities of entries that are known to be closed.
+    """
+    entries = list(new.entries)
+    heading, lead = new.heading, new.lead
+    if (lead or entries) and not ends_line(heading):
+        heading += newline.encode()
+    if (entries or not last) and lead:
+        if scan(lead).open_end:
+            raise _unclosed(new.title)
+        if not ends_line(lead):
+            lead += newline.encode()
+    elif not entries and not last and not ends_line(heading):
+        heading += newline.encode()
+    for index, entry in enumerate(entries):
+        if last and index == len(entries) - 1:
+            continue
+        if id(entry) not in known and entry.open_ended:
+            raise _unclosed(entry.title)
+        if not ends_line(entry.raw):
+            entries[index] = entry.with_raw(entry.raw + newline.encode())
+    if heading == new.heading and lead == new.lead and all(a is b for a, b in zip(entries, new.entries, strict=True)):
+        return new
+    return Section.of(new.level, heading, lead, tuple(entries))
+
+
+def _closed_entries(document: Document, section: Section) -> set[int]:
+    """Return the identities of the entries of a section, except one that is open at the end of the document."""
+    known = {id(entry) for entry in section.entries}
+    last = document.section(len(document.sections) - 1)
+    if document.open_end and len(last):
+        known.discard(id(last.entries[-1]))
+    return known
+
+
+def _closed(document: Document, section: int, entry: int | None = None) -> Document:
+    """Return the document with a line end where something will be inserted; refuse a place inside an open block.
+
+    The place is before the entry `entry` of a section, or after the whole section.
+    """
+    part = document.section(section)
+    if section != len(document.sections) - 1 or (entry is not None and entry < len(part)):
+        return document
+    if document.open_end:
+        raise _unclosed(part.entries[-1].title if len(part) else part.title)
+    return document if part.ends_line else document.trusted(section, _extended(part, document.newline))
+
+
+def _unclosed(title: str) -> UsageError:
+    """Return the error for a text that would swallow the rest of the file."""
+    return UsageError(
+        "document.unclosed",
+        f"a code fence or HTML block in {title!r} is never closed",
+        "close it first, or what follows is swallowed; `memdeck check` names file and line",
+    )
+
+
+def _blank_behind(entry: Entry, newline: str) -> Entry:
+    return entry.with_raw(with_line_end(entry.raw, newline))
+
+
+def _extended(part: Section, newline: str, front: bytes = b"") -> Section:
+    """Return a section with one more line end at its end; `front` is the source before an empty one."""
+    if len(part):
+        return part.with_entry(len(part) - 1, _blank_behind(part.entries[-1], newline))
+    raw = part.heading + part.lead
+    source = raw + with_line_end(raw or front, newline)[len(raw or front) :]
+    split = heading_end(source) if part.heading else 0
+    return Section.of(part.level, source[:split], source[split:], ())

@@ -1,21 +1,24 @@
 """The nodes of a lossless document: sections and entries that keep their exact source.
 
-Nodes are immutable. An edit returns a new node and shares everything else, so that views cached on untouched
-entries stay. Entries of a section are cut out of the source only when somebody asks for them.
+Nodes are immutable. An edit returns a new node and shares everything else, so that views cached on untouched entries
+stay. The entries of a section are cut from the source on first use.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from itertools import accumulate, islice, pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from operator import attrgetter
 
-from memory.base.patterns import late
 from memory.errors import UsageError
+from memory.lazy import TYPE_CHECKING, late
 
-from .fields import Bullet, FieldValues, read_bullets, read_fields, set_field, unset_field
-from .lines_and_headings import (
+from .lines import (
+    Bullet,
+    FieldValues,
+    blank_end,
     count_line_ends,
     decode,
     encode,
@@ -24,20 +27,29 @@ from .lines_and_headings import (
     heading_line,
     heading_title,
     newline_of,
+    read_bullets,
+    read_fields,
     scan,
+    set_field,
+    unset_field,
 )
 
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from .tables import Table
 
-T = TypeVar("T")
+    T = TypeVar("T")
+    B = TypeVar("B", bound="Block")
+
+_RAW = attrgetter("raw")
 _REMARK = late(r"\s*\([^()]*\)\s*$")
 
 
 class Frozen:
-    """What is never changed; only what it derives from itself is kept in it, by `object.__setattr__`.
+    """An immutable object; only derived values are cached in it.
 
-    A frozen dataclass would be the same, and its module takes longer to import than all nodes.
+    A frozen dataclass would do the same, but its module takes longer to import than all nodes.
     """
 
     __slots__ = ()
@@ -52,7 +64,7 @@ class Frozen:
 
 
 class Block(Frozen):
-    """What sections and entries share: a body with fields, bullets and tables, and edits of it."""
+    """The base of sections and entries: a body with fields, bullets and tables, and edits of it."""
 
     __slots__ = ()
 
@@ -88,15 +100,12 @@ class Block(Frozen):
         return find_tables(self.body)
 
     def set_field(self: B, key: str, value: str) -> B:
-        """Return the block with one field set: one line changes, or one is added."""
-        return self.with_body(set_field(self.body, key, value, self.newline))
+        """Return the block with one field set; one line is changed or added."""
+        return self.with_body(set_field(self.body, key, value, self.newline, self.fields.nodes))
 
     def unset_field(self: B, key: str) -> B:
         """Return the block without the lines of one field."""
         return self.with_body(unset_field(self.body, key))
-
-
-B = TypeVar("B", bound=Block)
 
 
 class Entry(Block):
@@ -109,13 +118,13 @@ class Entry(Block):
     _memo: tuple[Any, Any] | None
 
     def __init__(self, raw: bytes) -> None:
-        """Take a source as it is; the caller knows that it is one entry."""
+        """Store a source unchanged; the caller ensures that it is one entry."""
         _SET_RAW(self, raw)
         _SET_FIELDS(self, None)
         _SET_MEMO(self, None)
 
     def __repr__(self) -> str:
-        """Return the source, for those who look for a mistake."""
+        """Return the source, for debugging."""
         return f"Entry(raw={self.raw!r})"
 
     @classmethod
@@ -129,7 +138,7 @@ class Entry(Block):
 
     @classmethod
     def from_text(cls, text: str) -> Entry:
-        """Return the entry that a text is; raises `UsageError` (`document.structure`, `document.unclosed`)."""
+        """Return the entry of a text; raises `UsageError` (`document.structure`, `document.unclosed`)."""
         raw = encode(text)
         outline = scan(raw)
         if outline.starts != [0] or outline.levels != [3]:
@@ -158,7 +167,7 @@ class Entry(Block):
 
     @property
     def body(self) -> str:
-        """The text behind the heading line."""
+        """The text after the heading line."""
         return decode(self.raw[heading_end(self.raw) :])
 
     @property
@@ -168,7 +177,7 @@ class Entry(Block):
 
     @property
     def fields(self) -> FieldValues:
-        """The `- key: value` fields of the body, read once."""
+        """The `- key: value` fields of the body, cached."""
         if self._fields is None:
             fields = read_fields(self.raw)
             _SET_FIELDS(self, fields)
@@ -195,20 +204,20 @@ class Entry(Block):
         return self._edited(encode(heading_line(title, 3)) + _end_of_line(self.raw[:split]) + self.raw[split:])
 
     def with_body(self, body: str) -> Entry:
-        """Return the entry with another body; raises `UsageError` where it would not stay one entry."""
+        """Return the entry with another body; raises `UsageError` where the result is not one entry."""
         heading = self.raw[: heading_end(self.raw)]
-        return self._edited(_join(heading, encode(body), self.newline))
+        return self._edited(b"".join(keep_apart(heading, encode(body), self.newline)))
 
     def with_raw(self, raw: bytes) -> Entry:
-        """Return the entry with other trailing blank lines or line ends; the caller keeps it one entry."""
+        """Return the entry with other trailing blank lines or line ends; the caller ensures that it stays one entry."""
         return Entry(raw)
 
     def _edited(self, raw: bytes) -> Entry:
-        """Check that an edited source is still one entry that swallows nothing more than it did."""
+        """Return the entry of an edited source, checked to be one entry that swallows no more than before."""
         if raw == self.raw:
             return self
         outline = scan(raw)
-        if outline.starts == [0] and outline.levels == [3] and outline.open_end and self.open_ended:
+        if outline.starts == [0] and outline.levels == [3] and (not outline.open_end or self.open_ended):
             return Entry(raw)
         return Entry.from_text(decode(raw))
 
@@ -221,40 +230,36 @@ _SET_MEMO: Callable[[Entry, tuple[Any, Any] | None], None] = Entry.__dict__["_me
 class Section(Block):
     """A heading of level 1 or 2 (0: the part before the first) with its own body and its entries.
 
-    `_buffer` and `_marks` hold the source as it was read: offsets of the body, of each entry, and of the end.
-    `_entries` holds the entries once they were asked for. In a section whose entries were changed the marks are
-    those of the body alone, and the entries hold the rest of the source.
+    `_buffer` is the source as it was read; `_marks` are the offsets of the body, of each entry, and of the end.
+    `_entries` holds the entries after first use. In a section whose entries were changed, `_marks` covers only the
+    body, and the entries hold the rest of the source: then `_is_whole` is false.
     """
 
-    __slots__ = ("_buffer", "_count", "_entries", "_lines", "_marks", "_offsets", "_titled", "heading", "level")
+    __slots__ = ("__dict__", "_buffer", "_entries", "_is_whole", "_marks", "_memo", "heading", "level")
 
     level: int
     heading: bytes
     _buffer: bytes
     _marks: Sequence[int]  # body, entries…, end
     _entries: tuple[Entry, ...] | None
-    _lines: list[int] | None
-    _count: int | None
-    _offsets: list[int] | None
-    _titled: str | None
+    _is_whole: bool
+    _memo: dict[Callable[[Section], Any], Any]
 
     def __init__(
         self, level: int, heading: bytes, buffer: bytes, marks: Sequence[int], entries: tuple[Entry, ...] | None = None
     ) -> None:
-        """Take the parts as they are; the caller knows that they are one section."""
+        """Store the parts unchanged; the caller ensures that they are one section."""
         keep = object.__setattr__
         keep(self, "level", level)
         keep(self, "heading", heading)
         keep(self, "_buffer", buffer)
         keep(self, "_marks", marks)
         keep(self, "_entries", entries)
-        keep(self, "_lines", None)
-        keep(self, "_count", None)
-        keep(self, "_offsets", None)
-        keep(self, "_titled", None)
+        keep(self, "_is_whole", entries is None or len(marks) == len(entries) + 2)
+        keep(self, "_memo", {})
 
     def __repr__(self) -> str:
-        """Return level and heading, for those who look for a mistake."""
+        """Return level and heading, for debugging."""
         return f"Section(level={self.level}, heading={self.heading!r})"
 
     @classmethod
@@ -268,19 +273,16 @@ class Section(Block):
         """Return a section of these parts."""
         return cls(level, heading, lead, (0, len(lead)), entries)
 
-    @property
+    @cached_property
     def title(self) -> str:
         """The heading's text, empty for the part before the first section."""
-        if self._titled is None:
-            object.__setattr__(self, "_titled", _title(self.heading))
-        assert self._titled is not None
-        return self._titled
+        return _title(self.heading)
 
-    @property
+    @cached_property
     def name(self) -> str:
-        """The title without case and without a remark in parentheses: `Completed (last 7 days)` → `completed`."""
+        """The title in lower case without a remark in parentheses: `Completed (last 7 days)` → `completed`."""
         title = self.title
-        # Most titles have no remark, and to look at their last character takes no time.
+        # Most titles have no remark, and checking their last character is quick.
         return ((_REMARK.sub("", title) if title.endswith(")") else "") or title).casefold()
 
     @property
@@ -301,9 +303,7 @@ class Section(Block):
     @property
     def raw(self) -> bytes:
         """The exact source of the section."""
-        chunks: list[bytes | memoryview] = []
-        self.chunks(chunks)
-        return b"".join(chunks)
+        return joined((self,))
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -315,8 +315,13 @@ class Section(Block):
         assert self._entries is not None
         return self._entries
 
+    @property
+    def cut(self) -> tuple[Entry, ...]:
+        """The entries where they were cut out of the source already, else none."""
+        return self._entries or ()
+
     def source(self, index: int) -> bytes:
-        """Return the source of one entry; the others are not cut out for it."""
+        """Return the source of one entry without cutting out the others."""
         if self._entries is not None:
             return self._entries[index].raw
         begin = index % len(self) + 1
@@ -335,86 +340,86 @@ class Section(Block):
             return ends_line(last or self.heading)
         return ends_line(self.entries[-1].raw)
 
-    @property
-    def _is_whole(self) -> bool:
-        """Whether `_buffer` and `_marks` hold the whole source."""
-        return self._entries is None or len(self._marks) == len(self._entries) + 2
+    @cached_property
+    def blank_ends(self) -> tuple[int, int, int]:
+        """What the section says on blank lines before headings: headings, votes for such lines, the vote of its end.
 
-    def marks_in(self, data: bytes) -> Sequence[int] | None:
-        """Return the offsets of body, entries and end in `data`; None for a section that was not read from there."""
-        return self._marks if self._buffer is data and self._is_whole else None
+        A vote is 1 for a heading with a blank line before it and -1 for one without, 0 where the end has no text. The
+        end counts only where another heading follows.
+        """
+        votes = seen = 0
+        count, lead = len(self), self.lead
+        if count > 1:
+            some = min(20, count - 1)
+            known = self._entries
+            ends = map(self.source, range(some)) if known is None else map(_RAW, known[:some])
+            first = [end.endswith(b"\n\n") or blank_end(end) for end in ends]
+            votes = 2 * sum(first) - len(first)
+            seen = len(first)
+        if self.heading and not lead.strip():
+            votes += 1 if lead else -1
+            seen += 1
+        end = self.source(-1) if count else lead
+        last = (1 if blank_end(end) else -1) if self.heading and end.strip() else 0
+        return seen, votes, last
+
+    @property
+    def marks(self) -> tuple[bytes, Sequence[int]] | None:
+        """The bytes that the section was read from and the offsets of body, entries and end; None after an edit."""
+        return (self._buffer, self._marks) if self._is_whole else None
 
     def __len__(self) -> int:
         """Return the number of entries without cutting them out."""
         return len(self._marks) - 2 if self._entries is None else len(self._entries)
 
     def __bool__(self) -> bool:
-        """A section is true, also an empty one."""
+        """Return True, also for an empty section."""
         return True
 
-    def chunks(self, into: list[bytes | memoryview]) -> None:
-        """Append the section's source to a list, in as few pieces as it has."""
-        if self.heading:
-            into.append(self.heading)
-        if self._is_whole:
-            into.append(memoryview(self._buffer)[self._marks[0] : self._marks[-1]])
-            return
-        into.append(self.lead)
-        into.extend([entry.raw for entry in self.entries])
-
+    @cached_property
     def size(self) -> int:
-        """Return the length of the source in bytes."""
+        """The length of the source in bytes."""
         if self._is_whole:
             return len(self.heading) + self._marks[-1] - self._marks[0]
-        return self.offsets()[-1]
+        return self.offsets[-1]
 
+    @cached_property
     def offsets(self) -> list[int]:
-        """Return where in the section's source each entry begins, and where the last one ends, in bytes."""
+        """The offset of each entry in the section's source, and of the end of the last one, in bytes."""
         at = len(self.heading)
         if self._is_whole:
             return [mark - self._marks[0] + at for mark in islice(self._marks, 1, None)]
-        if self._offsets is None:
-            sizes = [len(entry.raw) for entry in self.entries]
-            known = list(accumulate(sizes, initial=at + self._marks[-1] - self._marks[0]))
-            object.__setattr__(self, "_offsets", known)
-        assert self._offsets is not None
-        return self._offsets
+        sizes = [len(entry.raw) for entry in self.entries]
+        return list(accumulate(sizes, initial=at + self._marks[-1] - self._marks[0]))
 
+    @cached_property
     def entry_lines(self) -> list[int]:
-        """Return the line of each entry within the section (the heading is line 0), and the line behind it."""
-        if self._lines is None:
-            sources = [entry.raw for entry in self.entries]
-            counts = [source.count(b"\n") for source in sources]
-            if any(b"\r" in source for source in sources):
-                counts = list(map(count_line_ends, sources))
-            first = count_line_ends(self.heading) + count_line_ends(self.lead)
-            object.__setattr__(self, "_lines", list(accumulate(counts, initial=first)))
-        assert self._lines is not None
-        return self._lines
+        """The line of each entry within the section (the heading is line 0), and the line after the last."""
+        sources = [entry.raw for entry in self.entries]
+        counts = [source.count(b"\n") for source in sources]
+        if b"\r" in b"".join(sources):
+            counts = list(map(count_line_ends, sources))
+        first = count_line_ends(self.heading) + count_line_ends(self.lead)
+        return list(accumulate(counts, initial=first))
 
     def take_lines(self, before: Section, head: int, tail: int) -> None:
-        """Take the lines of an earlier version that agrees but for its entries between `head` and `tail`."""
-        known = before._lines
-        if known is None or self._lines is not None:
+        """Reuse the entry lines of an earlier version that differs only in the entries between `head` and `tail`."""
+        known: list[int] | None = before.__dict__.get("entry_lines")
+        if known is None or "entry_lines" in self.__dict__:
             return
         lines = known[: head + 1]
         for entry in self.entries[head : len(self.entries) - tail]:
             lines.append(lines[-1] + count_line_ends(entry.raw))
         rest = known[len(known) - tail :]
         move = lines[-1] - known[len(known) - tail - 1]
-        object.__setattr__(self, "_lines", lines + ([line + move for line in rest] if move else rest))
+        self.__dict__["entry_lines"] = lines + ([line + move for line in rest] if move else rest)
 
+    @cached_property
     def line_count(self) -> int:
-        """Return the number of line ends in the section."""
-        if self._lines is not None:
-            return self._lines[-1]
-        if self._count is None:
-            if not self._is_whole:
-                return self.entry_lines()[-1]
-            lines = count_line_ends(self.heading) + count_line_ends(self._buffer[self._marks[0] : self._marks[-1]])
-            object.__setattr__(self, "_count", lines)
-        assert self._count is not None
-        return self._count
+        """The number of line ends in the section."""
+        if "entry_lines" in self.__dict__ or not self._is_whole:
+            return self.entry_lines[-1]
+        return count_line_ends(self.heading) + count_line_ends(self._buffer[self._marks[0] : self._marks[-1]])
 
     def with_body(self, body: str) -> Section:
         """Return the section with another body; raises `UsageError` where a heading or open block is in it."""
@@ -423,10 +428,7 @@ class Section(Block):
             return self
         if self.entries and not ends_line(lead):
             lead += self.newline.encode()
-        heading = self.heading
-        if heading:
-            whole = _join(heading, lead, self.newline)
-            heading, lead = whole[: heading_end(whole)], whole[heading_end(whole) :]
+        heading, lead = keep_apart(self.heading, lead, self.newline)
         outline = scan(lead)
         if outline.starts:
             raise UsageError("document.structure", "the text holds a heading of level 1 to 3", "add a section instead")
@@ -442,15 +444,35 @@ class Section(Block):
         return Section(self.level, heading, self._buffer, self._marks, self._entries)
 
     def with_entries(self, entries: Iterable[Entry]) -> Section:
-        """Return the section with these entries and no other; spacing and line ends are the caller's care."""
+        """Return the section with these entries only; the caller takes care of spacing and line ends."""
         return Section.of(self.level, self.heading, self.lead, tuple(entries))
 
     def with_entry(self, index: int, new: Entry) -> Section:
-        """Return the section with one entry replaced; line ends are the caller's care."""
+        """Return the section with one entry replaced; the caller takes care of line ends."""
         old = self.entries
         section = self.with_entries((*old[:index], new, *old[index + 1 :]))
         section.take_lines(self, index, len(old) - index - 1)
         return section
+
+
+def of_each(sections: Iterable[Section], factory: Callable[[Section], T]) -> list[T]:
+    """Return `factory(section)` of each section, computed once: later versions of a document share unchanged ones."""
+    found: list[T] = []
+    for section in sections:
+        if factory not in section._memo:
+            section._memo[factory] = factory(section)
+        found.append(section._memo[factory])
+    return found
+
+
+def joined(sections: Iterable[Section], top: bytes = b"") -> bytes:
+    """Return the source of sections in one piece, behind what stands above them; a file has thousands."""
+    pieces: list[bytes | memoryview] = [top]
+    for section in sections:
+        pieces += (section.heading, memoryview(section._buffer)[section._marks[0] : section._marks[-1]])
+        if section._entries is not None and not section._is_whole:
+            pieces += map(_RAW, section._entries)
+    return b"".join(pieces)
 
 
 def _title(raw: bytes) -> str:
@@ -463,15 +485,23 @@ def _end_of_line(line: bytes) -> bytes:
     return line[len(line.rstrip(b"\r\n")) :]
 
 
-def _join(heading: bytes, body: bytes, newline: str) -> bytes:
-    """Put a body behind its heading line; the line stays a line of its own."""
+def keep_apart(heading: bytes, body: bytes, newline: str) -> tuple[bytes, bytes]:
+    """Return a heading line and the body below it such that the heading stays a separate line when they are joined."""
     if body and not ends_line(heading):
         heading += newline.encode()
     if heading.endswith(b"\r") and body.startswith(b"\n"):
         body = b"\r" + body[1:]  # Else the two would be one line end, and a blank line gone.
-    return heading + body
+    return heading, body
 
 
 def bare(entry: Entry) -> bytes:
-    """Return an entry's source without the blank lines behind it, which only keep entries apart."""
+    """Return an entry's source without the blank lines at its end, which only separate entries."""
     return entry.raw.rstrip(b" \t\r\n")
+
+
+def field_line(entry: Entry, key: str, heading: int) -> int:
+    """Return the line of a field of an entry whose heading is in the line `heading`; `heading` if it has none."""
+    for node in entry.fields.nodes:
+        if node.key == key:
+            return heading + 1 + node.line
+    return heading

@@ -1,18 +1,20 @@
-"""Takes over bytes that somebody else wrote: scans the differing middle and shares every other node.
+"""Parses a newer version of a file: scans the differing middle and shares every other node.
 
-The middle begins at the last heading that stands unchanged in both versions and ends at the first heading behind
-the difference. Where the new middle leaves a fence open, the rest of the file is scanned too.
+The middle begins at the last unchanged heading before the difference and ends at the first heading after it. Where the
+new middle leaves a fence open, the rest of the file is scanned too. Entries of the old middle that stand in the new one
+as well are shared too: where an entry was moved, all between are the same.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from itertools import accumulate
 
-from memory.named_tuple import NamedTuple
+from memory.lazy import NamedTuple
 
 from .compare import ends
-from .lines_and_headings import heading_end, scan
+from .lines import heading_end, scan
 from .model import BOM, Document, front_end, parse
 from .nodes import Entry, Section
 
@@ -20,7 +22,7 @@ _CHUNK = 1 << 18
 
 
 class _Mark(NamedTuple):
-    """A heading of the old document: its offset in the old bytes, and which section and entry it begins."""
+    """A heading of the old document: its offset in the old bytes, and the section and entry that it begins."""
 
     offset: int
     section: int
@@ -28,19 +30,26 @@ class _Mark(NamedTuple):
 
 
 def updated(old: Document, data: bytes) -> Document:
-    """Return the document of `data`, sharing with `old` what did not change."""
+    """Return the document of `data`; it shares unchanged parts with `old`."""
     before = old.dump()
     if before == data:
         return old
     bom = len(BOM) if data.startswith(BOM) else 0
     front = front_end(data, bom)
     body = len(old.bom) + len(old.front_raw)
-    same_head = _common_prefix(before, body, data, front)
-    same_tail = _common_suffix(before, body + same_head, data, front + same_head)
-    # The first heading kept: its hashes and the character behind them stand in the common beginning.
-    kept = _last_heading(old, body, body + same_head - 4)
-    # The first heading behind the difference, the line end before it included.
-    behind = _next_heading(old, body, len(before) - same_tail)
+    least = min(len(before) - body, len(data) - front)
+    same_head = _common(
+        lambda start, stop: (before[body + start : body + stop], data[front + start : front + stop]), least
+    )
+    same_tail = _common(
+        lambda start, stop: (_from_end(before, start, stop), _from_end(data, start, stop)), least - same_head, -1
+    )
+    # The last heading kept: its hashes and the character after them are in the common beginning.
+    # Where the part before the first section begins, then each section, and the end.
+    offsets = list(accumulate([part.size for _, part in old.all_sections()], initial=body))
+    kept, _ = _headings_around(old, offsets, body + same_head - 4)
+    # The first heading after the difference; the line end before it must be unchanged too.
+    _, behind = _headings_around(old, offsets, len(before) - same_tail)
     start = kept.offset - body + front if kept else front
     stop = behind.offset + len(data) - len(before) if behind else len(data)
     if stop < start:
@@ -49,7 +58,7 @@ def updated(old: Document, data: bytes) -> Document:
     if outline.open_end and stop < len(data):
         outline = scan(data, start)
         behind, stop = None, len(data)
-    builder = _Builder(data)
+    builder = _Builder(data, _between(old, kept, behind))
     if kept:
         builder.keep(old, kept)
     builder.cut(start, stop, outline.starts, outline.levels)
@@ -62,45 +71,43 @@ def updated(old: Document, data: bytes) -> Document:
     return Document(data[:bom], data[bom:front], head, sections, old.open_end if behind else outline.open_end, data)
 
 
-def _section_offsets(old: Document, body: int) -> list[int]:
-    """Return where the part before the first section, each section, and the end are in the old bytes."""
-    return list(accumulate((part.size() for _, part in old.all_sections()), initial=body))
-
-
-def _last_heading(old: Document, body: int, limit: int) -> _Mark | None:
-    """Return the last heading that begins at or before `limit`."""
-    offsets = _section_offsets(old, body)
-    index = bisect_right(offsets, limit, 0, len(offsets) - 1) - 2
-    if index < -1:
-        return None
-    section, base = old.section(index), offsets[index + 1]
-    entries = section.offsets()
-    entry = bisect_right(entries, limit - base, 0, len(entries) - 1) - 1
-    if entry >= 0:
-        return _Mark(base + entries[entry], index, entry)
-    # An empty section has no bytes of its own, and the part before the first one no heading.
-    return _Mark(base, index, None) if section.heading else None
-
-
-def _next_heading(old: Document, body: int, limit: int) -> _Mark | None:
-    """Return the first heading that begins behind `limit`."""
-    offsets = _section_offsets(old, body)
+def _headings_around(old: Document, offsets: list[int], limit: int) -> tuple[_Mark | None, _Mark | None]:
+    """Return the last heading that begins at or before `limit`, and the first one after it."""
     index = max(bisect_right(offsets, limit, 0, len(offsets) - 1) - 2, -1)
     section, base = old.section(index), offsets[index + 1]
-    entries = section.offsets()
+    entries = section.offsets
     entry = bisect_right(entries, limit - base, 0, len(entries) - 1)
+    # An empty section has no bytes of its own, and the part before the first one no heading.
+    last = _Mark(base, index, None) if section.heading else None
+    if entry > 0:
+        last = _Mark(base + entries[entry - 1], index, entry - 1)
     if entry < len(section):
-        return _Mark(base + entries[entry], index, entry)
-    if index + 1 < len(old.sections):
-        return _Mark(offsets[index + 2], index + 1, None)
-    return None
+        return last, _Mark(base + entries[entry], index, entry)
+    return last, _Mark(offsets[index + 2], index + 1, None) if index + 1 < len(old.sections) else None
+
+
+def _between(old: Document, kept: _Mark | None, behind: _Mark | None) -> dict[bytes, list[Entry]]:
+    """Return the old entries of the middle by their source, the first one last; no view knows one that is not cut."""
+    first = (-1, None) if kept is None else (kept.section, kept.entry)
+    last = (len(old.sections), None) if behind is None else (behind.section, behind.entry)
+    middle: list[Entry] = []
+    for index in range(first[0], min(last[0] + 1, len(old.sections))):
+        entries = old.section(index).cut
+        start = (first[1] or 0) if index == first[0] else 0
+        stop = (last[1] or 0) if index == last[0] else len(entries)
+        middle += entries[start:stop]
+    found: dict[bytes, list[Entry]] = {}
+    for entry in reversed(middle):
+        found.setdefault(entry.raw, []).append(entry)
+    return found
 
 
 class _Builder:
-    """Puts kept and new parts together, in file order."""
+    """Joins kept and new parts, in file order; an entry that the old middle has as well is shared, each once."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, known: dict[bytes, list[Entry]]) -> None:
         self.data = data
+        self.known = known
         self.level = 0
         self.heading = b""
         self.lead = b""
@@ -115,10 +122,10 @@ class _Builder:
         self.level, self.heading, self.lead, self.entries = level, heading, lead, []
 
     def keep(self, old: Document, mark: _Mark) -> None:
-        """Take everything before a heading of the old document."""
+        """Add everything before a heading of the old document."""
         parts = [old.head, *old.sections]
         if mark.entry is None:
-            # The last whole section stays open: what follows begins with a heading of level 1 or 2.
+            # The section before the heading stays open: the next part begins with the heading and closes it.
             self.parts = parts[: mark.section]
             self._resume(parts[mark.section], None)
         else:
@@ -130,7 +137,7 @@ class _Builder:
         self.entries = list(section.entries[:entries])
 
     def cut(self, start: int, stop: int, starts: list[int], levels: list[int]) -> None:
-        """Cut the scanned middle into its parts."""
+        """Split the scanned middle into its parts."""
         data = self.data
         lead_end = starts[0] if starts else stop
         if lead_end > start:
@@ -138,14 +145,16 @@ class _Builder:
         for index, (begin, level) in enumerate(zip(starts, levels, strict=True)):
             end = starts[index + 1] if index + 1 < len(starts) else stop
             if level == 3:
-                self.entries.append(Entry(data[begin:end]))
+                raw = data[begin:end]
+                same = self.known.get(raw)
+                self.entries.append(same.pop() if same else Entry(raw))
                 continue
             source = data[begin:end]
             split = heading_end(source)
             self.open(level, source[:split], source[split:])
 
     def rest(self, old: Document, mark: _Mark) -> None:
-        """Take everything from a heading of the old document on."""
+        """Add everything from a heading of the old document to its end."""
         section = mark.section
         if mark.entry is not None:
             self.entries.extend(old.section(section).entries[mark.entry :])
@@ -162,33 +171,23 @@ class _Builder:
         return self.parts[0], tuple(self.parts[1:])
 
 
-def _common_prefix(one: bytes, at: int, two: bytes, also: int) -> int:
-    """Return how many bytes agree from `one[at:]` and `two[also:]` on."""
-    length = min(len(one) - at, len(two) - also)
-    done = 0
-    while done < length:
-        size = min(_CHUNK, length - done)
-        if one[at + done : at + done + size] != two[also + done : also + done + size]:
-            return done + _first_difference(one[at + done : at + done + size], two[also + done : also + done + size])
-        done += size
+def _common(pair: Callable[[int, int], tuple[bytes, bytes]], length: int, step: int = 1) -> int:
+    """Return how many bytes are equal at the start of two texts, or at their end with -1 as `step`.
+
+    `pair` returns the bytes `start:stop` of both, counted from there.
+    """
+    for start in range(0, length, _CHUNK):
+        one, two = pair(start, min(start + _CHUNK, length))
+        if one != two:
+            return start + _first_difference(one[::step], two[::step])
     return length
 
 
-def _common_suffix(one: bytes, least: int, two: bytes, also: int) -> int:
-    """Return how many bytes agree at the ends, not reaching before `least` and `also`."""
-    length = min(len(one) - least, len(two) - also)
-    done = 0
-    while done < length:
-        size = min(_CHUNK, length - done)
-        left = one[len(one) - done - size : len(one) - done]
-        right = two[len(two) - done - size : len(two) - done]
-        if left != right:
-            return done + _first_difference(left[::-1], right[::-1])
-        done += size
-    return length
+def _from_end(data: bytes, start: int, stop: int) -> bytes:
+    return data[len(data) - stop : len(data) - start]
 
 
 def _first_difference(one: bytes, two: bytes) -> int:
-    """Return the index of the first byte that differs; the two are of one length and not equal."""
+    """Return the index of the first byte that differs; the two have the same length and are not equal."""
     steps = range(len(one) + 1)
     return bisect_left(steps, True, key=lambda size: one[:size] != two[:size]) - 1

@@ -1,8 +1,8 @@
-"""Pipe tables in a body of text: found with the place of every cell, and edited one cell at a time.
+"""Pipe tables in a body of text: found with the position of every cell, and edited one cell at a time.
 
-A table is what GitHub's Markdown calls one: a header row, a delimiter row with as many cells, and rows up to
-a blank line or the next block. A pipe after a backslash belongs to its cell, inside a code span too; outer
-pipes may be missing; rows may have fewer or more cells than the header. Places are offsets in the body.
+A table is as in GitHub's Markdown: a header row, a delimiter row with as many cells, and rows up to a blank line or the
+next block. A pipe after a backslash belongs to its cell, inside a code span too; outer pipes may be missing; rows may
+have fewer or more cells than the header. Positions are offsets in the body.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from functools import lru_cache
 
 from memory.base.safe_text import cell_width
 from memory.errors import UsageError
-from memory.named_tuple import NamedTuple
+from memory.lazy import NamedTuple
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
 _PIPE = re.compile(r"(?<!\\)\|")
-_DELIMITER = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+# A dash and a blank begin a list; a tab, or four blanks, code.
+_DELIMITER = re.compile(r" {0,3}(?![ \t]|-[ \t])\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
-# What begins a block of another kind, and so ends a table: quotes, headings, fences, lists, rules, HTML,
-# code.
+# The beginning of another block, which ends a table: quotes, headings, fences, lists, rules, HTML, code.
 _BLOCK = re.compile(
     r" {0,3}(?:>|#{1,6}(?:[ \t]|$)|`{3}|~{3}|[-+*](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)"
     r"|(?:\*[ \t]*){3,}$|(?:-[ \t]*){3,}$|(?:_[ \t]*){3,}$|<[A-Za-z/!?])|(?: {4}| {0,3}\t)"
@@ -30,7 +30,7 @@ _LINE_END = re.compile(r"[\r\n]")
 
 
 class Cell(NamedTuple):
-    """One cell: `text` without padding and with its pipes unescaped; its place includes the padding."""
+    """One cell: `text` without padding and with its pipes unescaped; `start:end` includes the padding."""
 
     text: str
     start: int
@@ -38,9 +38,9 @@ class Cell(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """One row: its cells as they stand, maybe fewer or more than the header has; its line in the body from 0.
+    """One row: its cells as written, maybe fewer or more than the header has; its line in the body from 0.
 
-    The place includes the line end.
+    `start:end` includes the line end.
     """
 
     cells: tuple[Cell, ...]
@@ -55,7 +55,7 @@ class TableRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table; `aligned` says that all its lines have their pipes in the same cells of the screen."""
+    """One table; `aligned` says that all its lines have their pipes in the same screen columns."""
 
     start: int
     end: int
@@ -67,19 +67,19 @@ class Table:
     delimiter: TableRow
 
     def column(self, name: str) -> int | None:
-        """Return the first column of that name, in any case; None if there is none."""
+        """Return the first column of that name, ignoring case; None if there is none."""
         wanted = name.strip().casefold()
         return next((at for at, title in enumerate(self.header) if title.casefold() == wanted), None)
 
 
 def find_tables(body: str) -> tuple[Table, ...]:
-    """Return the tables of a body in file order; tables in fenced code or in HTML comments are none."""
+    """Return the tables of a body in file order; tables in fenced code or in HTML comments do not count."""
     if "|" not in body or "-" not in body:
         return ()
     return _find(body)
 
 
-# A look at a large table is not repeated by the next one who asks: `check`, links and views all do.
+# Cached because `check`, links and views all parse the same large tables.
 @lru_cache(maxsize=8)
 def _find(body: str) -> tuple[Table, ...]:
     spans = [(match.start(), match.end()) for match in _LINE.finditer(body) if match.end() > match.start()]
@@ -88,14 +88,15 @@ def _find(body: str) -> tuple[Table, ...]:
     tables: list[Table] = []
     at = 1
     while at < len(texts):
-        columns = 0 if hidden[at] or hidden[at - 1] else _columns(texts[at - 1], texts[at])
-        if not columns:
+        if hidden[at] or hidden[at - 1] or not _begins_table(texts[at - 1], texts[at]):
             at += 1
             continue
         stop = at + 1
         while stop < len(texts) and not hidden[stop] and texts[stop].strip() and not _BLOCK.match(texts[stop]):
             stop += 1
-        lines = [_split_row(texts[number], number, spans[number]) for number in range(at - 1, stop)]
+        lines = [
+            TableRow(_cells(texts[number], spans[number][0]), number, *spans[number]) for number in range(at - 1, stop)
+        ]
         header, delimiter, *rows = lines
         tables.append(
             Table(
@@ -113,16 +114,16 @@ def _find(body: str) -> tuple[Table, ...]:
     return tuple(tables)
 
 
-def _columns(header: str, delimiter: str) -> int:
-    """Return the number of columns if the two lines begin a table, else 0."""
+def _begins_table(header: str, delimiter: str) -> bool:
     if "|" not in delimiter or "|" not in header or not _DELIMITER.fullmatch(delimiter) or _BLOCK.match(header):
-        return 0
-    count = len(_cell_spans(delimiter))
-    return count if count == len(_cell_spans(header)) else 0
+        return False
+    if header.strip(" \t") == "|":
+        return False  # A line of one pipe has no cell.
+    return len(_cells(delimiter)) == len(_cells(header))
 
 
 def _hidden(texts: Sequence[str]) -> list[bool]:
-    """Say for every line whether it belongs to a fenced code block or an HTML comment."""
+    """Return for every line whether it belongs to a fenced code block or an HTML comment."""
     hidden = [False] * len(texts)
     fence, comment = "", False
     for number, text in enumerate(texts):
@@ -144,45 +145,9 @@ def _hidden(texts: Sequence[str]) -> list[bool]:
     return hidden
 
 
-def _cell_spans(line: str) -> list[tuple[int, int]]:
-    """Return where the cells of a line without its end begin and end, between pipes, padding included."""
-    first = len(line) - len(line.lstrip(" \t"))
-    last = len(line.rstrip(" \t"))
-    pipes = _pipes(line, first, last)
-    start, end = 0, len(line)
-    if pipes and pipes[0] == first:
-        start = pipes.pop(0) + 1
-    if pipes and pipes[-1] == last - 1:
-        end = pipes.pop()
-    edges = [start, *(edge for pipe in pipes for edge in (pipe, pipe + 1)), end]
-    return list(zip(edges[::2], edges[1::2], strict=True))
-
-
-def _pipes(line: str, first: int, last: int) -> list[int]:
-    """Return where the pipes between cells stand; a pipe behind a backslash is none."""
-    if "\\" in line:
-        return [match.start() for match in _PIPE.finditer(line, first, last)]
-    pipes, at = [], line.find("|", first, last)
-    while at >= 0:
-        pipes.append(at)
-        at = line.find("|", at + 1, last)
-    return pipes
-
-
-def _split_row(line: str, number: int, span: tuple[int, int]) -> TableRow:
-    start, end = span
-    if "\\" not in line:
-        return TableRow(_plain_cells(line, start), number, start, end)
-    cells = tuple(
-        Cell(line[left:right].strip(" \t").replace("\\|", "|"), start + left, start + right)
-        for left, right in _cell_spans(line)
-    )
-    return TableRow(cells, number, start, end)
-
-
-def _plain_cells(line: str, begin: int) -> tuple[Cell, ...]:
-    """Return the cells of a line without backslashes that begins at `begin`, as `_cell_spans` finds them."""
-    parts = line.split("|")
+def _cells(line: str, begin: int = 0) -> tuple[Cell, ...]:
+    """Return the cells of a line that begins at `begin`; a pipe after a backslash does not end one."""
+    parts = _PIPE.split(line) if "\\" in line else line.split("|")
     if len(parts) > 1 and not parts[0].strip(" \t"):
         begin += len(parts.pop(0)) + 1
     if len(parts) > 1 and not parts[-1].strip(" \t"):
@@ -190,13 +155,13 @@ def _plain_cells(line: str, begin: int) -> tuple[Cell, ...]:
     cells = []
     for part in parts:
         end = begin + len(part)
-        cells.append(Cell(part.strip(" \t"), begin, end))
+        cells.append(Cell(part.strip(" \t").replace("\\|", "|"), begin, end))
         begin = end + 1
     return tuple(cells)
 
 
 def _is_aligned(lines: Sequence[str]) -> bool:
-    """Say whether all lines have their pipes in the same cells of a terminal."""
+    """Return whether all lines have their pipes in the same terminal columns."""
     places = None
     for line in lines:
         if "\t" in line:
@@ -209,8 +174,8 @@ def _is_aligned(lines: Sequence[str]) -> bool:
 
 
 def _pipe_places(line: str) -> list[int]:
-    """Return the terminal cell of each pipe; what stands between two is measured once."""
-    pipes = _pipes(line, 0, len(line))
+    """Return the terminal column of each pipe; the text between two is measured once."""
+    pipes = [match.start() for match in _PIPE.finditer(line)]
     if line.isascii() and line.isprintable():
         return pipes
     places, width, begin = [], 0, 0
@@ -222,16 +187,17 @@ def _pipe_places(line: str) -> list[int]:
 
 
 def set_cell(body: str, table: Table, row: int, column: int, value: str) -> str:
-    """Return the body with another text in one cell; a row that is too short gets the cells in between.
+    """Return the body with another text in one cell; a row that is too short gets the missing cells.
 
-    Nothing else changes, except that a column of an aligned table grows where the text needs more room, and
-    that a row without outer pipes gets them where it would be read as something else. Raises UsageError
-    `table.value` for a text with line ends, `table.column` for a column the table does not have, IndexError
-    for a row it does not have.
+    Nothing else changes, except that a column of an aligned table grows where the text needs more space, and that a row
+    without outer pipes gets them where it would otherwise be read as something else. Raises UsageError `table.value`
+    for a text with line ends, `table.column` for a column the table does not have, IndexError for a row it does not
+    have.
     """
-    _check_column(table, column, table.rows[row])
-    text = _escape(value)
     target = table.rows[row]
+    if not 0 <= column < max(len(table.header), len(target.cells)):
+        raise UsageError("table.column", f"the table has {len(table.header)} columns, no number {column + 1}")
+    text = _escape(value)
     texts = [cell.text for cell in target.cells]
     texts += [""] * (column + 1 - len(texts))
     texts[column] = value.strip(" \t")
@@ -248,8 +214,8 @@ def set_cell(body: str, table: Table, row: int, column: int, value: str) -> str:
 def add_row(body: str, table: Table, values: Sequence[str], index: int | None = None) -> str:
     """Return the body with a new row before row `index`, or after the last; missing values are empty cells.
 
-    The row takes the table's style: outer pipes, padding, and its columns where they were aligned. Raises
-    UsageError `table.value` for a text with line ends, `table.column` for more values than columns.
+    The row follows the table's style: outer pipes, padding, and column widths where they are aligned. Raises UsageError
+    `table.value` for a text with line ends, `table.column` for more values than columns.
     """
     if len(values) > len(table.header):
         raise UsageError("table.column", f"the table has {len(table.header)} columns, not {len(values)}")
@@ -263,7 +229,7 @@ def add_row(body: str, table: Table, values: Sequence[str], index: int | None = 
         for column, cell in enumerate(cells):
             grown = _widen(body, table, column, cell_width(cell))
             if grown != body:
-                # Columns only grow, so the table is found again at the same place with the same rows.
+                # Columns only grow, so the table is still at the same position with the same rows.
                 return add_row(grown, _table_at(grown, table.start), values, index)
     for outer in (_has_outer_pipes(body, table.header_row), True):
         line = _compose_row(body, table, cells, outer)
@@ -304,14 +270,8 @@ def _escape(value: str) -> str:
     if _LINE_END.search(value):
         raise UsageError("table.value", "a table cell holds one line", "write it without line ends")
     text = value.strip(" \t").replace("|", "\\|")
-    # A backslash at the end would swallow the pipe after it; two of them look the same but for a space
-    # between.
+    # A backslash at the end would escape the pipe after it, so a space goes in between.
     return text + " " if text.endswith("\\") else text
-
-
-def _check_column(table: Table, column: int, row: TableRow) -> None:
-    if not 0 <= column < max(len(table.header), len(row.cells)):
-        raise UsageError("table.column", f"the table has {len(table.header)} columns, no number {column + 1}")
 
 
 def _refill(raw: str, text: str) -> str:
@@ -331,20 +291,17 @@ def _set_aligned(body: str, table: Table, target: TableRow, column: int, text: s
 
 
 def _justify(body: str, table: Table, column: int, text: str, cell: Cell) -> str:
-    """Return a text padded to the width of the cell that it replaces, on the side the column asks for."""
+    """Return a text padded to the width of the cell that it replaces, on the side of the column's alignment."""
     raw = body[cell.start : cell.end]
     width = cell_width(raw)
     left = " " if raw.startswith(" ") else ""
     right = " " if raw.endswith(" ") and cell_width(left + text) < width else ""
     space = " " * (width - cell_width(left + text + right))
-    rule = table.delimiter.cells[column].text if column < len(table.delimiter.cells) else ""
-    if rule.endswith(":") and not rule.startswith(":"):
-        return left + space + text + right
-    return left + text + space + right
+    return left + (space + text if _is_right(table, column) else text + space) + right
 
 
 def _widen(body: str, table: Table, column: int, width: int) -> str:
-    """Return the body with one column grown in all lines until a text of `width` cells fits."""
+    """Return the body with one column widened in all lines until a text of `width` terminal cells fits."""
     lines = [table.header_row, table.delimiter, *table.rows]
     if column >= min(len(line.cells) for line in lines):
         return body
@@ -362,23 +319,22 @@ def _widen(body: str, table: Table, column: int, width: int) -> str:
             at = raw.index("-")
             grown = raw[:at] + "-" * missing + raw[at:]
         else:
-            grown = _justify_by(table, column, raw, missing)
+            grown = " " * missing + raw if _is_right(table, column) else raw + " " * missing
         pieces += [body[done : cell.start], grown]
         done = cell.end
     return "".join([*pieces, body[done:]])
 
 
-def _justify_by(table: Table, column: int, raw: str, missing: int) -> str:
-    rule = table.delimiter.cells[column].text
-    if rule.endswith(":") and not rule.startswith(":"):
-        return " " * missing + raw
-    return raw + " " * missing
+def _is_right(table: Table, column: int) -> bool:
+    """Return whether the delimiter row aligns a column to the right."""
+    rule = table.delimiter.cells[column].text if column < len(table.delimiter.cells) else ""
+    return rule.endswith(":") and not rule.startswith(":")
 
 
 def _replace_row(body: str, table: Table, row: int, texts: Sequence[str]) -> str:
-    """Write a whole row anew, for when a smaller edit would read as something else.
+    """Rewrite a whole row where a smaller edit would be read as something else.
 
-    It has outer pipes where the row or the table has them, and where it would not be read without.
+    It has outer pipes where the row or the table has them, and where it could not be read without them.
     """
     target = table.rows[row]
     source = body[target.start : target.end]
@@ -395,7 +351,7 @@ def _replace_row(body: str, table: Table, row: int, texts: Sequence[str]) -> str
 
 
 def _without_empty_end(cells: Sequence[str]) -> Sequence[str]:
-    """Return cells without the empty ones at their end, whose pipe would be an outer one; the first stays."""
+    """Return cells without the empty ones at the end, whose pipe would be an outer one; the first stays."""
     count = max((number for number, cell in enumerate(cells, 1) if cell.strip()), default=1)
     return cells[:count]
 
@@ -434,7 +390,7 @@ def _table_at(body: str, start: int) -> Table:
 
 
 def _reads(body: str, table: Table, row: int, texts: Sequence[str]) -> bool:
-    """Say whether the body still holds the table at its place, with exactly these texts in one row."""
+    """Return whether the body still has the table at its position, with exactly these texts in one row."""
     found = next((other for other in find_tables(body) if other.start == table.start), None)
     if found is None or found.header != table.header or row >= len(found.rows):
         return False

@@ -1,4 +1,4 @@
-"""The entries of all memory systems by ref: what agents search, read, add, edit and remove, whichever face they use."""
+"""The entries of all memory systems by ref: what agents search, read, add, edit and remove, through any interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What agents do with the entries of a workspace, whichever face they come through."""
+"""The operations of agents on the entries of a workspace, for every interface."""
 
 from __future__ import annotations
 
@@ -13,28 +13,21 @@ from typing import TYPE_CHECKING, Any
 from memory.base.safe_text import visible
 from memory.errors import BlockedError, MemdeckError, NotFoundError, UsageError
 
-from .bounds import MOST_VALUES, check_day, check_text, check_values, cut, page_of, read_cursor, refuse_cut
+from .bounds import FEW, LONGEST_TEXT, MOST_VALUES, check_text, check_values, cut, page_of, read_cursor, refuse_cut
 from .kinds import ALIASES, kind_named, kind_of_ref
 from .kinds.kind import EntryCall, EntryKind
 from .kinds.values import date_of
-from .model import Changes, Check, EntryItem, Made, item_of, stale
+from .model import Changes, Check, EntryItem, Made, derived_ref, item_of, stale
 
 if TYPE_CHECKING:
-    from memory.prompts import AgentPrompt
     from memory.search.searcher import Searcher
     from memory.workspace import Workspace
 
 Json = dict[str, Any]
-MOST = 50
-"""The most results and entries of one answer."""
-FEW = 20
-"""How many there are where nobody says."""
-LONGEST_TEXT = 20_000
-"""Characters of an entry's text in an answer."""
 LARGEST = 60_000
-"""Characters of a page after which it ends."""
+"""Characters after which a page ends."""
 RESERVED = frozenset({"match", "since", "until", "tag", "title", "section", "due", "agent", "path"})
-"""What a filter means whether an entry has such a field or not."""
+"""Filter keys with a fixed meaning, whether or not an entry has a field of that name."""
 _IN_LIST = 300
 _LOOKED_AT = 200
 _REMEMBERED = 2_000
@@ -44,21 +37,21 @@ _TRACED = 2
 class EntryAccess:
     """Searches, reads and changes the entries of one workspace; safe to share between threads.
 
-    Every answer is JSON-able, bounded, and safe to show: control and invisible characters are escaped. What was handed
-    out is remembered, so that a stale edit can be told what changed since.
+    Every answer is JSON-able, bounded, and safe to show: control and invisible characters are escaped. Returned entries
+    are remembered, so that the error for a stale edit can say what changed since.
     """
 
-    def __init__(self, workspace: Workspace, clock: Callable[[], datetime], searcher: Searcher | None = None) -> None:
-        """`clock` gives the aware time of now; without a searcher one is made when it is asked for."""
+    def __init__(self, workspace: Workspace, clock: Callable[[], datetime]) -> None:
+        """`clock` returns the current aware time."""
         self.workspace = workspace
         self._clock = clock
-        self._searcher = searcher
+        self._searcher: Searcher | None = None
         self._seen: OrderedDict[tuple[str, str], EntryItem] = OrderedDict()
         self._mutex = threading.RLock()
 
     @property
     def searcher(self) -> Searcher:
-        """What searches all systems."""
+        """The searcher over all systems, created on demand."""
         if self._searcher is None:
             from memory.systems import searcher_of
 
@@ -66,40 +59,35 @@ class EntryAccess:
         return self._searcher
 
     def let_go(self) -> None:
-        """Let go of what can be read again, but for what was handed out: a stale edit is still told what changed."""
+        """Release what can be read again, except the remembered entries: a stale edit still learns what changed."""
         with self._mutex:
             if self._searcher is not None:
                 self._searcher.close()
             self.workspace.let_go()
 
     def close(self) -> None:
-        """Close what is open outside of the workspace."""
-        if self._searcher is not None:
-            self._searcher.close()
+        """Close what is open outside the workspace."""
+        self.let_go()
         self.workspace.close()
 
     # -- looking ------------------------------------------------------------------------------------------------
 
-    def prompt(self, message: str = "", budget: int | None = None, *, actor: str = "") -> AgentPrompt:
-        """Return the brief of an agent, with its blocks; see `memory.prompts.brief`."""
+    def brief(self, message: str = "", budget: int | None = None, *, actor: str = "") -> Json:
+        """Return `{"text", "tokens"}`: what an agent should know now, within a budget of tokens (100 to 20,000)."""
         from memory.prompts import DEFAULT_BUDGET, brief
 
         check_text("message", message)
         with self._mutex:
             most = DEFAULT_BUDGET if budget is None else max(100, min(budget, 20_000))
-            return brief(self.workspace, self._clock(), message, most, self.searcher, actor)
-
-    def brief(self, message: str = "", budget: int | None = None, *, actor: str = "") -> Json:
-        """Return `{"text", "tokens"}`: what to know now, within a budget of tokens (100 to 20,000)."""
-        found = self.prompt(message, budget, actor=actor)
+            found = brief(self.workspace, self._clock(), message, most, self.searcher, actor)
         return {"text": found.text, "tokens": found.used}
 
     def search(
         self, query: str, kinds: Sequence[str] = (), limit: int | None = None, cursor: str | None = None
     ) -> Json:
-        """Return `{"results", "cursor"}`: what fits the words of a query, best first; see `memory.search`."""
+        """Return `{"results", "cursor"}`: the hits for a query, best first; see `memory.search`."""
         from memory.registry import kinds as known_kinds
-        from memory.search import read_day, read_query
+        from memory.search.query.query import read_day, read_query
 
         check_text("query", query)
         named = tuple(ALIASES.get(kind, kind) for kind in kinds)
@@ -109,25 +97,23 @@ class EntryAccess:
                 "entry.kind", f"there is no kind {unknown[0][:40]!r}", f"use some of {', '.join(known_kinds())}"
             )
         start, _ = read_cursor(cursor)
-        most = page_of(limit, FEW, MOST)
+        most = page_of(limit)
         with self._mutex:
             today = self._clock().astimezone(self.workspace.zone).date()
             asked = read_query(query, lambda day: read_day(day, today)).within(named)
             answer = self.searcher.search(asked, start + most + 1)
         hits = answer.every[start : start + most + 1]
-        results = []
-        for hit in hits[:most]:
-            entry = hit.entry
-            results.append(
-                {
-                    "ref": entry.ref or _derived(entry.kind, entry.file, entry.title),
-                    "kind": entry.kind,
-                    "title": _short(entry.title),
-                    "snippet": visible(hit.snippet),
-                    "file": visible(entry.file),
-                    "score": round(hit.score, 3),
-                }
-            )
+        results = [
+            {
+                "ref": hit.entry.ref or derived_ref(hit.entry),
+                "kind": hit.entry.kind,
+                "title": cut(visible(hit.entry.title), 200),
+                "snippet": visible(hit.snippet),
+                "file": visible(hit.entry.file),
+                "score": round(hit.score, 3),
+            }
+            for hit in hits[:most]
+        ]
         return {"results": results, "cursor": f"{start + most}" if len(hits) > most else None}
 
     def read(
@@ -156,21 +142,14 @@ class EntryAccess:
         check_values(wanted)
         wanted = self._dated(wanted)
         start, last = read_cursor(cursor)
-        most = page_of(limit, FEW, MOST)
-        records = kind.list(call, wanted)
-        if start and last:
-            # The list may have moved since: it goes on behind the entry that was the last one.
-            passed, begin = [], 0
-            for at, record in enumerate(records):
-                passed.append(record)
-                if at < start + most and (record.ref or item_of(record).ref) == last:
-                    begin = at + 1
-                if len(passed) > max(begin or start, 1) + most:
-                    break
-            begin = begin or start
-            page = passed[begin : begin + most + 1]
-        else:
-            begin, page = start, list(islice(records, start, start + most + 1))
+        most = page_of(limit)
+        records = iter(kind.list(call, wanted))
+        read = list(islice(records, start + most))
+        # The list may have shifted since: continue after the entry that was the last one.
+        places = (at for at, record in enumerate(read, 1) if (record.ref or derived_ref(record)) == last)
+        begin = max(places, default=start) if start and last else start
+        read += islice(records, max(0, begin + most + 1 - len(read)))
+        page = read[begin : begin + most + 1]
         if not page and not start:
             self._refuse_unknown(call, kind, wanted)
         told: list[Json] = []
@@ -185,7 +164,7 @@ class EntryAccess:
         return {"entries": told, "cursor": more}
 
     def _dated(self, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a filter whose days are ISO dates: words such as `yesterday` are understood."""
+        """Return a filter with its days as ISO dates; words such as `yesterday` are converted."""
         days = [key for key in ("since", "until") if key in wanted]
         if not days:
             return wanted
@@ -193,7 +172,7 @@ class EntryAccess:
         return {**wanted, **{key: date_of(str(wanted[key]), now, zone, past=True)[:10] for key in days}}
 
     def _refuse_unknown(self, call: EntryCall, kind: EntryKind, wanted: Mapping[str, Any]) -> None:
-        """Raise UsageError `entry.filter` for a field that no entry has: nothing passes, and nobody would know why."""
+        """Raise UsageError `entry.filter` for a field that no entry has, so that no answer is empty without reason."""
         asked = [key for key in wanted if key not in RESERVED]
         if not asked:
             return
@@ -215,9 +194,10 @@ class EntryAccess:
             kind_of_ref(ref)
         with self._mutex:
             now = self._clock()
-            first = None if since is None else time_bound(check_day(since), now, self.workspace.zone, end=False)
+            check_text("since", since or "")
+            first = None if since is None else time_bound(since, now, self.workspace.zone, end=False)
             self.workspace.notice(now)
-            found = list_changes(self.workspace, limit=page_of(limit, FEW, MOST), entry=ref, since=first)
+            found = list_changes(self.workspace, limit=page_of(limit), entry=ref, since=first)
         rows = [row(record) for record in found]
         return {"changes": [_safe({**one, "entries": one["entries"][:FEW]}) for one in rows]}
 
@@ -247,12 +227,12 @@ class EntryAccess:
     ) -> Json:
         """Change an entry that still has the hash, and return `{"ref", "hash", "change"}`.
 
-        ConflictError `entry.stale` with what changed, where it has another one; then nothing is written.
+        ConflictError `entry.stale` with what changed, if it has another hash; then nothing is written.
         """
         check_values(set or {})
         check_text("text", text or "")
         changes = Changes(dict(set or {}), tuple(unset), text)
-        if changes.empty:
+        if not changes.values and text is None:
             raise UsageError("entry.arguments", "nothing to change is given", "send set, unset or text")
         with self._mutex:
             kind = kind_named(kind_of_ref(ref), self.workspace)
@@ -261,7 +241,7 @@ class EntryAccess:
             def checked(item: EntryItem) -> None:
                 check(item)
                 if text is not None:
-                    refuse_cut(item, text, LONGEST_TEXT)
+                    refuse_cut(item, text)
 
             with self._traced(ref):
                 return self._answered(lambda: kind.edit(self._call(actor), ref.strip(), changes, checked))
@@ -269,7 +249,7 @@ class EntryAccess:
     def remove(self, ref: str, hash: str, reason: str | None = None, *, actor: str) -> Json:  # noqa: A002
         """Remove an entry that still has the hash, and return `{"change"}`; errors as `edit`.
 
-        The reason stands in the change log, but for parts of the project state, whose summaries are its own.
+        The reason is stored in the change log, except for parts of the project state, which have their own summaries.
         """
         check_text("reason", reason or "")
         with self._mutex:
@@ -281,7 +261,7 @@ class EntryAccess:
         return found if "proposal" in found else {"change": found["change"], "summary": found["summary"]}
 
     def review(self, id: str | None = None, *, actor: str) -> Json:  # noqa: A002
-        """Return `{"proposals"}`: what `actor` wants to change and a person has to decide, or decided; newest first."""
+        """Return `{"proposals"}`: the proposals of `actor`, waiting for a person or decided; newest first."""
         from memory.review import Inbox, row
 
         with self._mutex:
@@ -293,7 +273,7 @@ class EntryAccess:
 
     @contextmanager
     def _traced(self, ref: str) -> Iterator[None]:
-        """Tell with a ref that names nothing what last became of it: who removed it, or what it is called now."""
+        """Add the last changes of a ref to the error for a ref that is not found: who removed it, or its new name."""
         try:
             yield
         except NotFoundError as error:
@@ -319,16 +299,14 @@ class EntryAccess:
         return check
 
     def _answered(self, change: Callable[[], Made]) -> Json:
-        """Return what a change did, or `{"proposal"}` where it waits for a person."""
+        """Return the result of a change, or `{"proposal"}` if it waits for a person."""
         try:
-            return self._answer(change())
+            made = change()
         except BlockedError as error:
             if error.code != "review.waiting":
                 raise
             told = "nothing is changed yet: a person decides; ask review"
             return {"proposal": error.details["proposal"], "state": "waiting", "summary": told}
-
-    def _answer(self, made: Made) -> Json:
         item = made.item
         if item is not None:
             self._remember(item)
@@ -353,7 +331,7 @@ class EntryAccess:
 
 
 def error_json(error: MemdeckError) -> Json:
-    """Return an error as programs get it: `{"error": {"code", "message", "details"}}`, safe to show."""
+    """Return an error in the form for programs: `{"error": {"code", "message", "details"}}`, safe to show."""
     details = dict(error.details)
     if error.hint:
         details.setdefault("hint", error.hint)
@@ -361,21 +339,10 @@ def error_json(error: MemdeckError) -> Json:
     return safe
 
 
-def _derived(kind: str, file: str, title: str) -> str:
-    from memory.files.refs.refs import identity_hex
-
-    return f"{kind}#{identity_hex(kind, file, title)}"
-
-
-def _short(title: str) -> str:
-    shown = visible(title)
-    return shown if len(shown) <= 200 else shown[:199] + "…"
-
-
 def _safe(value: Any, most: int = LONGEST_TEXT) -> Any:
-    """Return what JSON can hold, with all that could hide or steer shown as escapes; lines stay lines.
+    """Return a JSON-able value, with all hidden and control characters escaped; line ends stay.
 
-    Texts are cut behind `most` characters, lists behind as many values as an agent may send.
+    Texts are cut to `most` characters, lists to as many values as an agent may send.
     """
     if value is None or isinstance(value, (bool, int, float)):
         return value

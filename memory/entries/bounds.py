@@ -1,4 +1,4 @@
-"""What may come in: texts that are text, values that are small, pages and cursors."""
+"""Limits for input: valid texts, small values, pages and cursors."""
 
 from __future__ import annotations
 
@@ -6,21 +6,28 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from memory.base.safe_text import visible
 from memory.errors import UsageError
 
 if TYPE_CHECKING:
     from .model import EntryItem
 
 LONGEST = 100_000
-"""Characters of one text."""
+"""Maximum characters of one text."""
+LONGEST_TEXT = 20_000
+"""Characters of an entry's text in an answer."""
+MOST = 50
+"""Maximum results and entries of one answer."""
+FEW = 20
+"""The default number of results and entries."""
 MOST_VALUES = 60
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _CURSOR = re.compile(r"([0-9]{1,7})(?::(\S{1,300}))?")
 
 
 def check_text(name: str, text: Any) -> None:
-    """Raise UsageError `entry.text` for what is no text that can stand in a file: no UTF-8, control characters, or
-    more than `LONGEST` characters.
+    """Raise UsageError `entry.text` for a text that a file cannot contain: no UTF-8, control characters, or more than
+    `LONGEST` characters.
     """
     if not isinstance(text, str):
         raise UsageError("entry.text", f"{name[:40]} is no text", "send a text")
@@ -35,7 +42,7 @@ def check_text(name: str, text: Any) -> None:
 
 
 def check_values(values: Mapping[str, Any]) -> None:
-    """Raise UsageError `entry.value` for values that are too many, too deep, or hold what is no text."""
+    """Raise UsageError `entry.value` for values that are too many, too deep, or contain invalid text."""
     _check("fields", values, 0)
 
 
@@ -58,40 +65,32 @@ def _check(name: str, value: Any, depth: int) -> None:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text, or its beginning with "…" where it is longer than `most` characters."""
+    """Return a text, or its beginning with "…" if it is longer than `most` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def refuse_cut(item: EntryItem, text: str, most: int) -> None:
-    """Raise UsageError `entry.cut` for a text that is the beginning of the entry's own as an answer showed it: to
-    write it would lose the rest. An entry whose text no answer shows whole takes no text at all.
+def refuse_cut(item: EntryItem, text: str) -> None:
+    """Raise UsageError `entry.cut` for a text that is the shortened form of the entry's own text from an answer:
+    writing it would lose the rest. An entry whose text does not fit into an answer accepts no text at all.
     """
-    from memory.base.safe_text import visible
-
     shown = visible(item.text, newlines=True)
     sent = text.rstrip()
-    if len(shown) > most or (sent.endswith("…") and len(sent) < len(shown) and shown.startswith(sent[:-1])):
+    if len(shown) > LONGEST_TEXT or (sent.endswith("…") and len(sent) < len(shown) and shown.startswith(sent[:-1])):
         raise UsageError(
             "entry.cut", f"the text of {item.ref} is longer than what was sent", "read it by its ref, or set fields"
         )
 
 
-def page_of(limit: int | None, usual: int, most: int) -> int:
-    """Return how many an answer holds: as many as asked for, at least one and at most `most`."""
-    return usual if limit is None else max(1, min(limit, most))
+def page_of(limit: int | None) -> int:
+    """Return the size of a page: as many as requested, at least one and at most `MOST`."""
+    return FEW if limit is None else max(1, min(limit, MOST))
 
 
 def read_cursor(cursor: str | None) -> tuple[int, str | None]:
-    """Return where a page begins and the entry before it; UsageError `entry.cursor`."""
+    """Return the start of a page and the entry before it; UsageError `entry.cursor`."""
     if cursor is None or not cursor:
         return 0, None
     found = _CURSOR.fullmatch(cursor)
     if found is None:
         raise UsageError("entry.cursor", f"{cursor[:40]!r} is no cursor", "send back the one of the page before")
     return int(found[1]), found[2]
-
-
-def check_day(text: str) -> str:
-    """Return a time as it was sent, checked as a text."""
-    check_text("since", text)
-    return text

@@ -1,4 +1,4 @@
-"""An entry as agents get it: ref, hash, kind, title, fields and text; and the hash that an edit has to name."""
+"""An entry in the form for agents: ref, hash, kind, title, fields and text; and the hash that an edit has to name."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import ConflictError
+from memory.files.refs import identity_hex
 
 if TYPE_CHECKING:
-    from memory.search import Record
+    from memory.search.hits import FoundEntry
+    from memory.search.records import Record
 
 Json = dict[str, Any]
 _PLACES = frozenset({"ref", "line", "file", "title", "problems"})
-"""Keys of an item's JSON that say where it is, not what it says."""
+"""Keys of an item's JSON for its position, not its content."""
 _NAMES = frozenset({"text", "name", "channel", "key"})
 """Keys that repeat the title or the text."""
 _ABSENT: tuple[Any, ...] = (None, "", [], {}, ())
@@ -22,17 +24,15 @@ _ABSENT: tuple[Any, ...] = (None, "", [], {}, ())
 
 @dataclass(frozen=True, slots=True)
 class EntryItem:
-    """One entry of any system; `fields` are without absent ones, `text` is its source, raw as it stands in the file."""
+    """One entry of any system; `fields` has no absent ones, `text` is its source, unchanged from the file."""
 
     ref: str
     hash: str
     kind: str
     title: str
     file: str
-    line: int
     fields: Mapping[str, Any]
     text: str
-    date: str = ""
 
     def json(self, *, text: bool = True) -> Json:
         """Return the entry for programs; without `text` that key is empty."""
@@ -49,7 +49,7 @@ class EntryItem:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What an edit is to do: `set` and `unset` fields, or give the whole `text`; the values are text, or JSON where a
+    """The changes of an edit: `set` and `unset` fields, or replace the whole `text`; the values are text, or JSON if a
     kind says so.
     """
 
@@ -58,14 +58,14 @@ class Changes:
     text: str | None = None
 
     @property
-    def empty(self) -> bool:
-        """Whether nothing is asked for."""
-        return not self.set and not self.unset and self.text is None
+    def values(self) -> Json:
+        """The fields that change, with None for those that are unset."""
+        return {**self.set, **dict.fromkeys(self.unset)}
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a change did: the entry as it is now (None: it is gone), and the change's id, None where nothing was to be
+    """The result of a change: the new entry (None: it was removed), and the change's id, None if nothing had to be
     written.
     """
 
@@ -75,11 +75,11 @@ class Made:
 
 
 Check = Callable[[EntryItem], object]
-"""Raises ConflictError `entry.stale` where an entry is not the one that was read."""
+"""Raises ConflictError `entry.stale` if an entry is not the one that was read."""
 
 
-def item_of(record: Record, ref: str | None = None) -> EntryItem:
-    """Return the entry of a record; `ref` for one that has none of its own."""
+def item_of(record: Record) -> EntryItem:
+    """Return the entry of a record."""
     told = record.item.json() if hasattr(record.item, "json") else {}
     text = record.text.rstrip("\r\n")
     values = {
@@ -87,15 +87,19 @@ def item_of(record: Record, ref: str | None = None) -> EntryItem:
         for key, value in told.items()
         if key not in _PLACES and value not in _ABSENT and not (key in _NAMES and value in (record.title, text))
     }
-    name = ref or record.ref or derived_ref(record)
-    found = record._replace(text=text)
     return EntryItem(
-        name, hash_of(found, values), record.kind, record.title, record.file, record.line, values, text, record.date
+        record.ref or derived_ref(record),
+        hash_of(record._replace(text=text), values),
+        record.kind,
+        record.title,
+        record.file,
+        values,
+        text,
     )
 
 
 def _present(value: Any) -> Any:
-    """Return a value without what is absent in it."""
+    """Return a value without its absent parts."""
     if isinstance(value, Mapping):
         return {key: _present(one) for key, one in value.items() if one not in _ABSENT}
     if isinstance(value, (list, tuple)):
@@ -103,17 +107,13 @@ def _present(value: Any) -> Any:
     return value
 
 
-def derived_ref(record: Record) -> str:
-    """Return the ref of what has none of its own: it is known by its file and its title."""
-    from memory.files.refs.refs import identity_hex
-
+def derived_ref(record: Record | FoundEntry) -> str:
+    """Return the ref of a record without its own, derived from its file and its title."""
     return f"{record.kind}#{identity_hex(record.kind, record.file, record.title)}"
 
 
 def hash_of(record: Record, fields: Mapping[str, Any]) -> str:
-    """Return twelve hex digits made of all that an entry says; its place in the file is no part of it."""
-    from memory.files.refs.refs import identity_hex
-
+    """Return a hash of twelve hex digits over the content of an entry; its position in the file does not count."""
     said = json.dumps(fields, sort_keys=True, default=str)
     return identity_hex(record.kind, record.title, said, record.text)[:10] + identity_hex("more", record.text, said)[:2]
 
@@ -121,8 +121,8 @@ def hash_of(record: Record, fields: Mapping[str, Any]) -> str:
 def stale(item: EntryItem, seen: EntryItem | None) -> ConflictError:
     """Return the error for an edit of an entry that was changed since it was read.
 
-    `seen` is the entry as it was handed out, None where nobody remembers. The details hold the entry as it is now and,
-    where that is known, each field and line that differs.
+    `seen` is the entry as it was returned, None if it is not remembered. The details contain the current entry and, if
+    `seen` is known, each field and line that differs.
     """
     details: Json = {"ref": item.ref, "hash": item.hash, "entry": item.json()}
     if seen is not None:
@@ -136,7 +136,7 @@ def stale(item: EntryItem, seen: EntryItem | None) -> ConflictError:
 
 
 def differences(before: EntryItem, after: EntryItem) -> list[Json]:
-    """Return what differs between two versions of an entry, field by field, and line by line where only text does."""
+    """Return the differences of two versions of an entry, by field, and by line if only the text differs."""
     found: list[Json] = []
     if before.title != after.title:
         found.append({"field": "title", "was": before.title, "is": after.title})

@@ -1,4 +1,4 @@
-"""What is wrong in the file of facts, by line."""
+"""Problems in the file of facts, by line."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from memory.base.problems import Problem
 
 from .model import FOLDER, MARK, MOST_CHARACTERS, MOST_TAGS, SCOPES, SHOWN, Fact
 from .reading import FactsOfFile, time_key
+from .store import read_mark
 from .words import alike
 
 _MOST_ALIKE = 5000
 
 
-def problems_of(reading: FactsOfFile, mark: int, mark_data: bytes | None) -> list[Problem]:
-    """Return the findings in the order of the lines.
+def problems_of(reading: FactsOfFile, mark: bytes | None) -> list[Problem]:
+    """Return the problems in the order of the lines; `mark` holds the bytes of the file beside the facts.
 
-    Errors: lines that are no facts, and ids that stand twice. Warnings: facts that look like a secret, a missing text
-    or time, a mark below the highest id. Notes: what is over the limits of the format, and facts that are nearly the
-    same as an earlier one.
+    Errors: lines that are not facts, and duplicate ids. Warnings: facts that look like a secret, a missing text or
+    time, a mark below the highest id. Notes: what exceeds the limits of the format, and facts that are nearly the same
+    as an earlier one.
     """
     found = [
         Problem("error", SHOWN, one.line + 1, "fact.unread", f"the line is no fact: {one.why}")
@@ -35,7 +36,7 @@ def problems_of(reading: FactsOfFile, mark: int, mark_data: bytes | None) -> lis
         for pair in alike(reading.ranked):
             text = f"{pair.fact.id} says nearly the same as {pair.other.id}"
             found.append(Problem("note", SHOWN, pair.fact.line + 1, "fact.alike", text))
-    if mark_data is not None and mark < reading.highest:
+    if mark is not None and read_mark(mark) < reading.highest:
         text = f"it is below m-{reading.highest}; the next change of memdeck raises it"
         found.append(Problem("warning", f"{FOLDER}/{MARK}", 1, "fact.mark", text))
     return sorted(found, key=lambda one: (one.file, one.line, one.code))

@@ -1,4 +1,4 @@
-"""Facts on their way from and to other memories."""
+"""Conversion of facts from and to other memories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KNOWN = ("scope", "ts", "tags", "created")
 
 
 def items_of(store: FactStore) -> Iterator[Item | Skipped]:
-    """Yield the facts as items, as they stand in the file; lines that are none are skipped."""
+    """Yield the facts as items, in file order; lines that are not facts are yielded as skipped."""
     reading = store.read()
     for fact in reading.facts:
         yield _item(fact)
@@ -35,10 +35,10 @@ def _item(fact: Fact) -> Item:
 
 
 def take(store: FactStore, items: Sequence[Item], *, actor: str, now: datetime) -> Taken:
-    """Return what becomes of items as facts: each is one text of at most 500 characters, with tags, scope and time.
+    """Convert items to facts: each is one text of at most 500 characters, with tags, scope and time.
 
-    An `id` has no home: a fact gets the next number. What `store` refuses is skipped with its reason, and so is a text
-    that stands there already.
+    The `id` of an item is lost: a fact gets the next number. What `store` refuses is skipped with its reason, and so is
+    a text that exists already.
     """
     rows, losses = [], []
     for number, item in enumerate(items):
@@ -54,7 +54,10 @@ def take(store: FactStore, items: Sequence[Item], *, actor: str, now: datetime) 
     wanted = wanted[:room]
     taken = {row.line for row in wanted}
     skipped = [
-        Skipped(item.what, reasons.get(number) or _twin(rows[number].text in known))
+        Skipped(
+            item.what,
+            reasons.get(number) or ("it is there already" if rows[number].text in known else "it came along already"),
+        )
         for number, item in enumerate(items)
         if number not in taken
     ]
@@ -65,10 +68,6 @@ def take(store: FactStore, items: Sequence[Item], *, actor: str, now: datetime) 
 
     converted = [items[row.line] for row in wanted]
     return Taken(converted, skipped, [loss for number in sorted(taken) for loss in losses[number]], commit)
-
-
-def _twin(there: bool) -> str:
-    return "it is there already" if there else "it came along already"
 
 
 def _row(number: int, item: Item) -> tuple[ImportRow, list[Loss]]:

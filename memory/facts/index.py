@@ -1,11 +1,12 @@
-"""The inverted index: which facts have a word, as a row of bits, so that thousands are counted in one step.
+"""The inverted index: the facts that have a word as bits of one number, so that thousands are counted in one step.
 
-The bit of a fact is its rank from the oldest to the newest. A number of n bits holds one binary digit of the count of
-every fact; adding a word's bits to all counts at once is a few operations on such numbers.
+The bit of a fact is its rank from the oldest to the newest. Counts are kept in planes: one number holds the same binary
+digit of the count of every fact. Adding a word's bits to all counts at once takes a few operations on such numbers.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,32 +17,29 @@ if TYPE_CHECKING:
 
 
 class FactIndex:
-    """The words of facts in the order of their ranks; it grows with them."""
+    """An index of the words of facts by their ranks; newer facts can be added."""
 
     def __init__(self, facts: Sequence[Fact] = ()) -> None:
-        """Take facts in, from the oldest to the newest."""
-        self._ranks: dict[str, list[int]] = {}
+        """Index facts, given from the oldest to the newest."""
+        self._ranks: defaultdict[str, list[int]] = defaultdict(list)
         self._bits: dict[str, int] = {}
         self.count = 0
         self.extend(facts)
 
     def extend(self, facts: Sequence[Fact]) -> None:
-        """Take in facts that are newer than all so far."""
+        """Add facts that are newer than all so far."""
         ranks, bits = self._ranks, self._bits
         for rank, fact in enumerate(facts, self.count):
             for word in words_of(fact.text):
-                try:
-                    ranks[word].append(rank)
-                except KeyError:
-                    ranks[word] = [rank]
+                ranks[word].append(rank)
                 if word in bits:
                     bits[word] |= 1 << rank
         self.count += len(facts)
 
     def best(self, words: Collection[str], limit: int) -> list[tuple[int, int]]:
-        """Return (how many of the words, rank) of the facts that have the most of them, newer ones first.
+        """Return (number of matching words, rank) of the facts that match most of the words, newer ones first.
 
-        At most `limit` of them, none without any of the words.
+        At most `limit` facts, and only those that match at least one word.
         """
         planes: list[int] = []
         for word in words:
@@ -78,7 +76,7 @@ def _add(planes: list[int], carry: int) -> None:
 
 
 def _by_count(planes: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield each count over 0 with the facts that have it, the highest first."""
+    """Yield each count above 0 with the bits of the facts that have it, the highest first."""
     every = 0
     for plane in planes:
         every |= plane

@@ -1,32 +1,33 @@
-"""Injection: the facts that matter for a message, as the block that goes into a prompt, and why these."""
+"""Injection: the facts that matter for a message, as the block for a prompt, and why they were chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from heapq import nsmallest
-from typing import TYPE_CHECKING, Any
 
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
 
-from .model import Fact, one_line
+from .model import Fact, FactLimits, one_line
 from .reading import FactsOfFile, time_key
 from .words import words_of
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from .index import FactIndex
-    from .settings import FactLimits
 
 HEADER = "[Memories]"
 RECENT = 5
-"""How many of the newest facts stand in for a match where there is none."""
+"""How many of the newest facts are injected where nothing matches."""
 _SHOWN = 20
+_SORTED = 1_000
+"""Up to so many facts, sorting them all takes less time than importing what finds the best."""
 
 
 class RankedFact(NamedTuple):
     """One fact that was considered: its words in the message, the bonus for being new, the score.
 
-    `fits` says that it was taken; `total` is how many characters of text there are with it.
+    `fits` says whether it was chosen; `total` is the number of characters of text up to and including it.
     """
 
     fact: Fact
@@ -50,10 +51,10 @@ class RankedFact(NamedTuple):
 
 
 class Injection(NamedTuple):
-    """What is injected, in the order in which it is printed, and how that came.
+    """The facts to inject, in the order in which they are printed, and how they were chosen.
 
-    `reason` is `off`, `match`, `recent` (nothing matched) or `recent_only`; `words` are those of the message that
-    count; `explain` works out what `candidates` are.
+    `reason` is `off`, `match`, `recent` (nothing matched) or `recent_only`; `words` are the words of the message that
+    count; `explain` computes `candidates`.
     """
 
     reason: str
@@ -64,18 +65,18 @@ class Injection(NamedTuple):
 
     @property
     def candidates(self) -> tuple[RankedFact, ...]:
-        """The facts in the order in which they were tried: those that fit, then some that fell off."""
+        """The facts in the order in which they were tried: those that fit, then some that did not."""
         return tuple(self.explain())
 
     @property
     def most(self) -> int:
-        """How many facts there may be: without a match fewer stand in than a match may bring."""
+        """The largest number of facts; it is smaller where nothing matched."""
         most = self.settings.max_inject_count
         return min(RECENT, most) if self.reason == "recent" else most
 
     @property
     def limit(self) -> str:
-        """Which limit the next fact was over, in words."""
+        """The limit that the next fact exceeded, in words."""
         if len(self.facts) < self.most:
             return f"over {self.settings.max_inject_chars:,} characters"
         return f"over {self.most} {'fact' if self.most == 1 else 'facts'}" + (
@@ -89,7 +90,7 @@ class Injection(NamedTuple):
 
     @property
     def block(self) -> str:
-        """The block for a prompt, empty where there is nothing to say; every line ends with a newline."""
+        """The block for a prompt, empty where there are no facts; every line ends with a newline."""
         if not self.facts:
             return ""
         return "\n".join((HEADER, *map(line_of, self.facts))) + "\n"
@@ -125,12 +126,12 @@ def inject(
     settings: FactLimits,
     index: Callable[[], FactIndex] | None = None,
 ) -> Injection:
-    """Choose the facts for a message at the aware time `now`; the same facts and message give the same every time.
+    """Choose the facts for a message at the aware time `now`; the same input always gives the same result.
 
     The score of a fact is the number of its words that are in the message, plus a bonus for being new:
     `min(1, 0.1 / max(age in hours, 0.1))`; without a common word it is 0. Higher scores come first, then newer facts,
-    then higher ids. Facts are taken until the first that is over the budget; the first always fits. Where nothing
-    matches, the newest are taken. `index` gives the index of the facts; without it they are compared one by one.
+    then higher ids. Facts are taken until the first that exceeds the budget; the first always fits. Where nothing
+    matches, the newest are taken. `index` returns the index of the facts; without it they are compared one by one.
     """
     if settings.inject_mode == "off":
         return Injection("off", (), (), settings)
@@ -166,7 +167,7 @@ def _recent(reading: FactsOfFile, settings: FactLimits, count: int, reason: str,
 
 
 def _fitting(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
-    """Return facts up to the first that is over the budget; the first always fits."""
+    """Return the facts before the first that exceeds the budget; the first always fits."""
     total = 0
     for number, fact in enumerate(facts):
         total += len(fact.text)
@@ -178,7 +179,7 @@ def _fitting(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
 def _explained(
     facts: Sequence[Fact], words: set[str], now: datetime | None, settings: FactLimits, count: int
 ) -> Iterator[RankedFact]:
-    """Yield facts with the terms of their scores, and whether they were taken."""
+    """Yield facts with the terms of their scores, and whether they were chosen."""
     fitting = len(_fitting(facts[:count], settings.max_inject_chars))
     total = 0
     for number, fact in enumerate(facts):
@@ -189,21 +190,26 @@ def _explained(
 
 
 def _ranked(reading: FactsOfFile, words: set[str], now: datetime, limit: int, index: FactIndex | None) -> list[int]:
-    """Return the ranks of the best facts in their order.
+    """Return the ranks of the best facts, the best first.
 
-    The bonus is at most 1 and grows with the time, so facts are in order by the number of words, then by rank. Only a
-    fact without a time has no bonus at all and may lose that way to a new one with a word less.
+    The bonus is at most 1 and grows with the time, so facts are ordered by the number of words, then by rank. Only a
+    fact without a time has no bonus, and may therefore lose to a new one with one word less.
     """
     if index is not None:
         return [rank for _, rank in index.best(words, limit)]
     found = []
     for rank, fact in enumerate(reading.ranked):
         text = fact.text
-        # A word of plain letters has to be in the text: to look for each is much faster than to take the text apart.
+        # A word of plain letters must occur in the text: checking that is much faster than splitting the text into
+        # words.
         if text.isascii() and not any(map(text.lower().__contains__, words)):
             continue
         common = len(words & words_of(text))
         if common:
             bonus = bonus_of(fact.ts, now) if reading.undated else 0.0
             found.append((-(common + bonus), -rank))
+    if len(found) <= _SORTED:
+        return [-rank for _, rank in sorted(found)[:limit]]
+    from heapq import nsmallest
+
     return [-rank for _, rank in nsmallest(limit, found)]

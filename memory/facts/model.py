@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
-from memory.named_tuple import NamedTuple
+from memory.errors import ConfigError
+from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memory.storage import Change
 
 FILE = "memory/memories.jsonl"
 """The file of facts, relative to the system's folder."""
 MARK = "memory/memories.seq"
-"""The highest number that was ever given to a fact; beside the file, so that it lives as long."""
+"""The file with the highest number ever given to a fact; beside the facts, so that it lives as long as they do."""
 SETTINGS = "agent.json"
 """Where an agent keeps the limits, relative to the system's folder."""
 FOLDER = ".aegis"
@@ -35,11 +36,11 @@ BAD_SCOPE = f"scope must be one of {', '.join(SCOPES)}"
 MANY_TAGS = f"at most {MOST_TAGS} tags"
 BAD_TAG = "a tag is empty or not valid Unicode"
 
-_NUMBER = re.compile(r"m-([0-9]{1,18})")
+_NUMBER = late(r"m-([0-9]{1,18})")
 
 
 class Fact(NamedTuple):
-    """One fact as it stands in the file; `line` counts from 0, `ts` is kept as it was written.
+    """One fact of the file; `line` counts from 0, `ts` is the text in the file.
 
     `tags` is empty where the file has none, `scope` the default where it has none.
     """
@@ -64,22 +65,23 @@ class Fact(NamedTuple):
     @property
     def number(self) -> int:
         """The number in its id; -1 for an id of another form."""
-        return number_of(self.id)
+        match = _NUMBER.fullmatch(self.id)
+        return -1 if match is None else int(match[1])
 
     def json(self) -> dict[str, Any]:
-        """Return the object that a search gives for it."""
+        """Return the fact as the JSON object of a search result."""
         return {"id": self.id, "text": self.text, "tags": list(self.tags), "scope": self.scope, "ts": self.ts}
 
 
 class UnreadLine(NamedTuple):
-    """A line that is no fact: it does not parse, or has no id; it stays where it is. `line` counts from 0."""
+    """A line that is not a fact: it does not parse or has no id. It stays in the file; `line` counts from 0."""
 
     line: int
     why: str
 
 
 class KeptFact(NamedTuple):
-    """A fact was stored: its id, the change, and the ids of facts that had to go for it."""
+    """The result of storing a fact: its id, the change, and the ids of the facts pruned to make room."""
 
     id: str
     change: Change
@@ -91,7 +93,7 @@ class KeptFact(NamedTuple):
 
 
 class Deleted(NamedTuple):
-    """A fact was deleted."""
+    """The result of deleting a fact."""
 
     id: str
     change: Change
@@ -102,7 +104,7 @@ class Deleted(NamedTuple):
 
 
 class RefusedFact(NamedTuple):
-    """Nothing was written, for the reason in `error`."""
+    """The result where nothing was written; `error` says why."""
 
     error: str
 
@@ -112,19 +114,13 @@ class RefusedFact(NamedTuple):
 
 
 def found(facts: Sequence[Fact]) -> dict[str, Any]:
-    """Return the answer of a search for programs."""
+    """Return the JSON object of a search result."""
     return {"count": len(facts), "memories": [fact.json() for fact in facts]}
 
 
 def ref_of(fact_id: str) -> str:
     """Return the ref of an id."""
     return f"facts#{fact_id}"
-
-
-def number_of(fact_id: str) -> int:
-    """Return the number of an id such as `m-4`; -1 for one of another form."""
-    match = _NUMBER.fullmatch(fact_id)
-    return -1 if match is None else int(match[1])
 
 
 _BREAKS = dict.fromkeys(map(ord, "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
@@ -136,9 +132,9 @@ def one_line(text: str) -> str:
 
 
 def refusal(text: str, tags: Sequence[str], scope: str) -> str | None:
-    """Return why a fact is not to be stored, None where it may be.
+    """Return why a fact must not be stored, None where it may be.
 
-    The order: empty, too long, no Unicode, secret, scope, tags. What was found is never repeated.
+    The checks in order: empty, too long, not Unicode, secret, scope, tags. The reason never repeats the text.
     """
     from memory.base.secrets import find_secrets
 
@@ -167,3 +163,67 @@ def _encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+# -- the limits of injection and storing, from `memory` in `.aegis/agent.json` ----------------------------------------
+
+MODES = ("relevant", "recent_only", "off")
+_WHERE = f"{FOLDER}/{SETTINGS}"
+_MOST = 10**9
+_DIGITS = late(rb"[0-9]{4300}")
+"""A number with more digits than Python reads."""
+
+
+class FactLimits(NamedTuple):
+    """The limits: characters of text and facts in one injection, facts in the file."""
+
+    inject_mode: str = "relevant"
+    max_inject_chars: int = 2000
+    max_inject_count: int = 10
+    max_total: int = 500
+
+
+def read_settings(data: bytes | None) -> FactLimits:
+    """Return the settings of a file; what is missing, null or zero is the default.
+
+    ConfigError `facts.settings` for an unknown mode, a value that is not a number, and a file that does not parse.
+    """
+    if data is None:
+        return FactLimits()
+    import json
+
+    try:
+        values = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _bad(data, "is no JSON that can be read", "", line=getattr(error, "lineno", 0)) from None
+    memory = values.get("memory") if isinstance(values, dict) else None
+    if not isinstance(values, dict) or not isinstance(memory, dict | None):
+        raise _bad(data, 'has no object "memory"', "memory")
+    memory = memory or {}
+    default = FactLimits()
+    mode = memory.get("inject_mode") or default.inject_mode
+    if mode not in MODES:
+        raise _bad(data, f"has the inject_mode {_shown(mode)}", "inject_mode", f"use one of {', '.join(MODES)}")
+    numbers = ("max_inject_chars", "max_inject_count", "max_total")
+    return FactLimits(str(mode), *(_number(data, memory, key, getattr(default, key)) for key in numbers))
+
+
+def _number(data: bytes, values: dict[str, object], key: str, default: int) -> int:
+    value = values.get(key)
+    if value is None or value == 0:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < _MOST:
+        raise _bad(data, f"has {_shown(value)} as {key}", key, f"write a whole number below {_MOST:,}")
+    return value
+
+
+def _shown(value: object) -> str:
+    return repr(str(value)[:40])
+
+
+def _bad(data: bytes, what: str, key: str, hint: str = "mend it", line: int = 0) -> ConfigError:
+    """Return the error for a key, or for JSON that cannot be read, with its line where that can be found."""
+    at = data.find(f'"{key}"'.encode()) if key else next((found.start() for found in _DIGITS.finditer(data)), -1)
+    line = line or data.count(b"\n", 0, max(at, 0)) + 1
+    message = f"{_WHERE}:{line}: it {what}"
+    return ConfigError("facts.settings", message, hint, file=_WHERE, line=line, field=key)

@@ -1,64 +1,61 @@
-"""Reading the file of facts: line by line, whatever stands in it; what is no fact is told with its line."""
+"""Read the file of facts line by line, whatever it contains; a line that is not a fact is reported with its number."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import cached_property
+from itertools import pairwise
+
+from memory.lazy import late
 
 from .model import DEFAULT_SCOPE, Fact, UnreadLine
 
-_PLAIN = r'[^"\\\x00-\x1f\ud800-\udfff]'
+_PLAIN = r'[^"\\\x00-\x1f]'
 # A line as memdeck writes it, without escapes; any other goes through the JSON parser.
 _LINE = re.compile(
     rf'\{{"id":"({_PLAIN}+)","scope":"({_PLAIN}+)","text":"({_PLAIN}*)",'
     rf'"tags":\[((?:"{_PLAIN}*"(?:,"{_PLAIN}*")*)?)\],"ts":"({_PLAIN}*)"\}}'
 )
-_UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
-# The same for many: days up to the 28th are in every month.
-_ALL_UTC = re.compile(
-    r"(?:(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}Z\n)+"
+# The usual form of a time; days up to the 28th exist in every month, the others are read as dates.
+_UTC = re.compile(
+    r"(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}Z"
 )
-NUMBERS = re.compile(r"^m-([0-9]{1,18})$", re.MULTILINE)
-_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+NUMBERS = late(r"^m-([0-9]{1,18})$", re.MULTILINE)
+_NOT_UTF8 = late("[\udc80-\udcff]")
 _BOM = "\ufeff"
 
 
 class FactsOfFile:
-    """All facts of one version of the file, immutable for whoever holds it.
+    """All facts of one version of the file; immutable.
 
-    `facts` are in the order of the file, `ranked` the same from the oldest to the newest: by time, then by number,
-    then by line; a fact without a time that can be read is older than all others. `unread` are the lines that are
-    none. Readings of one `line` (an object) grew out of each other: the ranked facts of the shorter one are the first
+    `facts` are in file order. `ranked` are the same from the oldest to the newest: by time, then by number, then by
+    line; a fact whose time cannot be read counts as older than all others. `unread` are the lines that are not facts.
+    Readings that share one `line` (an object) grew out of each other: the ranked facts of the shorter one are the first
     of the longer one.
     """
 
     def __init__(
         self, data: bytes, facts: list[Fact], unread: list[UnreadLine], lines: int, known: FactsOfFile | None = None
     ) -> None:
-        """Keep what was read; `known` is the reading that this one begins with."""
+        """Keep what was read; `known` is the reading that this one extends."""
         self.data = data
         self.facts: Sequence[Fact] = facts
         self.unread: Sequence[UnreadLine] = unread
         self.lines = lines
         self.line = object()
-        self._times: list[str] | None = None
         self._order: Sequence[int] | None = None
         self._highest: int | None = None
         if known is not None:
             self._follow(known, facts[len(known.facts) :])
 
     def _follow(self, known: FactsOfFile, new: Sequence[Fact]) -> None:
-        """Take over what is known of the facts that are there already."""
+        """Take over what is known about the facts that both readings contain."""
         if known._highest is not None:
             self._highest = max(known._highest, max((fact.number for fact in new), default=0))
-        if not isinstance(known._order, range) or known._times is None:
-            return
-        times = [time_key(fact.ts) for fact in new]
-        last = known.facts[-1:]
-        keys = [*((known._times[-1], fact.number) for fact in last), *zip(times, (f.number for f in new), strict=True)]
-        self._times = known._times + times
-        if keys == sorted(keys):
+        keys = [(time_key(fact.ts), fact.number) for fact in (*known.facts[-1:], *new)]
+        if isinstance(known._order, range) and keys == sorted(keys):
             self._order = range(len(self.facts))
             self.line = known.line
 
@@ -74,22 +71,17 @@ class FactsOfFile:
     def order(self) -> Sequence[int]:
         """The places of the facts in `facts`, from the oldest to the newest."""
         if self._order is None:
-            times = self._times = times_of(self.facts)
-            count = len(times)
-            # Most files are in order already, and telling that is quicker than sorting them.
-            if times == sorted(times) and (len(set(times)) == count or self._ties_are_in_order(times)):
-                self._order = range(count)
+            times = [time_key(fact.ts) for fact in self.facts]
+            pairs = pairwise(zip(times, self.facts, strict=True))
+            # Most files are in order already, and checking that is faster than sorting them.
+            if times == sorted(times) and all(
+                time != later or fact.number <= other.number for (time, fact), (later, other) in pairs
+            ):
+                self._order = range(len(times))
             else:
                 keys = [(time, fact.number) for time, fact in zip(times, self.facts, strict=True)]
-                self._order = sorted(range(count), key=keys.__getitem__)
+                self._order = sorted(range(len(times)), key=keys.__getitem__)
         return self._order
-
-    def _ties_are_in_order(self, times: Sequence[str]) -> bool:
-        facts = self.facts
-        return all(
-            times[index] != times[index + 1] or facts[index].number <= facts[index + 1].number
-            for index in range(len(times) - 1)
-        )
 
     @cached_property
     def ranked(self) -> Sequence[Fact]:
@@ -109,12 +101,12 @@ class FactsOfFile:
         return bool(first) and not time_key(first[0].ts)
 
     def get(self, fact_id: str) -> Fact | None:
-        """Return the first fact of an id."""
+        """Return the first fact with an id, None where there is none."""
         return next((fact for fact in self.facts if fact.id == fact_id), None)
 
 
 def read_facts(data: bytes, known: FactsOfFile | None = None) -> FactsOfFile:
-    """Return the facts of a file; where it begins with one that is known, only the rest is read."""
+    """Return the facts of a file; where it begins with the data of `known`, only the rest is read."""
     if known is not None and not (known.data.endswith(b"\n") and data.startswith(known.data)):
         known = None
     facts: list[Fact] = [] if known is None else list(known.facts)
@@ -133,6 +125,9 @@ def read_facts(data: bytes, known: FactsOfFile | None = None) -> FactsOfFile:
     if not pieces[-1]:
         pieces.pop()
     for number, line in enumerate(pieces, lines):
+        if not whole and _NOT_UTF8.search(line):
+            unread.append(UnreadLine(number, "it is not valid UTF-8"))
+            continue
         found = match(line)
         if found is not None:
             fact_id, scope, words, tags, ts = found.groups()
@@ -141,9 +136,6 @@ def read_facts(data: bytes, known: FactsOfFile | None = None) -> FactsOfFile:
                 known_tags = tags_of[tags] = tuple(tags[1:-1].split('","'))
             facts.append(Fact(fact_id, scope, words, known_tags, ts, number))
         elif line.strip(" \t\r"):
-            if not whole and _NOT_UTF8.search(line):
-                unread.append(UnreadLine(number, "it is not valid UTF-8"))
-                continue
             one = read_line(line, number)
             if isinstance(one, Fact):
                 facts.append(one)
@@ -153,7 +145,7 @@ def read_facts(data: bytes, known: FactsOfFile | None = None) -> FactsOfFile:
 
 
 def read_line(line: str, number: int) -> Fact | UnreadLine:
-    """Read one line with the JSON parser; escapes, other orders and further keys are all the same to it."""
+    """Read one line with the JSON parser; it accepts escapes, any order of keys, and further keys."""
     import json
 
     try:
@@ -177,39 +169,14 @@ def read_line(line: str, number: int) -> Fact | UnreadLine:
     )
 
 
-def times_of(facts: Sequence[Fact]) -> list[str]:
-    """Return when each fact was made, in a form that sorts, empty where that cannot be read."""
-    times = [fact.ts for fact in facts]
-    if _ALL_UTC.fullmatch("\n".join(times) + "\n"):
-        return [ts[:19] for ts in times]
-    return [time_key(ts) for ts in times]
-
-
 def time_key(ts: str) -> str:
-    """Return a time in a form that sorts, empty where it is none: UTC, with microseconds where there are any."""
-    if _UTC.fullmatch(ts) and _is_time(ts):
+    """Return a time in a form that sorts: UTC, with microseconds where it has any; empty where it is not a time."""
+    if _UTC.fullmatch(ts):
         return ts[:19]
-    from datetime import UTC, datetime
-
     try:
         moment = datetime.fromisoformat(ts)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
-        moment = moment.astimezone(UTC)
+        return moment.astimezone(UTC).isoformat().removesuffix("+00:00")
     except (ValueError, OverflowError):
         return ""
-    return moment.replace(tzinfo=None).isoformat()
-
-
-def _is_time(ts: str) -> bool:
-    """Tell whether digits in their places can be a date and a time."""
-    month, day = ts[5:7], ts[8:10]
-    if "01" <= month <= "12" and "01" <= day <= "28" and ts[11:13] <= "23" and ts[14:16] <= "59" and ts[17:19] <= "59":
-        return ts[:4] != "0000"
-    from datetime import datetime
-
-    try:
-        datetime.fromisoformat(ts)
-    except ValueError:
-        return False
-    return True

@@ -1,11 +1,12 @@
-"""Search: facts whose text holds a string and which have a tag, the newest first."""
+"""Search: facts whose text contains a string and which have a tag, the newest first."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING
+
+from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .model import Fact
@@ -13,32 +14,34 @@ if TYPE_CHECKING:
 
 LIMIT = 20
 """How many facts a search returns at most."""
-_BETWEEN = "\n"
 
 
 class Haystack:
-    """The texts of all facts one behind the other, in the case in which they are compared."""
+    """The case-folded texts of all facts, joined into one string."""
 
-    def __init__(self, reading: FactsOfFile) -> None:
-        """Join them, from the oldest to the newest."""
-        self._facts = reading.ranked
-        # A newline stands between two facts and in none: what is looked for lies inside of one.
-        texts = [fact.text.casefold().replace(_BETWEEN, "\r") for fact in self._facts]
-        self._text = _BETWEEN.join(texts)
-        self._starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
+    def __init__(self, facts: Sequence[Fact] = ()) -> None:
+        """Join the texts of facts, given from the oldest to the newest."""
+        self._facts: list[Fact] = []
+        self._text = ""
+        self._starts = [0]
+        self.extend(facts)
 
-    def follow(self, reading: FactsOfFile) -> None:
-        """Take in the facts of a longer reading of the same line."""
-        new = [fact.text.casefold().replace(_BETWEEN, "\r") for fact in reading.ranked[len(self._facts) :]]
-        if new:
-            self._text = _BETWEEN.join((*([self._text] if self._facts else []), *new))
-            starts = accumulate((len(text) + 1 for text in new), initial=self._starts[-1])
-            self._starts += list(starts)[1:]
-        self._facts = reading.ranked
+    @property
+    def count(self) -> int:
+        """The number of facts."""
+        return len(self._facts)
+
+    def extend(self, facts: Sequence[Fact]) -> None:
+        """Add facts that are newer than all so far."""
+        # Each text ends with a newline and contains no other, so every match is inside one fact.
+        texts = [f"{_searchable(fact.text)}\n" for fact in facts]
+        self._text += "".join(texts)
+        self._starts += list(accumulate(map(len, texts), initial=self._starts.pop()))
+        self._facts += facts
 
     def find(self, query: str) -> Iterator[Fact]:
-        """Yield the facts that hold a string, in any case, the newest first."""
-        wanted = query.casefold().replace(_BETWEEN, "\r")
+        """Yield the facts that contain a string, ignoring case, the newest first."""
+        wanted = _searchable(query)
         end = len(self._text)
         while (at := self._text.rfind(wanted, 0, end)) >= 0:
             rank = bisect_right(self._starts, at) - 1
@@ -46,12 +49,16 @@ class Haystack:
             end = self._starts[rank]
 
 
+def _searchable(text: str) -> str:
+    return text.casefold().replace("\n", "\r")
+
+
 def find_facts(
     reading: FactsOfFile, query: str | None, tag: str | None, haystack: Haystack | None = None, limit: int = LIMIT
 ) -> tuple[Fact, ...]:
-    """Return the newest facts that hold the query and have the tag, whole, both in any case; `limit` 0 is all.
+    """Return the newest facts that contain the query and have exactly the tag, both ignoring case; `limit` 0 is all.
 
-    What is not given fits every fact.
+    A criterion that is not given matches every fact.
     """
     facts: Iterable[Fact] = reading.newest
     if query and haystack is not None:

@@ -2,48 +2,65 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Collection, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from _thread import RLock  # `threading` is not needed for one lock
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import UTC, datetime
 
-from memory.errors import ConflictError, UsageError
+from memory.errors import ConfigError, UsageError
+from memory.lazy import TYPE_CHECKING, NamedTuple
 
-from .model import DEFAULT_SCOPE, FILE, MARK, SETTINGS, Deleted, Fact, KeptFact, RefusedFact, one_line, refusal
+from .model import (
+    DEFAULT_SCOPE,
+    FILE,
+    MARK,
+    SETTINGS,
+    Deleted,
+    Fact,
+    FactLimits,
+    KeptFact,
+    RefusedFact,
+    one_line,
+    read_settings,
+    refusal,
+)
 from .reading import FactsOfFile, read_facts
-from .search import Haystack, find_facts
-from .settings import FactLimits, read_settings
 
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from memory.storage import Change, Store
-    from memory.storage.transaction.transaction import Transaction
+    from memory.storage.transaction import Transaction
 
     from .index import FactIndex
     from .inject import Injection
+    from .search import Haystack
     from .transfer import Import, ImportRow
-    from .writing import NewFact
 
-_TRIES = 12  # How often a change is planned again while other programs write to the same file.
-R = TypeVar("R")
+    R = TypeVar("R")
+    Index = TypeVar("Index", "FactIndex", Haystack)
+
+
+class NewFact(NamedTuple):
+    """A fact without an id yet; where `ts` is empty, it gets the time at which it is written."""
+
+    text: str
+    tags: tuple[str, ...]
+    scope: str
+    ts: str = ""
 
 
 class FactsLook:
-    """The facts at one moment, for panes and searches; immutable, and the same object while the file is the same."""
+    """A snapshot of the facts for panes and searches; immutable, and the same object while the file is the same."""
 
-    def __init__(self, store: FactStore, reading: FactsOfFile, settings: FactLimits | None, refusal: str) -> None:
-        """Keep what was read; `refusal` says why there are no settings."""
+    def __init__(self, store: FactStore, reading: FactsOfFile, settings: FactLimits, refusal: str) -> None:
+        """Keep what was read; `refusal` says why the settings could not be read."""
         self._store = store
         self.reading = reading
         self.refusal = refusal
-        self.settings = settings or FactLimits()
-
-    @property
-    def newest(self) -> Sequence[Fact]:
-        """The facts, the newest first."""
-        return self.reading.newest
+        self.settings = settings
 
     def inject(self, message: str, now: datetime) -> Injection:
-        """Return what a message would inject; see `memory.facts.inject`."""
+        """Return what would be injected for a message; see `memory.facts.inject`."""
         return self._store.inject_into(self.reading, self.settings, message, now)
 
 
@@ -55,19 +72,18 @@ class FactStore:
     """
 
     def __init__(self, store: Store) -> None:
-        """`store` is that of the folder `.aegis`; nothing is read yet."""
+        """Use the store of the folder `.aegis`; nothing is read yet."""
         self._store = store
         self._reading: FactsOfFile | None = None
         self._look: FactsLook | None = None
-        self._index: tuple[object, FactIndex] | None = None
+        self._indexes: dict[object, tuple[object, Any]] = {}
         self._injections = self._searches = 0
-        self._haystack: tuple[FactsOfFile, Haystack] | None = None
-        self._mutex = threading.RLock()
+        self._mutex = RLock()
 
     # -- reading ------------------------------------------------------------------------------------------------
 
     def read(self) -> FactsOfFile:
-        """Return the facts as they stand in the file now."""
+        """Return the facts that the file contains now."""
         return self._read(self._store.read(FILE).data)
 
     def _read(self, data: bytes) -> FactsOfFile:
@@ -79,86 +95,65 @@ class FactStore:
 
     @property
     def settings(self) -> FactLimits:
-        """The limits as they stand in `agent.json` now; ConfigError `facts.settings`."""
+        """The limits in `agent.json` now; raises ConfigError `facts.settings`."""
         return read_settings(self._store.read(SETTINGS).base)
 
-    @property
-    def mark(self) -> int:
-        """The highest number that the file beside the facts remembers; 0 where it says nothing."""
-        return read_mark(self._store.read(MARK).data)
-
     def look(self) -> FactsLook:
-        """Return one look at the facts; settings that are wrong count as the defaults, and say why."""
-        from memory.errors import ConfigError
-
+        """Return a snapshot of the facts; wrong settings are replaced by the defaults, and `refusal` says why."""
         reading, why = self.read(), ""
         try:
-            settings: FactLimits | None = self.settings
+            settings = self.settings
         except ConfigError as error:
-            settings, why = None, error.message
+            settings, why = FactLimits(), error.message
         with self._mutex:
             known = self._look
-            if (
-                known is None
-                or known.reading is not reading
-                or (known.settings, known.refusal)
-                != (
-                    settings or FactLimits(),
-                    why,
-                )
-            ):
+            if known is None or known.reading is not reading or (known.settings, known.refusal) != (settings, why):
                 self._look = known = FactsLook(self, reading, settings, why)
             return known
 
     def search(self, query: str | None = None, tag: str | None = None) -> tuple[Fact, ...]:
-        """Return the newest facts, at most 20, whose text holds the query and which have the tag, both in any case."""
+        """Return the newest facts, at most 20, whose text contains the query and which have the tag, in any case."""
+        from .search import Haystack, find_facts
+
         reading = self.read()
         if not query:
             return find_facts(reading, None, tag)
         with self._mutex:
             self._searches += 1
-            # To join all texts takes as long as to look into each of them once.
-            if self._searches == 1 or "\n" in query or "\r" in query:
-                return find_facts(reading, query, tag)
-            if self._haystack is None or self._haystack[0].line is not reading.line:
-                self._haystack = (reading, Haystack(reading))
-            known, haystack = self._haystack
-            if len(known.facts) > len(reading.facts):
-                return find_facts(reading, query, tag)
-            if known is not reading:
-                haystack.follow(reading)
-                self._haystack = (reading, haystack)
-            return find_facts(reading, query, tag, haystack)
+            # Joining all texts takes as long as searching each of them once.
+            joined = self._searches > 1 and "\n" not in query and "\r" not in query
+            return find_facts(reading, query, tag, self._index_of(reading, Haystack) if joined else None)
 
     def inject(self, message: str, now: datetime) -> Injection:
         """Return what is injected for a message; see `memory.facts.inject`."""
         return self.inject_into(self.read(), self.settings, message, now)
 
     def inject_into(self, reading: FactsOfFile, settings: FactLimits, message: str, now: datetime) -> Injection:
-        """Return what a message injects from facts that were read."""
+        """Return what is injected for a message from facts that were read already."""
         from .inject import inject
 
         with self._mutex:
             # Without a message nothing is looked up.
             self._injections += bool(message.strip())
-            # To make an index takes longer than to look at each fact once, which is all that a prompt hook asks for.
-            index = None if self._injections <= 1 else lambda: self._index_of(reading)
-        return inject(reading, message, now, settings, index)
+            # Building an index takes longer than checking each fact once, and a prompt hook asks only once.
+            often = self._injections > 1
 
-    def _index_of(self, reading: FactsOfFile) -> FactIndex:
-        """Return the index of what was read; facts that were added since the last one are taken in."""
-        from .index import FactIndex
+        def index() -> FactIndex:
+            from .index import FactIndex
 
+            return self._index_of(reading, FactIndex)
+
+        return inject(reading, message, now, settings, index if often else None)
+
+    def _index_of(self, reading: FactsOfFile, kind: Callable[[], Index]) -> Index:
+        """Return the index of a reading; the last one of its kind is extended by the facts added since."""
         with self._mutex:
-            ranked = reading.ranked
-            if self._index is not None:
-                line, index = self._index
-                # One that knows more already is of no use for an older look.
-                if line is reading.line and index.count <= len(ranked):
-                    index.extend(ranked[index.count :])
-                    return index
-            index = FactIndex(ranked)
-            self._index = (reading.line, index)
+            known: tuple[object, Index] | None = self._indexes.get(kind)
+            # An index that knows more facts cannot be used for an older snapshot.
+            if known is None or known[0] is not reading.line or known[1].count > len(reading.facts):
+                known = self._indexes[kind] = reading.line, kind()
+            index = known[1]
+            index.extend(reading.ranked[index.count :])
             return index
 
     # -- changing -----------------------------------------------------------------------------------------------
@@ -166,15 +161,13 @@ class FactStore:
     def store(
         self, text: str, *, tags: Sequence[str] = (), scope: str = DEFAULT_SCOPE, actor: str, now: datetime
     ) -> KeptFact | RefusedFact:
-        """Store a fact at the aware time `now`, or say why not; the oldest facts go where there are too many."""
+        """Store a fact at the aware time `now`, or return why not; the oldest facts beyond the limit go."""
         why = refusal(text, tags, scope)
         if why is not None:
             return RefusedFact(why)
         most = self.settings.max_total
 
         def build(transaction: Transaction) -> KeptFact:
-            from .writing import NewFact
-
             line = NewFact(text, tuple(tags), scope)
             change, ids, pruned = self._add(transaction, [line], most, now, f"stored {{id}}: {_short(text)}")
             return KeptFact(ids[0], change, pruned)
@@ -182,8 +175,7 @@ class FactStore:
         return self._change("facts.store", build, actor, now)
 
     def delete(self, fact_id: str, *, actor: str, now: datetime) -> Deleted | RefusedFact:
-        """Delete the fact of an id (all of them, where it stands twice), or say that there is none."""
-
+        """Delete all facts with an id, or return a refusal where there are none."""
         change = self.delete_all([fact_id], actor=actor, now=now)
         return RefusedFact(f"memory {fact_id} not found") if change is None else Deleted(fact_id, change)
 
@@ -196,10 +188,10 @@ class FactStore:
         check: Callable[[Sequence[Fact]], object] | None = None,
         why: str = "",
     ) -> Change | None:
-        """Delete the facts of some ids in one change; None where there is none of them.
+        """Delete the facts with these ids in one change; None where none exists.
 
-        `check` gets the facts that go, under the lock; what it raises leaves everything as it was. `why` stands behind
-        the summary of the change.
+        `check` gets the facts to delete, under the lock; if it raises, nothing is changed. `why` is appended to the
+        summary of the change.
         """
         if not any(fact.id in ids for fact in self.read().facts):
             return None
@@ -212,12 +204,12 @@ class FactStore:
             if check is not None:
                 check(gone)
             words = f"{gone[0].id}: {_short(gone[0].text)}" if len(ids) == 1 else f"{len(gone):,} facts"
-            return self._rewrite(transaction, reading, gone, b"", f"deleted {words}{why}")
+            return self._remove(transaction, reading, gone, f"deleted {words}{why}")
 
         return self._change("facts.delete", build, actor, now)
 
     def prune(self, *, actor: str, now: datetime) -> tuple[tuple[Fact, ...], Change | None]:
-        """Let the oldest facts go that are more than `max_total`; return them, and the change (None: nothing to do)."""
+        """Delete the oldest facts beyond `max_total`; return them and the change (None: nothing to do)."""
         most = self.settings.max_total
         if len(self.read().facts) <= most:
             return (), None
@@ -228,15 +220,14 @@ class FactStore:
             if not gone:
                 return (), None
             noun = "fact" if len(gone) == 1 else "facts"
-            change = self._rewrite(transaction, reading, gone, b"", f"pruned {len(gone):,} {noun}")
+            change = self._remove(transaction, reading, gone, f"pruned {len(gone):,} {noun}")
             return tuple(gone), change
 
         return self._change("facts.prune", build, actor, now)
 
     def take_in(self, rows: Sequence[ImportRow], *, actor: str, now: datetime) -> Import:
-        """Store what was read from a file for import, in one change; see `memory.facts.transfer`."""
+        """Store the rows of an import file in one change; see `memory.facts.transfer`."""
         from .transfer import Import, sort_out
-        from .writing import NewFact
 
         most = self.settings.max_total
 
@@ -259,62 +250,71 @@ class FactStore:
         return self._change("facts.import", build, actor, now)
 
     def _change(self, operation: str, build: Callable[[Transaction], R], actor: str, now: datetime) -> R:
-        for left in range(_TRIES - 1, -1, -1):
-            try:
-                with self._store.transaction(operation, actor=actor, now=now) as transaction:
-                    return build(transaction)
-            except ConflictError as error:
-                # Another program wrote in that very moment: planned again on what it wrote, nothing is in the way.
-                if not (left and error.details.get("crossed")):
-                    raise
-        raise AssertionError("the last try returns or raises")
+        """Make a change; where another program wrote at the same moment, it is planned again on what that wrote."""
+        from memory.base.retry import retry
+
+        def attempt() -> R:
+            with self._store.transaction(operation, actor=actor, now=now) as transaction:
+                return build(transaction)
+
+        return retry(attempt)
 
     def _add(
         self, transaction: Transaction, lines: Sequence[NewFact], most: int, now: datetime, summary: str
     ) -> tuple[Change, tuple[str, ...], tuple[str, ...]]:
-        """Add lines under new ids; return the change, the ids, and those of the facts that had to go."""
-        from .writing import encode_lines
-
+        """Add lines under new ids; return the change, the new ids, and the ids of the facts that were pruned."""
         stored = transaction.read(FILE)
         reading = self._read(stored.data)
         ids, data, number = encode_lines(lines, self._highest(transaction, reading), now)
         summary = summary.format(id=ids[0]) if "{id}" in summary else summary
         excess = len(reading.facts) + len(lines) - most
         gone = reading.ranked[:excess] if excess > 0 else ()
-        pruned = tuple(fact.id for fact in gone)  # Before the change is made: nothing may fail behind it.
+        pruned = tuple(fact.id for fact in gone)  # Before the change is made: nothing may fail after it.
         transaction.mark(MARK, number)
         if gone:
-            change = self._rewrite(transaction, reading, gone, data, summary, marked=True)
+            transaction.write(FILE, _without(reading.data, gone, data), base=reading.data)
         elif stored.exists:
             transaction.append(FILE, data, base=stored.data)
-            change = transaction.commit(summary)
         else:
             transaction.write(FILE, data, base=None)
-            change = transaction.commit(summary)
-        return change, ids, pruned
+        return transaction.commit(summary), ids, pruned
 
-    def _rewrite(
-        self,
-        transaction: Transaction,
-        reading: FactsOfFile,
-        gone: Sequence[Fact],
-        added: bytes,
-        summary: str,
-        *,
-        marked: bool = False,
-    ) -> Change:
+    def _remove(self, transaction: Transaction, reading: FactsOfFile, gone: Sequence[Fact], summary: str) -> Change:
         """Write the file without the lines of some facts; every other byte stays."""
-        from .writing import without
-
-        if not marked:
-            transaction.mark(MARK, self._highest(transaction, reading))
-        data = without(reading.data, {fact.line for fact in gone}, added)
-        transaction.write(FILE, data, base=reading.data)
+        transaction.mark(MARK, self._highest(transaction, reading))
+        transaction.write(FILE, _without(reading.data, gone), base=reading.data)
         return transaction.commit(summary)
 
     def _highest(self, transaction: Transaction, reading: FactsOfFile) -> int:
-        """Return the highest number that was ever given, as far as anything here remembers."""
+        """Return the highest number ever given, as far as the mark and the facts show."""
         return max(read_mark(transaction.read(MARK).data), reading.highest)
+
+
+def encode_lines(lines: Sequence[NewFact], highest: int, now: datetime) -> tuple[tuple[str, ...], bytes, int]:
+    """Return the ids of new lines, numbered after `highest`, their bytes, and the new highest number.
+
+    A line is compact JSON in the order id, scope, text, tags, ts, and a newline.
+    """
+    import json
+
+    written = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    ids = tuple(f"m-{highest + place}" for place in range(1, len(lines) + 1))
+    rows = [
+        {"id": fact_id, "scope": line.scope, "text": line.text, "tags": list(line.tags), "ts": line.ts or written}
+        for fact_id, line in zip(ids, lines, strict=True)
+    ]
+    data = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
+    return ids, data.encode(), highest + len(lines)
+
+
+def _without(data: bytes, gone: Iterable[Fact], added: bytes = b"") -> bytes:
+    """Return a file without the lines of some facts and with others added; an unfinished last line is ended first."""
+    from memory.document.compare import lines_of
+
+    lines = {fact.line for fact in gone}
+    kept = b"".join(line for number, line in enumerate(lines_of(data)) if number not in lines)
+    mend = b"\n" if kept and added and not kept.endswith(b"\n") else b""
+    return kept + mend + added
 
 
 def read_mark(data: bytes) -> int:

@@ -18,19 +18,19 @@ _TAGS = ";"
 
 
 class ImportRow(NamedTuple):
-    """One fact to be imported, from a line that counts from 1; `problem` says why it cannot be read."""
+    """One fact to be imported, from a line (counted from 1); `problem` says why it cannot be read."""
 
     line: int
-    text: str
-    tags: tuple[str, ...]
-    scope: str
-    ts: str
+    text: str = ""
+    tags: tuple[str, ...] = ()
+    scope: str = DEFAULT_SCOPE
+    ts: str = ""
     problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """What came in: the new ids, how many were there already, the lines that were refused with their reasons.
+    """The result of an import: the new ids, the number of texts that existed, the refused lines with their reasons.
 
     `change` is the id of the change, None where nothing was written.
     """
@@ -54,34 +54,30 @@ class Import:
 
 
 def read_rows(data: bytes, form: Form) -> list[ImportRow]:
-    """Return what a file for import holds; UsageError `facts.import` where it is none."""
+    """Return the rows of an import file; UsageError `facts.import` where it is not one."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError("facts.import", f"the file is not valid UTF-8 at byte {error.start}", "convert it") from None
-    return list(_csv_rows(text) if form == "csv" else _json_rows(text))
+    if form == "csv":
+        return list(_csv_rows(text))
+    return [_json_row(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
 
 
-def _json_rows(text: str) -> Iterator[ImportRow]:
+def _json_row(number: int, line: str) -> ImportRow:
     import json
 
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError):
-            yield _unread(number, "it is no JSON")
-            continue
-        if not isinstance(values, dict) or not isinstance(values.get("text"), str):
-            yield _unread(number, "it is no object with a text")
-            continue
-        tags = values.get("tags") or []
-        if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-            yield _unread(number, "its tags are no list of words")
-            continue
-        scope, ts = values.get("scope") or DEFAULT_SCOPE, values.get("ts") or ""
-        yield ImportRow(number, values["text"], tuple(tags), str(scope), str(ts))
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError):
+        return ImportRow(number, problem="it is no JSON")
+    if not isinstance(values, dict) or not isinstance(values.get("text"), str):
+        return ImportRow(number, problem="it is no object with a text")
+    tags = values.get("tags") or []
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        return ImportRow(number, problem="its tags are no list of words")
+    scope, ts = values.get("scope") or DEFAULT_SCOPE, values.get("ts") or ""
+    return ImportRow(number, values["text"], tuple(tags), str(scope), str(ts))
 
 
 def _csv_rows(text: str) -> Iterator[ImportRow]:
@@ -101,16 +97,12 @@ def _csv_rows(text: str) -> Iterator[ImportRow]:
         raise UsageError("facts.import", f"line {reader.line_num} is no CSV: {error}", "mend it") from None
 
 
-def _unread(line: int, why: str) -> ImportRow:
-    return ImportRow(line, "", (), DEFAULT_SCOPE, "", why)
-
-
 def sort_out(
     rows: Sequence[ImportRow], reading: FactsOfFile
 ) -> tuple[list[ImportRow], int, tuple[tuple[int, str], ...]]:
-    """Return the rows to store, how many texts are there already, and the lines that are refused.
+    """Return the rows to store, the number of texts that exist already, and the refused lines with their reasons.
 
-    Rows pass the same checks as `store`; a time that cannot be read is refused, and equal texts count once.
+    Rows pass the same checks as in `store`; a time that cannot be read is refused, and equal texts are stored once.
     """
     known = {fact.text for fact in reading.facts}
     wanted: list[ImportRow] = []
@@ -131,7 +123,7 @@ def sort_out(
 
 
 def _stamp(ts: str) -> str:
-    """Return a time as the file has it: UTC, whole seconds."""
+    """Return a time in the form of the file: UTC, whole seconds; empty where there is none."""
     key = time_key(ts) if ts else ""
     return f"{key[:19]}Z" if key else ""
 

@@ -1,4 +1,4 @@
-"""The words by which facts and messages are compared, and the facts that say nearly the same by most of their words."""
+"""The words by which facts and messages are compared, and the facts that are alike because they share most words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+
+from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
     from .model import Fact
@@ -30,7 +31,7 @@ STOP_WORDS = frozenset(
 """Frequent words that say nothing about what a fact is about."""
 
 # Letters and digits of any script; everything else is between words.
-_WORD = re.compile(r"[^\W_]+")
+_WORD = late(r"[^\W_]+")
 _USABLE = re.compile(rf"[^\W_]{{{SHORTEST},}}")
 
 
@@ -49,12 +50,12 @@ def all_words(text: str) -> set[str]:
 
 
 ALIKE = 0.8
-"""How many of the words of two facts, together, both must have to be alike."""
+"""The share of all words of two facts that both must have to be alike."""
 _FEWEST = 3
 
 
 class Pair(NamedTuple):
-    """A fact, an earlier one that is like it, and how much: shared words by all words of both."""
+    """A fact, an earlier one that is like it, and their likeness: shared words divided by all words of both."""
 
     fact: Fact
     other: Fact
@@ -62,7 +63,7 @@ class Pair(NamedTuple):
 
 
 def alike(facts: Sequence[Fact], least: float = ALIKE) -> list[Pair]:
-    """Return each fact that is like an earlier one, with the one it is most like; of equal ones the first.
+    """Return each fact that is like an earlier one, paired with the most similar of those; of equal ones the first.
 
     Facts of fewer than three words are alike only when their words are the same.
     """
@@ -73,7 +74,7 @@ def alike(facts: Sequence[Fact], least: float = ALIKE) -> list[Pair]:
     for number, mine in enumerate(words):
         if not mine:
             continue
-        # Two rows that share enough have one of their rarest words in common.
+        # Two facts that share enough words have one of their rarest words in common.
         rare = sorted(mine, key=lambda word: (counts[word], word))[: len(mine) - ceil(least * len(mine)) + 1]
         near = {other for word in rare for other in seen.get(word, ())}
         best = max(((_likeness(mine, words[other]), -other) for other in near), default=(0.0, 0))
@@ -85,7 +86,7 @@ def alike(facts: Sequence[Fact], least: float = ALIKE) -> list[Pair]:
 
 
 def like(text: str, facts: Sequence[Fact], least: float = ALIKE) -> Fact | None:
-    """Return the fact that a text is most like, the first of equal ones; None where none is."""
+    """Return the fact that is most like a text, the first of equal ones; None where none is alike."""
     mine = all_words(text)
     best, found = least if len(mine) >= _FEWEST else 1.0, None
     for fact in facts:

@@ -13,4 +13,4 @@ MEMORY_FILES = (
 )
 """The files of the workspace memory, relative to its folder."""
 ARCHIVE_KINDS = ("tasks", "journal", "orchestration")
-"""What archive files are named after: `archive/tasks-2024-01.md`."""
+"""The kinds of archive files, which begin their names: `archive/tasks-2024-01.md`."""

@@ -1,7 +1,8 @@
-"""What is wrong in the memory files, found in one pass over each: structure, dates, crons, plans, links, settings."""
+"""Finds what is wrong in the memory files, in one pass over each: structure, dates, crons, plans, links, settings."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import UTC, tzinfo
 from itertools import chain
@@ -9,20 +10,20 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from memory.base.problems import Level, Problem
-from memory.base.remarks import split_field
+from memory.base.values import split_field
 from memory.document import Document, Section
 from memory.document.check import structure_problems
-from memory.document.fields import split_lines
-from memory.document.lines_and_headings import decode
+from memory.document.lines import decode, split_lines
+from memory.document.nodes import field_line
+from memory.storage.safe_open import Unlisted
 
-from . import MEMORY_FILES
+from . import ARCHIVE_KINDS, MEMORY_FILES
 from .config import meant_key, unknown_key_words
 from .config import value_problem as config_problem
 from .edit import secret_problems
 from .links.index import link_problems, same_documents
 from .monitors import SECTION as MONITORS
 from .monitors import value_problem as monitor_problem
-from .neighbours import neighbour_problems
 from .plans.model import SECTIONS as PLAN_SECTIONS
 from .plans.model import STATUSES, Plans
 from .tasks.check import journal_problems, task_problems
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from memory.document.tables import Table
 
     from .snapshot import Snapshot
+
 
 TYPES = {
     "tasks.md": "task-list",
@@ -45,7 +47,7 @@ TYPES = {
     "archive/journal": "journal-archive",
     "archive/orchestration": "orchestration-archive",
 }
-"""What `type` in the front matter says, by file or by kind of archive."""
+"""The `type` in the front matter, by file or by kind of archive."""
 _WARNINGS = frozenset(
     {
         *("document.nul", "document.twin_section", "document.heading", "document.mark", "field.twice"),
@@ -53,41 +55,43 @@ _WARNINGS = frozenset(
     }
 )
 _PROSE = ("journal", "knowledge")
-"""Files whose entries are text: a list in them may begin as many lines with `Overdue:` as it likes."""
+"""Files whose entries are text: a list in them may have several lines that begin with `Overdue:`."""
 
 _SHORT, _TOGETHER = 1 << 12, 1 << 15
-"""Bytes of a short file, and of so many as are looked at together."""
+"""The most bytes of a short file, and of a group of short files that are scanned together."""
 _BY_PLACE = attrgetter("file", "line", "code", "message")
 
-_LAST: dict[str, tuple[tuple[Document, ...], tuple[Problem, ...]]] = {}
-"""What was found last in all files, with the documents that it was found in."""
+_LAST: dict[str, tuple[tuple[Document | None, ...], tuple[Problem, ...]]] = {}
+"""The last findings of all files, with their documents."""
 _EACH: dict[str, tuple[Document, tzinfo, tuple[Problem, ...]]] = {}
-"""What was found last in each file by itself, with its document and the workspace's zone."""
+"""The last findings of each file, with its document and the workspace's zone."""
 
 
 def check_files(snapshot: Snapshot, names: Iterable[str] | None = None) -> tuple[Problem, ...]:
-    """Return all findings, sorted by file and line; of some files only where `names` says so.
+    """Return all findings, sorted by file and line; with `names`, only those of these files.
 
-    Errors: what does not parse or loses its meaning. Warnings: dangling and duplicate links, forms that are off.
-    Notes: optional keys that are missing, links nobody uses, files that are not there. A file that cannot be read, or
-    that is a folder or a pipe, is an error of that file. The result for all files is kept until a document changes.
+    Errors: text that does not parse or loses its meaning. Warnings: dangling and duplicate links, unusual forms. Notes:
+    missing optional keys, unused links, missing files. A file that cannot be read, or that is a folder or a pipe, is an
+    error of that file. The result for all files is cached until a document changes.
     """
     snapshot = snapshot.readable()
     beside = tuple(neighbour_problems(snapshot))
     if names is not None:
         wanted = list(names)
-        found = [one for name in wanted for one in _check_file(snapshot, name)]
+        found = [one for name in wanted for one in _check_file(snapshot, name, snapshot.found(name))]
         found += [one for one in beside if one.file in wanted]
         found += [one for one in link_problems(snapshot) if one.file in wanted]
         return _sorted(found)
     every = (*MEMORY_FILES, *snapshot.archive_names)
-    documents = tuple(snapshot.document(name) for name in every)
+    documents = tuple([snapshot.found(name) for name in every])
     known = _LAST.get("all")
-    whole = not any(map(snapshot.refused, every))
+    whole = snapshot.refusals.keys().isdisjoint(every)
     if whole and known is not None and same_documents(known[0], documents):
         return _sorted([*known[1], *beside]) if beside else known[1]
     clean = _without_secrets(every, documents)
-    each = chain.from_iterable([_check_file(snapshot, name, clean) for name in every])
+    each = chain.from_iterable(
+        [_check_file(snapshot, name, document, clean) for name, document in zip(every, documents, strict=True)]
+    )
     problems = _sorted([*each, *link_problems(snapshot)])
     if whole:
         _LAST["all"] = (documents, problems)
@@ -98,11 +102,10 @@ def _sorted(found: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(sorted(dict.fromkeys(found), key=_BY_PLACE))
 
 
-def _without_secrets(names: Iterable[str], documents: Iterable[Document]) -> set[str]:
-    """Return short files that surely hold no secret, of those that were not looked at before; maybe not all.
+def _without_secrets(names: Iterable[str], documents: Iterable[Document | None]) -> set[str]:
+    """Return short files, not scanned before, that certainly hold no secret; maybe not all such files.
 
-    Many of them are looked at together, for a look takes its time however short a text is; no secret goes beyond its
-    line.
+    Many are scanned together, because each scan takes a minimum time however short a text is; no secret spans lines.
     """
     from memory.base.secrets import secret_lines
 
@@ -110,8 +113,10 @@ def _without_secrets(names: Iterable[str], documents: Iterable[Document]) -> set
     group: dict[str, bytes] = {}
     size = 0
     for name, document in zip(names, documents, strict=True):
+        if document is None or (name in _EACH and _EACH[name][0] is document):
+            continue
         data = document.dump()
-        if len(data) > _SHORT or (name in _EACH and _EACH[name][0] is document):
+        if len(data) > _SHORT:
             continue
         if size + len(data) > _TOGETHER:
             clean.update(() if secret_lines(decode(b"\n".join(group.values()))) else group)
@@ -121,15 +126,17 @@ def _without_secrets(names: Iterable[str], documents: Iterable[Document]) -> set
     return clean
 
 
-def _check_file(snapshot: Snapshot, name: str, clean: Container[str] = ()) -> tuple[Problem, ...]:
-    """Return the findings of one file by itself; `clean` are files that are known to hold no secret."""
-    refusal = snapshot.refused(name)
-    if refusal is not None:
-        return (Problem("error", name, 0, refusal.code, refusal.message),)
-    if not snapshot.exists(name):
+def _check_file(
+    snapshot: Snapshot, name: str, document: Document | None, clean: Container[str] = ()
+) -> tuple[Problem, ...]:
+    """Return the findings of one file; `clean` are files that are known to hold no secret."""
+    if document is None:
+        refusal = snapshot.refused(name)
+        if refusal is not None:
+            return (Problem("error", name, 0, refusal.code, refusal.message),)
         level: Level = "note" if name in MEMORY_FILES else "error"
         return (Problem(level, name, 0, "file.missing", f"there is no {name}"),)
-    document, zone, known = snapshot.document(name), snapshot.zone, _EACH.get(name)
+    zone, known = snapshot.zone, _EACH.get(name)
     if known is None or known[0] is not document or known[1] != zone:
         known = _EACH[name] = (document, zone, tuple(_document_problems(snapshot, name, document, name in clean)))
     return known[2]
@@ -150,10 +157,7 @@ def _structure(name: str, document: Document) -> Iterator[Problem]:
     prose = name.removeprefix("archive/").startswith(_PROSE)
     for line, code, message in structure_problems(document, fields=not prose):
         yield Problem("warning" if code in _WARNINGS else "error", name, line + 1, code, message)
-    chunks: list[bytes | memoryview] = [document.bom, document.front_raw]
-    for _, section in document.all_sections():
-        section.chunks(chunks)
-    if b"".join(chunks) != document.dump():
+    if document.joined() != document.dump():
         yield Problem("error", name, 0, "document.round_trip", "the parts do not give the file's bytes back")
     wanted = TYPES.get(name) or TYPES.get(name.rpartition("/")[0] + "/" + name.rpartition("/")[2].split("-")[0])
     if not document.front_raw or wanted is None:
@@ -169,15 +173,13 @@ def _structure(name: str, document: Document) -> Iterator[Problem]:
     elif said != wanted:
         line = (meta.line_of("type") or 0) + 1
         yield Problem("warning", name, line, "front.type", f"the type is {said[:40]!r}, this file is a {wanted}")
-    stamp = meta.get("updated")
-    if stamp and date_problem(stamp, UTC):
-        yield Problem(
-            "error", name, (meta.line_of("updated") or 0) + 1, "front.updated", date_problem(stamp, UTC) or ""
-        )
+    wrong = date_problem(meta.get("updated") or "", UTC)
+    if wrong:
+        yield Problem("error", name, (meta.line_of("updated") or 0) + 1, "front.updated", wrong)
 
 
 def date_problem(text: str, zone: tzinfo) -> str | None:
-    """Say what is wrong with a date or time; None if nothing is, or there is none."""
+    """Return what is wrong with a date or time; None if nothing is, or if the field has none."""
     from memory.base.clock import BadMoment, read_moment
 
     try:
@@ -187,15 +189,10 @@ def date_problem(text: str, zone: tzinfo) -> str | None:
     return None
 
 
-def _field_line(fields: object, key: str, top: int) -> int:
-    nodes = getattr(fields, "nodes", ())
-    return next((top + 2 + node.line for node in nodes if node.key == key), top + 1)
-
-
 def _knowledge(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
     for item in snapshot.knowledge.items:
-        if item.date is not None and date_problem(item.date, UTC):
-            message = date_problem(item.date, UTC) or ""
+        message = None if item.date is None else date_problem(item.date, UTC)
+        if message is not None:
             yield Problem("error", name, item.line + 1, "knowledge.date", message)
 
 
@@ -221,7 +218,7 @@ def _contacts(snapshot: Snapshot, name: str, document: Document) -> Iterator[Pro
 
 
 def _table_problems(name: str, top: int, section: Section, tables: Sequence[Table]) -> Iterator[Problem]:
-    """Yield a warning where a section of channels or routes has rows that are in no table, or a table without names."""
+    """Yield a warning where a section of channels or routes has rows outside a table, or a table without names."""
     need = _NEED.get(section.name)
     if need is None:
         return
@@ -250,7 +247,7 @@ def _monitors(snapshot: Snapshot, name: str, document: Document) -> Iterator[Pro
             message = monitor_problem(key, split_field(key, fields.get(key) or "")[0])
             if message is not None:
                 level: Level = "warning" if key == "alertPriority" else "error"
-                yield Problem(level, name, _field_line(fields, key, monitor.line), f"monitor.{key}", message)
+                yield Problem(level, name, field_line(monitor.entry, key, monitor.line + 1), f"monitor.{key}", message)
         need = {"http": "url", "command": "command"}.get(monitor.type or "")
         if monitor.type is None or (need is not None and need not in fields):
             message = f"the monitor {monitor.name[:40]!r} has no {need or 'type'}"
@@ -262,11 +259,11 @@ def _config(snapshot: Snapshot, name: str, document: Document) -> Iterator[Probl
         message = f"{unread.title[:60]!r} holds no setting"
         yield Problem("note", name, unread.line + 1, "config.unread", message)
     config = snapshot.config
-    doubtful = config.doubtful()
+    doubtful = config.doubtful
     yield from (Problem("error", name, line + 1, "config.malformed", words) for line, _, words in doubtful)
     said = {line for line, _, _ in doubtful}
     again = set(map(id, config.duplicates))
-    # Two in one section were found as two fields of one name.
+    # Two in one section are already reported as duplicate fields.
     found = {line for line, code, _ in structure_problems(document) if code == "field.twice"} if again else set()
     for setting in config.settings:
         if id(setting) in again:
@@ -294,10 +291,10 @@ def _plans(snapshot: Snapshot, name: str, document: Document) -> Iterator[Proble
         for key, value in (("created", plan.created), ("completed", plan.completed)):
             message = date_problem(value, snapshot.zone) if value else None
             if message is not None:
-                yield Problem("error", name, _field_line(fields, key, plan.line), "plan.date", message)
+                yield Problem("error", name, field_line(plan.entry, key, plan.line + 1), "plan.date", message)
         if plan.status is not None and plan.status.casefold() not in STATUSES:
             message = f"the status {plan.status[:40]!r} is none of {', '.join(STATUSES)}"
-            yield Problem("warning", name, _field_line(fields, "status", plan.line), "plan.status", message)
+            yield Problem("warning", name, field_line(plan.entry, "status", plan.line + 1), "plan.status", message)
         missing = [key for key in ("planId", "status", "created") if key not in fields]
         if plan.section == "completed" and plan.completed is None:
             missing.append("completed")
@@ -307,7 +304,7 @@ def _plans(snapshot: Snapshot, name: str, document: Document) -> Iterator[Proble
 
 
 def unknown_sections(name: str, document: Document, known: set[str], code: str) -> Iterator[Problem]:
-    """Yield an error for each entry that stands in a section which no view reads."""
+    """Yield an error for each entry in a section that no view reads."""
     for index, section in enumerate(document.sections):
         if len(section) and (section.level != 2 or section.name not in known):
             for number, entry in enumerate(section.entries):
@@ -327,12 +324,65 @@ _RULES: dict[str, _Rule] = {
     "orchestration": _plans,
 }
 _MISSPELLED = 0.93
-"""How much of an unknown setting agrees with a known one where it is taken for a slip of the pen."""
+"""The likeness to a known setting from which an unknown one counts as a misspelling."""
 _NEED = {"channels": "Name", "message routes": "Channel", "routes": "Channel"}
-_ORDER: Sequence[Level] = ("error", "warning", "note")
+
+# -- other files beside the memory files: copies left by a sync, archives under other names, dangling links ----------
+
+_ARCHIVE = re.compile(rf"(?:{'|'.join(ARCHIVE_KINDS)})-[0-9]{{4}}-(?:0[1-9]|1[0-2])\.md")
+# Dropbox, Nextcloud, OneDrive; Syncthing; Resilio; a second download or a copy in a file manager.
+_COPY = re.compile(
+    r"(?P<name>[a-z]+(?:-[0-9]{4}-[0-9]{2})?)(?: \([^)]*(?:conflict|copy|[0-9])[^)]*\)|\.sync-conflict-[0-9A-Za-z-]+"
+    r"|[._ -]conflict[^/]*| copy(?: [0-9]+)?)\.md",
+    re.IGNORECASE,
+)
+_EVICTED = re.compile(r"\.(?P<name>[a-z]+\.md)\.icloud")
+_SWAP = re.compile(r"\.(?P<name>[a-z]+\.md)\.sw[a-p]|\.#(?P<other>[a-z]+\.md)|#(?P<saved>[a-z]+\.md)#")
 
 
-def worst(problems: Iterable[Problem]) -> Level | None:
-    """Return the highest level among findings, None if there are none."""
-    levels = {one.level for one in problems}
-    return next((level for level in _ORDER if level in levels), None)
+def neighbour_problems(snapshot: Snapshot) -> Iterator[Problem]:
+    """Yield what is wrong with the folders and the other files in them; needs a `readable` snapshot."""
+    folder = snapshot.folder
+    if folder is None:
+        return
+    if isinstance(folder.names, Unlisted):
+        yield Problem("error", ".", 0, folder.names.code, f"the memory folder is {folder.names.what}")
+    else:
+        for name in folder.names:
+            if name not in MEMORY_FILES:
+                yield from _beside(name)
+            elif snapshot.found(name) is None and snapshot.refused(name) is None:
+                yield Problem("error", name, 0, "file.link_dangling", f"{name} is a link to nothing")
+    if isinstance(folder.archive, Unlisted):
+        message = f"archive is {folder.archive.what}: nothing is read from it or moved to it"
+        yield Problem("error", "archive", 0, folder.archive.code, message)
+        return
+    for name in folder.archive:
+        if name.endswith(".md") and name[0] != "." and not _ARCHIVE.fullmatch(name):
+            shown = f"archive/{name}"
+            if (found := _COPY.fullmatch(name)) is not None:
+                yield _copy(shown, f"archive/{found['name']}.md")
+            else:
+                message = "no name of an archive, which is such as tasks-2024-01.md: nothing is ever moved into it"
+                yield Problem("warning", shown, 0, "file.archive_name", message)
+
+
+def _beside(name: str) -> Iterator[Problem]:
+    """Yield what is wrong with another file in the memory folder than the seven."""
+    if (found := _COPY.fullmatch(name)) is not None and f"{found['name']}.md".lower() in MEMORY_FILES:
+        yield _copy(name, f"{found['name']}.md")
+    elif (found := _EVICTED.fullmatch(name)) is not None and found["name"] in MEMORY_FILES:
+        message = f"{found['name']} was moved into the cloud; this is what is left of it here"
+        yield Problem("error", name, 0, "file.evicted", message)
+    elif (found := _SWAP.fullmatch(name)) is not None:
+        file = found["name"] or found["other"] or found["saved"]
+        if file in MEMORY_FILES:
+            yield Problem("note", name, 0, "file.swap", f"an editor has {file} open, or ended without saving it")
+    elif name.strip().casefold() in MEMORY_FILES:
+        message = f"not {name.strip().casefold()}, whose name differs in case or blanks: nothing reads it"
+        yield Problem("warning", name, 0, "file.similar_name", message)
+
+
+def _copy(name: str, original: str) -> Problem:
+    message = f"a copy of {original} that a sync or a person made: what differs in it is seen nowhere"
+    return Problem("warning", name, 0, "file.conflicted_copy", message)

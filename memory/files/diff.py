@@ -1,27 +1,25 @@
-"""What a change did, entry by entry: the model that faces show."""
+"""What a change did, entry by entry: the model that user interfaces show."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from memory.document.compare import Region, differences
-from memory.document.fields import FieldValues, read_fields
-from memory.document.lines_and_headings import decode
+from memory.document.compare import Region, Unit, differences, partners, units_of
+from memory.document.lines import decode, read_fields
 from memory.document.nodes import bare
-from memory.document.units import Unit, units_of
-from memory.storage.log.records import is_by_place
+from memory.storage.changes import is_by_place
 
-from .refs.entry_refs import ref_of
+from .snapshot import ref_of
 
 if TYPE_CHECKING:
     from memory.document import Entry
 
 Kind = Literal["added", "removed", "edited", "moved"]
 FieldChange = tuple[str, "str | None", "str | None"]
-"""A key with its value before and after; None: it was, or is, not there."""
+"""A key with its value before and after; None where it is missing."""
 _CONTEXT = 2
 
 
@@ -29,9 +27,9 @@ _CONTEXT = 2
 class ChangeView:
     """One entry of a change, or one section whose own text changed.
 
-    `file` is where it stands now (or stood), relative to the memory folder, `entry` its ref (None: it has none),
-    `moved_from` where a moved one stood: `file` or `file: section`. `fields` are those that differ. `lines` begin
-    with `-` where they went, `+` where they came, a space where they stay around those.
+    `file` is its file after the change (or before, if removed), relative to the memory folder, `entry` its ref (None:
+    it has none), `moved_from` the old place of a moved one: `file` or `file: section`. `fields` are those that differ.
+    `lines` begin with `-` if removed, `+` if added, and a space if they are unchanged context.
     """
 
     id: str
@@ -51,7 +49,7 @@ class ChangeView:
     after: str | None = None
 
     def json(self) -> dict[str, Any]:
-        """Return it under the keys of the interface."""
+        """Return the view as a dict with the keys of the JSON interface."""
         return {
             "file": self.file,
             "entry": self.entry,
@@ -66,7 +64,7 @@ class ChangeView:
 
 @dataclass(frozen=True, slots=True)
 class FileRegions:
-    """What was different in one file of a change; `file` is relative to the memory folder."""
+    """The regions that a change replaced in one file; `file` is relative to the memory folder."""
 
     file: str
     regions: Sequence[Region]
@@ -81,16 +79,17 @@ def change_views(
     operation: str,
     summary: str,
 ) -> tuple[ChangeView, ...]:
-    """Return what became of each entry, in the order of the files; an entry that went to another file is one view."""
+    """Return the view of each changed entry, in the order of the files; an entry moved to another file is one view."""
     found: list[ChangeView] = []
     units = [
         (one.file, unit) for one in files for unit in units_of(one.regions, by_place=is_by_place(actor, operation))
     ]
-    partners, taken = _partners(units)
+    pairs = _partners(units)
+    taken = set(pairs.values())
     for index, (file, unit) in enumerate(units):
         if index in taken:
             continue
-        other = partners.get(index)
+        other = pairs.get(index)
         new_file, after = (file, unit) if other is None else units[other]
         found.append(_entry_view(file, unit, new_file, after, (id, time, actor, operation, summary)))
     for one in files:
@@ -101,26 +100,18 @@ def change_views(
     return tuple(found)
 
 
-def _partners(units: Sequence[tuple[str, Unit]]) -> tuple[dict[int, int], set[int]]:
-    """Pair what left one file with what came into another: equal entries first, then those of one ref."""
-    came: dict[object, list[int]] = {}
-    for index, (file, unit) in enumerate(units):
-        if unit.before is None and unit.after is not None:
-            came.setdefault(bare(unit.after), []).append(index)
-            came.setdefault(ref_of(file, unit.new_section, unit.after), []).append(index)
-    pairs: dict[int, int] = {}
-    taken: set[int] = set()
-    for by_ref in (False, True):
-        for index, (file, unit) in enumerate(units):
-            if unit.before is None or unit.after is not None or index in pairs:
-                continue
-            name = ref_of(file, unit.section, unit.before) if by_ref else bare(unit.before)
-            for place in came.get(name, ()) if name is not None else ():
-                if place not in taken and units[place][0] != file:
-                    pairs[index] = place
-                    taken.add(place)
-                    break
-    return pairs, taken
+def _partners(units: Sequence[tuple[str, Unit]]) -> dict[int, int]:
+    """Pair entries removed from one file with entries added to another: equal ones first, then those of one ref."""
+
+    def ref(index: int, entry: Entry) -> str | None:
+        file, unit = units[index]
+        return ref_of(file, unit.new_section if unit.before is None else unit.section, entry)
+
+    return partners(
+        [unit for _, unit in units],
+        (lambda _, entry: bare(entry), ref),
+        lambda gone, come: units[gone][0] != units[come][0],
+    )
 
 
 def _entry_view(
@@ -157,14 +148,12 @@ def _shown(entry: Entry | None) -> str:
 
 
 def _fields(before: Entry | None, after: Entry | None) -> Iterator[FieldChange]:
-    old = before.fields if before is not None else read_fields("")
-    new = after.fields if after is not None else read_fields("")
     if before is not None and after is not None and before.title != after.title:
         yield "title", before.title, after.title
-    yield from _field_changes(old, new)
+    yield from _field_changes({} if before is None else before.fields, {} if after is None else after.fields)
 
 
-def _field_changes(old: FieldValues, new: FieldValues) -> Iterator[FieldChange]:
+def _field_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[FieldChange]:
     for key in dict.fromkeys((*old, *new)):
         one, other = old.get(key), new.get(key)
         if one != other:
@@ -172,7 +161,7 @@ def _field_changes(old: FieldValues, new: FieldValues) -> Iterator[FieldChange]:
 
 
 def _text_view(file: str, region: Region, head: tuple[str, datetime, str, str, str]) -> ChangeView | None:
-    """Return the view of a section's own text, of the front matter, or of a part of a file without entries."""
+    """Return the view of a section's own text, of the front matter, or of part of a file without entries."""
     change_id, time, actor, operation, summary = head
     before, after = decode(region.before), decode(region.after)
     if region.kind in ("entries", "sections"):
@@ -198,7 +187,7 @@ def _text_view(file: str, region: Region, head: tuple[str, datetime, str, str, s
 
 
 def line_changes(before: str, after: str, context: int = _CONTEXT) -> tuple[str, ...]:
-    """Return the lines that went and came, with those around them; `…` stands for lines left out in between."""
+    """Return the removed and added lines with context lines; `…` marks lines left out in between."""
     old, new = before.splitlines(), after.splitlines()
     shown: list[str] = []
     at = 0

@@ -1,21 +1,18 @@
-"""What edits of memory files share: what they give back, fields that read as written, lines at the end of a body.
+"""Common parts of edits of memory files: their result, fields that read as written, lines at the end of a body.
 
-Before files are written they are looked at for text that would not stay what it is, and for secrets.
+Also the checks before files are written: for files that must not be written, and for secrets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from memory.base.patterns import late
-from memory.base.remarks import CONFIG_NUMBERS, is_absent, join_remark, split_field
+from memory.base.values import CONFIG_NUMBERS, is_absent, join_remark, split_field
 from memory.document import Document, Entry, parse
-from memory.document.fields import split_lines
-from memory.document.lines_and_headings import conflict_at, decode
+from memory.document.lines import conflict_at, decode, split_lines
 from memory.errors import MemdeckError, RefusedError, UsageError
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
     from memory.base.problems import Problem
@@ -26,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class Edit(NamedTuple):
-    """A change that is not made yet; `Workspace.change` writes it.
+    """A planned change; `Workspace.change` writes it.
 
-    `documents` maps file names relative to the memory folder (`tasks.md`, `archive/tasks-2024-01.md`) to their
-    new content, in the order in which they are to be put in place: a file that receives an entry before the one
-    that loses it. `summary` is one line for people, `ref` the entry that a caller goes on with (None: none), `entry`
-    that entry itself where it is at hand: it is found again among many without working out their refs. `moves`
-    says that entries only change files, which was counted: nothing comes that did not stand in one of them. `kept` are
-    sentences about entries that stay although one side of a merge removed them.
+    `documents` maps file names relative to the memory folder (`tasks.md`, `archive/tasks-2024-01.md`) to their new
+    content, in the order in which they are written: a file that receives an entry before the one that loses it.
+    `summary` is one line for the user, `ref` that of the entry to show or select next (None: none), `entry` that entry
+    itself where it is known, to find it among many without computing their refs. `moves` says that entries only change
+    files, which was verified: no text is new. `kept` are sentences about entries that stay although one side of a merge
+    removed them.
     """
 
     documents: Mapping[str, Document]
@@ -55,12 +52,12 @@ def started_document(snapshot: Files, name: str, now: datetime) -> Document:
 
 
 def entry_of_text(text: str, old: Entry, base: Entry | None, title: str) -> Entry | None:
-    """Return the entry that replaces `old` when an editor gives back its source; None if there is nothing to do.
+    """Return the entry that replaces `old` after an editor returned its source; None if nothing changed.
 
-    Line ends and the blank lines behind the entry stay as they were. Where `old` differs from `base`, the entry that
-    the editor began with, the two are merged by fields and lines. Raises UsageError `document.structure` or
+    Line ends and the blank lines after the entry stay as they were. Where `old` differs from `base`, the entry that the
+    editor began with, the two are merged by fields and lines. Raises UsageError `document.structure` or
     `document.unclosed` for a text that is not one entry, ConflictError `document.conflict` (with `fields` and
-    `conflicts`) where both changed the same.
+    `conflicts`) where both changed the same part.
     """
     if "\r" not in text and old.newline != "\n":
         text = text.replace("\n", old.newline)
@@ -81,10 +78,10 @@ _BREAKS = late(r"[\r\n]")
 
 
 def changed_value(key: str, old: str | None, value: str) -> str:
-    """Return a new value with the remark that stood behind the old one, where it still says the truth.
+    """Return a new value with the remark of the old one, where it still applies.
 
-    A remark tells about the value before it (`*/5 * * * * (every 5 min)`), so it goes with the value; it stays
-    behind a value that did not change, behind a number, and behind "none" that is still "none".
+    A remark describes the value before it (`*/5 * * * * (every 5 min)`), so it is dropped with the value. It stays
+    after an unchanged value, after a number, and after "none" that is still "none".
     """
     if old is None:
         return value
@@ -97,9 +94,9 @@ def changed_value(key: str, old: str | None, value: str) -> str:
 
 
 def check_field_value(block: B, key: str, value: str) -> B:
-    """Return the block with a field that reads as `value`; no other field may read differently.
+    """Return the block with a field that reads as `value`, without changing how other fields read.
 
-    Raises UsageError `field.key` for a key that is none, `field.value` for a value that would not stay one.
+    Raises UsageError `field.key` for an invalid key, `field.value` for a value that would not read as written.
     """
     fields = block.fields
     if fields.get(key) == value:
@@ -114,11 +111,38 @@ def check_field_value(block: B, key: str, value: str) -> B:
     return new
 
 
-def refuse_conflict(title: str, entry: Entry, base: Entry, changes: Mapping[str, str]) -> None:
-    """Raise ConflictError `document.conflict` where somebody else changed a field of `changes` since `base`.
+class TitleRule(NamedTuple):
+    """The keys under which the title of an item is changed, and the code and words of the error for a bad one."""
 
-    `title` or `name` is the heading; `fields` of the details lists those that both sides changed, `conflicts` what
-    each side says. A field that both set to the same is none of them.
+    keys: tuple[str, ...]
+    code: str
+    what: str
+
+
+def with_changes(
+    entry: Entry, changes: Mapping[str, str], check: Callable[[str, str], None], title: TitleRule | None = None
+) -> Entry:
+    """Return an entry with fields and title changed in this order; an empty value takes a field away.
+
+    `check` raises an error for a value that a key cannot have. A remark after a value stays where it still applies.
+    """
+    for key, given in changes.items():
+        value = given.strip()
+        if title is not None and key in title.keys:
+            entry = entry.with_title(one_line(title.code, title.what, value))
+        elif not value:
+            entry = entry.unset_field(key)
+        else:
+            check(key, value)
+            entry = check_field_value(entry, key, changed_value(key, entry.fields.get(key), value))
+    return entry
+
+
+def refuse_conflict(title: str, entry: Entry, base: Entry, changes: Mapping[str, str]) -> None:
+    """Raise ConflictError `document.conflict` where another writer changed a field of `changes` since `base`.
+
+    `title` or `name` is the heading; `fields` of the details lists those that both sides changed, `conflicts` the value
+    of each side. A field that both set to the same value is no conflict.
     """
     from memory.document.merge.bodies import BodyClash
 
@@ -138,7 +162,7 @@ def refuse_conflict(title: str, entry: Entry, base: Entry, changes: Mapping[str,
 
 
 def one_line(code: str, what: str, value: str) -> str:
-    """Return a text without space around it; raises UsageError with `code` where it is empty or has line ends."""
+    """Return a text without surrounding space; raises UsageError with `code` where it is empty or has line ends."""
     text = value.strip()
     if not text or _BREAKS.search(text):
         raise UsageError(code, f"{what} is one line of text", "write it without line ends")
@@ -146,9 +170,9 @@ def one_line(code: str, what: str, value: str) -> str:
 
 
 def with_end(body: str, text: str, document: Document, section: int, entry: int | None = None) -> str:
-    """Return the body of a section, or of an entry of it, with lines behind its last text.
+    """Return the body of a section, or of an entry of it, with lines appended after its last text.
 
-    `text` is one or more lines with line feeds; they get the file's line ends, blank lines are kept as it has them.
+    `text` is one or more lines with line feeds; they get the file's line ends, and blank lines follow its style.
     """
     newline = document.newline
     added = "".join(line + newline for line, _ in split_lines(text))
@@ -167,7 +191,7 @@ def with_end(body: str, text: str, document: Document, section: int, entry: int 
 
 
 def clean_values(values: Mapping[str, str], known: Sequence[str]) -> dict[str, str]:
-    """Return values in the order of `known`, then of the caller, without those that are empty."""
+    """Return values in the order of `known`, then of the caller, without empty ones."""
     order = [key for key in known if key in values] + [key for key in values if key not in known]
     return {key: values[key].strip() for key in order if values[key].strip()}
 
@@ -176,8 +200,8 @@ _FOREIGN = (b"\xff\xfe", b"\xfe\xff", b"\0")
 
 
 def refuse_unwritable(name: str, document: Document) -> None:
-    """Raise MemdeckError `file.conflict_markers` for a merge that is not done, RefusedError `file.not_text` for what
-    is in another encoding, or no text: UTF-8 in the middle of it would make it unreadable for everybody.
+    """Raise MemdeckError `file.conflict_markers` for an unfinished merge, RefusedError `file.not_text` for a file in
+    another encoding, or not text: UTF-8 in the middle of it would make it unreadable.
     """
     data = document.dump()
     if data.startswith(_FOREIGN):
@@ -197,15 +221,15 @@ def refuse_unwritable(name: str, document: Document) -> None:
 
 
 CODE = "secret.found"
-_ENTRY = b"\n###"  # without its blank: what ends in a rare character is found faster
+_ENTRY = b"\n###"  # without its blank: a pattern that ends in a rare character is found faster
 _ADVICE = "whoever reads the file has it: take it out and make a new one"
 
 
 def secrets_in(edited: Iterable[tuple[str, Document, Sequence[Region]]]) -> tuple[str, ...]:
-    """Return a sentence for each secret that an edit brought into a file; `edited` holds name, new document and what
-    is different in it.
+    """Return a sentence for each secret that an edit added to a file; `edited` holds name, new document and its changed
+    regions.
 
-    What stood in the changed parts before, in whichever file, only moved.
+    A secret that was in the old bytes of any region only moved and is not reported.
     """
     parts = list(edited)
     if not _brings_any([region for _, _, regions in parts for region in regions]):
@@ -231,26 +255,26 @@ def secret_problems(name: str, document: Document) -> Iterator[Problem]:
 
 
 def _brings_any(regions: Sequence[Region]) -> bool:
-    """Tell whether anything that looks like a secret stands in what is new of the changed parts.
+    """Return whether the new text of the changed regions contains anything that looks like a secret.
 
-    No secret goes beyond its line, nor does what makes it one. So an entry that stood in these parts before with the
-    same bytes brings none, and the thousands that maintenance moves need not be looked at.
+    A secret and the words that mark it are on one line. So an entry with the same bytes in the old regions adds none,
+    and the thousands of entries that maintenance moves need not be scanned.
     """
     before = {piece for region in regions for piece in _pieces(region.before)}
-    new = dict.fromkeys(piece for region in regions for piece in _pieces(region.after) if piece not in before)
-    return bool(new) and bool(_found(b"".join(_ENTRY + piece for piece in new)))
+    new = dict.fromkeys([piece for region in regions for piece in _pieces(region.after) if piece not in before])
+    return bool(new) and bool(_found(b"".join([_ENTRY + piece for piece in new])))
 
 
 def _pieces(data: bytes) -> list[bytes]:
-    """Cut bytes before each line that begins as `_ENTRY` does, which pieces leave out; the first has a line feed there.
+    """Split bytes at each `_ENTRY`, which the pieces leave out; the first piece begins with a line feed.
 
-    Pieces that are the same hold the same whole lines.
+    Equal pieces hold the same whole lines.
     """
     return (b"\n" + data).split(_ENTRY)
 
 
 def _placed(regions: Sequence[Region]) -> Iterator[tuple[int, Region]]:
-    """Yield regions with where each begins in the new bytes."""
+    """Yield each region with its offset in the new bytes."""
     shift = 0
     for region in regions:
         yield region.start + shift, region

@@ -1,4 +1,4 @@
-"""Merging as the memory files need it: whole files, single entries, and the error that carries the conflicts."""
+"""Merging of memory files: whole files, single entries, and the error with the conflicts."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _SHOWN = 3
 
 
 class MergeConflict(ConflictError):
-    """Both sides changed the same; `details["conflicts"]` lists it for programs, nothing was written.
+    """Both sides changed the same part; `details["conflicts"]` lists it for programs, nothing was written.
 
-    For people who choose side by side, `merged` is the merge itself (its document keeps theirs, `apply_mine` puts
-    ours) and `current` what stands in the file.
+    For a side-by-side choice, `merged` is the merge itself (its document keeps theirs, `apply_mine` applies ours) and
+    `current` the document now in the file.
     """
 
     def __init__(self, name: str, merged: MergeResult, current: Document) -> None:
-        """Say what conflicts in the file `name`."""
+        """Build the message and details from the conflicts in the file `name`."""
         conflicts = merged.conflicts
         what = [f"{one.field} of {one.entry[:60]!r}" if one.entry else one.field for one in conflicts]
         shown = ", ".join(what[:_SHOWN]) + (f" and {len(what) - _SHOWN} more" if len(what) > _SHOWN else "")
@@ -47,21 +47,19 @@ def _ref(spot: Spot) -> str | None:
     """Return the ref of a task or journal entry, in its short form."""
     if spot.entry is None or spot.kind not in ("tasks", "journal"):
         return None
-    from .refs.refs import identity_hex
-
-    known = spot.identity
     if spot.kind == "journal":
-        from .journal.model import read_date, split_heading
+        from .journal.model import identity_of, read_date, split_heading
 
-        time, title = split_heading(spot.entry)
-        known = (read_date(spot.section) or "", time or "", title)
-    return f"{spot.kind}#{identity_hex(spot.kind, *known)}"
+        return f"journal#{identity_of(read_date(spot.section), split_heading(spot.entry))}"
+    from .refs import identity_hex
+
+    return f"tasks#{identity_hex('tasks', *spot.identity)}"
 
 
 def merge_file(name: str, base: Document, ours: Document, current: Document) -> MergeResult:
-    """Merge an edit of the file `name` (relative to the memory folder), made from `base`, into what is there now.
+    """Merge an edit of the file `name` (relative to the memory folder), made from `base`, into its current version.
 
-    Raises MergeConflict (`document.conflict`) where both sides changed the same.
+    Raises MergeConflict (`document.conflict`) where both sides changed the same part.
     """
     merged = merge(base, ours, current, kind_of(name))
     if merged.conflicts:
@@ -79,7 +77,7 @@ def merge_changed_entry(base: Entry, ours: Entry, theirs: Entry, title: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that two versions of an entry say differently, as a person reads it; None: nothing is there."""
+    """One difference between two versions of an entry, as shown to the user; None where a side has nothing."""
 
     clash: BodyClash
     base: str | None
@@ -94,13 +92,13 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class OpenEntry:
-    """A merge of one entry that waits for a person: `settled` takes one answer for each of the `differences`."""
+    """A merge of one entry that waits for the user: `settled` takes one answer for each of the `differences`."""
 
     entry: Entry
     differences: tuple[Difference, ...]
 
     def settled(self, answers: Sequence[str | None]) -> Entry:
-        """Return the entry with the answers in their places; UsageError where one would not stay in its entry."""
+        """Return the entry with the answers applied; UsageError where one would not stay in its entry."""
         entry = self.entry
         for difference, answer in zip(self.differences, answers, strict=True):
             if answer != difference.theirs:
@@ -109,7 +107,7 @@ class OpenEntry:
 
 
 def open_entry(base: Entry, ours: Entry, theirs: Entry) -> OpenEntry:
-    """Merge two versions of an entry as far as they go together; what both changed becomes a difference."""
+    """Merge two versions of an entry as far as possible; what both changed becomes a difference."""
     merged = merge_entry(base, ours, theirs, theirs.newline)
     found = []
     for clash in merged.clashes:
@@ -119,7 +117,7 @@ def open_entry(base: Entry, ours: Entry, theirs: Entry) -> OpenEntry:
 
 
 def edit_conflict(title: str, clashes: Iterable[BodyClash], ref: str | None = None) -> ConflictError:
-    """Return the error for what both sides changed in one entry.
+    """Return the error for parts of one entry that both sides changed.
 
     `details` hold `fields` (each once), `conflicts` (each with entry, what, field, base, ours, theirs) and the `ref`
     where one is given.

@@ -1,6 +1,6 @@
-"""The monitors of monitors.md: what is watched, how often, and how it was the last time.
+"""The monitors of monitors.md: what is watched, how often, and the last result.
 
-Commands and addresses are text here; nothing runs and nothing is asked.
+Commands and addresses are text here; nothing is run or requested.
 """
 
 from __future__ import annotations
@@ -8,25 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from memory.base.remarks import is_absent, split_field
+from memory.base.values import is_absent, split_field
 from memory.document import Document, Entry, Section
 from memory.document.nodes import bare
 from memory.errors import UsageError
 
 from .edit import (
     Edit,
-    changed_value,
-    check_field_value,
+    TitleRule,
     clean_values,
     entry_of_text,
     one_line,
     refuse_conflict,
     started_document,
+    with_changes,
 )
-from .refs.item_refs import NamedItem, name_all
-from .refs.refs import look_up
+from .item_refs import EntryItem, FieldText, name_all
+from .refs import look_up
 
 if TYPE_CHECKING:
     from .reader import Files
@@ -49,103 +50,69 @@ FIELD_KEYS = (
 """The fields that the format knows, in the order in which memdeck writes them."""
 HEALTHY = frozenset({"healthy", "ok", "up"})
 PRIORITIES = frozenset({"low", "normal", "high"})
+_TITLE = TitleRule(("name", "title"), "monitor.name", "the name of a monitor")
 
 
 @dataclass(frozen=True, slots=True)
-class Monitor(NamedItem):
-    """One monitor; texts are as they stand in the file, without remarks, None where there is none.
-
-    `at` is (section index, entry index) in the document.
-    """
-
-    entry: Entry
-    at: tuple[int, int]
-
-    @property
-    def title(self) -> str:
-        """The name, under which it is looked up."""
-        return self.entry.title
+class Monitor(EntryItem):
+    """One monitor; texts are as in the file, without remarks, None where there is none."""
 
     @property
     def name(self) -> str:
         """The heading."""
         return self.entry.title
 
-    def _plain(self, key: str) -> str | None:
+    def text_of(self, key: str) -> str | None:
+        """Return the text of a field without its remark; None where it is missing or means "none"."""
         value = split_field(key, self.entry.fields.get(key) or "")[0]
         return None if is_absent(value) else value
 
     def _remark(self, key: str) -> str | None:
         return split_field(key, self.entry.fields.get(key) or "")[1]
 
-    @property
-    def type(self) -> str | None:
-        """`http` or `command`."""
-        return self._plain("type")
+    type = FieldText("type")
+    """`http` or `command`."""
 
-    @property
-    def url(self) -> str | None:
-        """The address that is asked."""
-        return self._plain("url")
+    url = FieldText("url")
+    """The address that is requested."""
 
-    @property
-    def command(self) -> str | None:
-        """The command that is run, as text."""
-        return self._plain("command")
+    command = FieldText("command")
+    """The command that is run, as text."""
 
-    @property
-    def interval(self) -> str | None:
-        """The cron expression by which it runs."""
-        return self._plain("interval")
+    interval = FieldText("interval")
+    """The cron expression by which it runs."""
 
-    @property
-    def interval_remark(self) -> str | None:
-        """What stands in parentheses behind the interval."""
-        return self._remark("interval")
+    cron_job_id = FieldText("cronJobId")
+    """The cron job that runs it."""
 
-    @property
-    def cron_job_id(self) -> str | None:
-        """The cron job that runs it."""
-        return self._plain("cronJobId")
+    threshold = FieldText("threshold")
+    """The condition for a bad result: `status != 200`, `value > 90`."""
 
-    @property
-    def threshold(self) -> str | None:
-        """When the outcome is bad: `status != 200`, `value > 90`."""
-        return self._plain("threshold")
+    alert_priority = FieldText("alertPriority")
+    """How urgent an alert is: low, normal, high."""
 
-    @property
-    def alert_priority(self) -> str | None:
-        """How urgent an alert is: low, normal, high."""
-        return self._plain("alertPriority")
-
-    @property
-    def auto_remediate(self) -> str | None:
-        """The command that repairs it, as text; None: nobody repairs it."""
-        return self._plain("autoRemediate")
+    auto_remediate = FieldText("autoRemediate")
+    """The command that repairs it, as text; None: there is none."""
 
     @property
     def auto_remediate_remark(self) -> str | None:
-        """What stands behind a `null`, such as `notify only`."""
+        """The remark after a `null`, such as `notify only`."""
         return self._remark("autoRemediate")
 
-    @property
-    def last_check(self) -> str | None:
-        """When it ran last, as text."""
-        return self._plain("lastCheck")
+    last_check = FieldText("lastCheck")
+    """When it ran last, as text."""
 
-    @property
-    def last_status(self) -> str | None:
-        """How it was then: `healthy` or something else."""
-        return self._plain("lastStatus")
+    last_status = FieldText("lastStatus")
+    """The result of the last check: `healthy` or something else."""
 
     @property
     def last_status_remark(self) -> str | None:
-        """What stands in parentheses behind the status."""
+        """The text in parentheses after the status."""
         return self._remark("lastStatus")
 
     @property
     def healthy(self) -> bool | None:
-        """Whether it was well the last time; None where it never ran."""
+        """Whether the last result was healthy; None where it never ran."""
         status = self.last_status
         return None if status is None else status.casefold() in HEALTHY
 
@@ -155,12 +122,12 @@ class Monitor(NamedItem):
         return {key: value for key, value in self.entry.fields.items() if key not in FIELD_KEYS}
 
     def json(self) -> dict[str, Any]:
-        """Return the monitor under the keys of the interface; absent values are None, lines count from 1."""
+        """Return the monitor with the keys of the JSON interface; absent values are None, lines count from 1."""
         return {
             "ref": self.ref,
             "name": self.name,
-            **{key: self._plain(key) for key in FIELD_KEYS},
-            "intervalRemark": self.interval_remark,
+            **{key: self.text_of(key) for key in FIELD_KEYS},
+            "intervalRemark": self._remark("interval"),
             "autoRemediateRemark": self.auto_remediate_remark,
             "lastStatusRemark": self.last_status_remark,
             "healthy": self.healthy,
@@ -173,7 +140,7 @@ class Monitors:
     """The monitors of one file in file order: the entries of its section Monitors."""
 
     def __init__(self, file: str, document: Document) -> None:
-        """Wrap the entries; their fields are read when asked for."""
+        """Wrap the entries; their fields are read on first use."""
         self.file = file
         self.document = document
         found = [
@@ -183,9 +150,19 @@ class Monitors:
         ]
         names = name_all(KIND, [(entry.title,) for _, entry in found], [bare(entry) for _, entry in found])
         self.monitors: tuple[Monitor, ...] = tuple(
-            Monitor(name, file, document.line_of(*at), entry, at)
+            Monitor(*name, file, document.line_of(*at), entry, at)
             for name, (at, entry) in zip(names, found, strict=True)
         )
+
+    @cached_property
+    def failing(self) -> tuple[Monitor, ...]:
+        """The monitors whose last result was not healthy."""
+        return tuple([monitor for monitor in self.monitors if monitor.healthy is False])
+
+    @cached_property
+    def intervals(self) -> tuple[tuple[str, Monitor], ...]:
+        """The monitors that run by themselves, each with its interval."""
+        return tuple([(interval, monitor) for monitor in self.monitors if (interval := monitor.interval)])
 
 
 def read_monitors(file: str, document: Document) -> Monitors:
@@ -204,12 +181,12 @@ def find_monitor(snapshot: Files, text: str) -> Monitor:
 
 
 def add_monitor(snapshot: Files, name: str, values: Mapping[str, str], *, now: datetime) -> Edit:
-    """Add a monitor at the end of the section Monitors; a missing section or file is made.
+    """Add a monitor at the end of the section Monitors; a missing section or file is created.
 
     `values` are fields by their key in the file. Raises UsageError `monitor.name` for a name that is taken or
     empty, `field.value`, BadCron, BadMoment.
     """
-    title = one_line("monitor.name", "the name of a monitor", name)
+    title = one_line(_TITLE.code, _TITLE.what, name)
     if any(monitor.name == title for monitor in snapshot.view("monitors.md", read_monitors).monitors):
         raise UsageError("monitor.name", f"there is a monitor {title[:60]!r} already", "give it another name")
     document = started_document(snapshot, FILE, now)
@@ -218,9 +195,7 @@ def add_monitor(snapshot: Files, name: str, values: Mapping[str, str], *, now: d
         document = document.insert_section(len(document.sections), new)
     section = document.find(SECTION)[0]
     entry = Entry.compose(title, newline=document.newline)
-    for key, value in clean_values(values, FIELD_KEYS).items():
-        _check_value(key, value)
-        entry = check_field_value(entry, key, value)
+    entry = with_changes(entry, clean_values(values, FIELD_KEYS), _check_value)
     place = len(document.sections[section])
     return _edit(document.insert_entry(section, place, entry), (section, place), f"added the monitor {title[:60]}")
 
@@ -234,31 +209,22 @@ def edit_monitor(
     base: Entry | None = None,
     now: datetime,  # noqa: ARG001
 ) -> Edit:
-    """Set and unset fields and `name`; an empty value takes a field away.
+    """Set and unset fields and `name`; an empty value removes a field.
 
-    A remark behind a value goes when the value changes; see `changed_value`. ConflictError `document.conflict`
-    with `fields` where somebody else changed the same since `base`.
+    A remark after a value is dropped when the value changes; see `changed_value`. ConflictError `document.conflict`
+    with `fields` where another writer changed the same field since `base`.
     """
     monitor = find_monitor(snapshot, ref)
     changes = {**(set or {}), **dict.fromkeys(unset, "")}
     if base is not None and base.raw != monitor.entry.raw:
         refuse_conflict(monitor.name, monitor.entry, base, changes)
-    entry = monitor.entry
-    for key, given in changes.items():
-        value = given.strip()
-        if key in ("name", "title"):
-            entry = entry.with_title(one_line("monitor.name", "the name of a monitor", value))
-        elif not value:
-            entry = entry.unset_field(key)
-        else:
-            _check_value(key, value)
-            entry = check_field_value(entry, key, changed_value(key, entry.fields.get(key), value))
+    entry = with_changes(monitor.entry, changes, _check_value, _TITLE)
     document = snapshot.document(FILE).replace_entry(*monitor.at, entry)
     return _edit(document, monitor.at, f"changed the monitor {monitor.name[:60]}")
 
 
 def remove_monitor(snapshot: Files, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
-    """Take a monitor out of the file."""
+    """Remove a monitor from the file."""
     monitor = find_monitor(snapshot, ref)
     document = snapshot.document(FILE).remove_entry(*monitor.at)
     return Edit({FILE: document}, f"removed the monitor {monitor.name[:60]}")
@@ -274,8 +240,8 @@ def replace_monitor_text(
 ) -> Edit:
     """Replace the whole source of a monitor, as an editor returns it.
 
-    What somebody else changed since `base` is merged by fields and lines. Raises UsageError `document.structure`
-    unless the text is exactly one entry, ConflictError `document.conflict` where both changed the same.
+    Changes by another writer since `base` are merged by fields and lines. Raises UsageError `document.structure` unless
+    the text is exactly one entry, ConflictError `document.conflict` where both changed the same part.
     """
     monitor = find_monitor(snapshot, ref)
     new = entry_of_text(text, monitor.entry, base, monitor.name)
@@ -286,12 +252,11 @@ def replace_monitor_text(
 
 
 def _edit(document: Document, at: tuple[int, int], summary: str) -> Edit:
-    found = next((one for one in Monitors(FILE, document).monitors if one.at == at), None)
-    return Edit({FILE: document}, summary, found.ref if found else None)
+    return Edit({FILE: document}, summary, next(one.ref for one in Monitors(FILE, document).monitors if one.at == at))
 
 
 def value_problem(key: str, value: str) -> str | None:
-    """Say what is wrong with the value (without remark) of a known field; None if nothing is."""
+    """Return what is wrong with the value (without remark) of a known field; None if nothing is."""
     if is_absent(value):
         return None
     try:

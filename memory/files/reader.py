@@ -1,4 +1,4 @@
-"""What finders and edits ask of a look at the memory files."""
+"""The part of a snapshot of the memory files that finders and edits use."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 if TYPE_CHECKING:
     from memory.document import Document
 
-    from .refs.refs import Past
+    from .refs import Past
 
 V = TypeVar("V")
 
 
 class Files(Protocol):
-    """The memory files at one moment, as a module that knows one of them sees them; `Snapshot` is one."""
+    """The memory files at one moment, for modules that know only one of them; implemented by `Snapshot`."""
 
     def document(self, name: str) -> Document:
         """Return the document of a file, an empty one where there is no such file."""
 
     def exists(self, name: str) -> bool:
-        """Tell whether there is such a file."""
+        """Return whether the file exists."""
 
     def archives(self, kind: str) -> tuple[str, ...]:
         """Return the archive files of one kind (`ARCHIVE_KINDS`), newest month first."""
@@ -33,7 +33,7 @@ class Files(Protocol):
         """Return the views of the archive files of one kind, newest month first."""
 
     def readable(self) -> Files:
-        """Return the same look in which a file that must not or cannot be read counts as missing."""
+        """Return the same snapshot in which a file that must not or cannot be read counts as missing."""
 
     @property
     def zone(self) -> tzinfo:
@@ -41,7 +41,7 @@ class Files(Protocol):
 
     @property
     def past(self) -> Past | None:
-        """What knows what became of a ref that fits no entry any more; None where nothing does."""
+        """Looks up in the change log a ref that no longer fits an entry; None where there is no log."""
 
     def remark(self, words: str) -> None:
-        """Take words for the person about how something was understood."""
+        """Add a remark for the user about how something was understood."""

@@ -1,63 +1,65 @@
-"""One look at all memory files: documents and typed views as they are at one moment, read when asked for."""
+"""A snapshot of all memory files: documents and typed views at one moment, read on first use."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from memory.errors import MemdeckError
+from memory.lazy import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Protocol, TypeVar
+
     from memory.document import Document
+    from memory.storage.safe_open import Unlisted
 
     from .config import Config
     from .contacts.model import Contacts
     from .journal.model import Journal
     from .knowledge.model import Knowledge
     from .monitors import Monitors
-    from .neighbours import Folder
     from .plans.model import Plans
-    from .refs.refs import Past
+    from .refs import Past
     from .tasks.model import TaskList
 
-V = TypeVar("V")
+    V = TypeVar("V")
+
+    class SnapshotSource(Protocol):
+        """The source that a snapshot reads from: a workspace, a transaction in it, or files in memory."""
+
+        def document(self, name: str) -> Document | None:
+            """Return the document of a file, None where there is no such file."""
+
+        def archives(self) -> Sequence[str]:
+            """Return the names of all archive files, `archive/…`, sorted."""
+
+    from memory.document import Entry
+
+    # A source of files on disk also has `folder() -> Folder`, all names in the folder.
 
 
 @cache
 def _nothing() -> Document:
-    """Return the one document of files that are not there."""
+    """Return the shared document of missing files."""
     from memory.document import parse
 
     return parse(b"")
 
 
-class SnapshotSource(Protocol):
-    """Where a snapshot reads: a workspace, a transaction in it, or files in memory."""
+class Folder(NamedTuple):
+    """The names in the memory folder and in its `archive/`, sorted."""
 
-    def document(self, name: str) -> Document | None:
-        """Return the document of a file, None where there is no such file."""
-
-    def archives(self) -> Sequence[str]:
-        """Return the names of all archive files, `archive/…`, sorted."""
-
-    # A source of files on disk also has `folder() -> Folder`, what else lies there; see `memory.files.neighbours`.
-
-
-@runtime_checkable
-class Heir(Protocol):
-    """A view that need not work out again what the view before it knew of the same entries."""
-
-    def inherit(self, before: Any) -> None:
-        """Take what the view of an earlier document of the same file knows."""
+    names: tuple[str, ...] | Unlisted
+    archive: tuple[str, ...] | Unlisted
 
 
 class Views:
-    """Typed views by file, kept as long as the file's document stays the same; shared by following snapshots."""
+    """Typed views by file, cached as long as the file's document stays the same; shared by later snapshots."""
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start empty."""
         self._known: dict[str, tuple[Document, object]] = {}
 
     def get(self, name: str, document: Document, read: Callable[[str, Document], V]) -> V:
@@ -66,8 +68,10 @@ class Views:
         if known is not None and known[0] is document:
             return known[1]  # type: ignore[return-value]
         view = read(name, document)
-        if known is not None and isinstance(view, Heir):
-            view.inherit(known[1])
+        # A view may reuse what the view of an earlier document computed for the same entries.
+        inherit = getattr(view, "inherit", None)
+        if known is not None and inherit is not None:
+            inherit(known[1])
         self._known[name] = (document, view)
         return view
 
@@ -75,9 +79,10 @@ class Views:
 class Snapshot:
     """The memory files at one moment; immutable for the reader, files are read on first use.
 
-    `machine_zone` gives the zone that counts where config.md names none. `zone_refused` is told why config.md cannot be
-    read, and the machine's zone counts then as well; without it `zone` raises that. Reading a view never fails
-    on what stands in a file; only the file system can refuse (`RefusedError`, `MemdeckError` `file.*`).
+    `machine_zone` returns the zone that applies where config.md names none. Where config.md cannot be read,
+    `zone_refused` is called with the error and the machine's zone applies; without it `zone` raises the error. Reading
+    a view never fails because of a file's content, only because of the file system (`RefusedError`, `MemdeckError`
+    `file.*`).
     """
 
     def __init__(
@@ -88,63 +93,63 @@ class Snapshot:
         systems: Callable[[str], object] | None = None,
         zone_refused: Callable[[MemdeckError], object] | None = None,
     ) -> None:
-        """Keep where to read from; `systems` gives a look at another memory system, by its name."""
+        """Store the sources; `systems` returns the snapshot of another memory system, by its name."""
         self._source = source
         self._machine_zone = machine_zone
         self._views = Views() if views is None else views
         self._documents: dict[str, Document | None] = {}
+        self._seen: dict[str, object] = {}
         self._systems = systems
         self._zone_refused = zone_refused
         self._looks: dict[str, object] = {}
         self.past: Past | None = None
-        """Asks the change log what became of a ref; None where there is no log."""
+        """Looks up an outdated ref in the change log; None where there is no log."""
         self.remarks: list[str] = []
-        """What was understood in a way that a person should know of."""
+        """Remarks for the user about how something was understood."""
 
     def remark(self, words: str) -> None:
-        """Note how something was understood, once."""
+        """Add a remark about how something was understood, once."""
         if words not in self.remarks:
             self.remarks.append(words)
 
     def of(self, system: str, kind: type[V]) -> V | None:
-        """Return the look (of type `kind`) at another memory system at this moment, None where there is none."""
+        """Return the snapshot (of type `kind`) of another memory system, always the same; None if there is none."""
         if system not in self._looks:
-            self._looks[system] = None if self._systems is None else self._systems(system)
+            self._looks.setdefault(system, None if self._systems is None else self._systems(system))
         look = self._looks[system]
         return look if isinstance(look, kind) else None
 
     def document(self, name: str) -> Document:
         """Return the document of a file, an empty one where there is no such file."""
-        found = self._read(name)
+        found = self.found(name)
         return _nothing() if found is None else found
 
     def exists(self, name: str) -> bool:
-        """Tell whether there is such a file."""
-        return self._read(name) is not None
+        """Return whether the file exists."""
+        return self.found(name) is not None
 
-    def _read(self, name: str) -> Document | None:
+    def found(self, name: str) -> Document | None:
+        """Return the document of a file, None where there is no such file."""
         if name not in self._documents:
-            self._documents[name] = self._source.document(name)
+            self._documents.setdefault(name, self._source.document(name))
         return self._documents[name]
 
     def readable(self) -> Snapshot:
-        """Return the same look in which a file that must not or cannot be read counts as missing; see `refused`."""
-        found = _Readable(self._source, self._machine_zone, self._views, self._documents, self._systems)
-        found.past, found.remarks = self.past, self.remarks
-        return found
+        """Return the same snapshot in which a file that must not or cannot be read counts as missing; see `refused`."""
+        return _Readable(self)
 
     def refused(self, name: str) -> MemdeckError | None:  # noqa: ARG002 - a plain look raises it instead
-        """Return why a file of a `readable` look could not be read, None where it could."""
+        """Return why a file of a `readable` snapshot could not be read, None where it could."""
         return None
 
     @property
     def refusals(self) -> Mapping[str, MemdeckError]:
-        """Why files of a `readable` look could not be read, of those that were asked for so far."""
+        """Why files of a `readable` snapshot could not be read, for those read so far."""
         return {}
 
     @property
     def folder(self) -> Folder | None:
-        """What lies in the memory folder, whatever it is; None where the files lie in none."""
+        """All names in the memory folder; None where the files are in no folder."""
         look = getattr(self._source, "folder", None)
         return None if look is None else look()
 
@@ -155,13 +160,13 @@ class Snapshot:
 
     def archives(self, kind: str) -> tuple[str, ...]:
         """Return the archive files of one kind (`ARCHIVE_KINDS`), newest month first."""
-        return tuple(name for name in reversed(self.archive_names) if name.startswith(f"archive/{kind}-"))
+        return tuple([name for name in reversed(self.archive_names) if name.startswith(f"archive/{kind}-")])
 
     @cached_property
     def zone(self) -> tzinfo:
         """The workspace's zone: `timezone` in config.md, else the machine's (also where the name is unknown)."""
         try:
-            if not self.exists("config.md"):
+            if self.found("config.md") is None:
                 return self._machine_zone()
             config = self.config
         except MemdeckError as error:
@@ -187,14 +192,14 @@ class Snapshot:
 
     @property
     def knowledge(self) -> Knowledge:
-        """What knowledge.md holds."""
+        """The items of knowledge.md."""
         from .knowledge.model import read_knowledge
 
         return self.view("knowledge.md", read_knowledge)
 
     @property
     def contacts(self) -> Contacts:
-        """What contacts.md holds."""
+        """The contacts of contacts.md."""
         from .contacts.model import read_contacts
 
         return self.view("contacts.md", read_contacts)
@@ -243,23 +248,20 @@ class Snapshot:
         return tuple(self.view(name, read) for name in self.archives(kind))
 
     def view(self, name: str, read: Callable[[str, Document], V]) -> V:
-        """Return `read(name, document)` of a file, computed once per document."""
-        return self._views.get(name, self.document(name), read)
+        """Return `read(name, document)` of a file: the same object each time, whatever others read."""
+        if name not in self._seen:
+            # Of two threads that read it at once, both get what the first one read.
+            self._seen.setdefault(name, self._views.get(name, self.document(name), read))
+        return self._seen[name]  # type: ignore[return-value]
 
 
 class _Readable(Snapshot):
-    """A look at what can be read; it shares what the plain look has read, and its views."""
+    """A snapshot of the readable files; it shares documents and views with the plain snapshot."""
 
-    def __init__(
-        self,
-        source: SnapshotSource,
-        machine_zone: Callable[[], tzinfo],
-        views: Views,
-        documents: dict[str, Document | None],
-        systems: Callable[[str], object] | None,
-    ) -> None:
-        super().__init__(source, machine_zone, views, systems)
-        self._shared = documents
+    def __init__(self, plain: Snapshot) -> None:
+        super().__init__(plain._source, plain._machine_zone, plain._views, plain._systems)
+        self.past, self.remarks = plain.past, plain.remarks
+        self._shared = plain._documents
         self._refused: dict[str, MemdeckError] = {}
 
     def readable(self) -> Snapshot:
@@ -270,14 +272,15 @@ class _Readable(Snapshot):
         return dict(self._refused)
 
     def refused(self, name: str) -> MemdeckError | None:
-        self._read(name)
+        if name not in self._documents:
+            self.found(name)
         return self._refused.get(name)
 
-    def _read(self, name: str) -> Document | None:
+    def found(self, name: str) -> Document | None:
         if name not in self._documents:
             try:
                 if name not in self._shared:
-                    self._shared[name] = self._source.document(name)
+                    self._shared.setdefault(name, self._source.document(name))
                 self._documents[name] = self._shared[name]
             except MemdeckError as error:
                 self._refused[name] = error
@@ -286,10 +289,10 @@ class _Readable(Snapshot):
 
 
 class WrittenFiles:
-    """A source with some files as they were written, and the others as a look saw them before."""
+    """A source with some files as they were written, and the others as in an earlier snapshot."""
 
     def __init__(self, before: Snapshot, written: Mapping[str, Document]) -> None:
-        """Keep both; `written` is looked into when a file is asked for."""
+        """Store both; `written` is read on use."""
         self._before = before
         self._written = written
 
@@ -297,9 +300,65 @@ class WrittenFiles:
         """Return the document of a file, None where there is no such file."""
         if name in self._written:
             return self._written[name]
-        return self._before.document(name) if self._before.exists(name) else None
+        return self._before.found(name)
 
     def archives(self) -> tuple[str, ...]:
         """Return the names of all archive files."""
         new = (name for name in self._written if name.startswith("archive/"))
         return tuple(sorted({*self._before.archive_names, *new}))
+
+
+# -- entries by their file, section and source alone --------------------------------------------------------------
+
+TASK_FILES, JOURNAL_FILES = ("tasks.md", "archive/tasks-"), ("journal.md", "archive/journal-")
+"""The name prefixes of the files whose headings hold more than a title."""
+ARCHIVED = "archive/"
+
+
+def plain_title(file: str, heading: str) -> str:
+    """Return the title in a heading: of a task without `[HIGH]`, of a journal entry without its time.
+
+    A heading that would be empty without them is returned whole.
+    """
+    if file.startswith(TASK_FILES):
+        from memory.files.tasks.values import split_priority
+
+        return split_priority(heading)[1] or heading
+    if file.startswith(JOURNAL_FILES):
+        from memory.files.journal.model import split_heading
+
+        return split_heading(heading)[1] or heading
+    return heading
+
+
+def kind_of(file: str) -> str | None:
+    """Return which kind of entries a file of the memory folder holds, archives included; None for others."""
+    name = file.removesuffix(".md")
+    if name.startswith(ARCHIVED):
+        name = name.removeprefix(ARCHIVED).partition("-")[0]
+    return {"tasks": "tasks", "journal": "journal", "orchestration": "plans", "monitors": "monitors"}.get(name)
+
+
+def ref_of(file: str, section: str | None, entry: Entry) -> str | None:
+    """Return the short ref of an entry, the same for all its twins; None where its kind has no refs.
+
+    `file` is relative to the memory folder, `section` the title of the entry's section.
+    """
+    kind = kind_of(file)
+    if kind == "tasks":
+        from memory.files.tasks.values import task_identity
+
+        return f"tasks#{task_identity(entry)}"
+    if kind is None:
+        return None
+    if kind == "journal":
+        from memory.files.journal.model import identity_of as journal_identity
+        from memory.files.journal.model import read_date, split_heading
+
+        return f"journal#{journal_identity(read_date(section or ''), split_heading(entry.title))}"
+    from .refs import identity_hex
+
+    known = (entry.title,) if kind == "monitors" else (entry.title, entry.fields.get("created") or "")
+    # The refs of plans use the name of their file.
+    kind = "orchestration" if kind == "plans" else kind
+    return f"{kind}#{identity_hex(kind, *known)}"

@@ -1,9 +1,9 @@
-"""What a person wants to know first: what is late, what is next, what happened last, and what is not well."""
+"""The overview for the user: overdue and upcoming tasks, next runs, newest entries, and alerts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from functools import cached_property, lru_cache
@@ -23,18 +23,21 @@ if TYPE_CHECKING:
     from .snapshot import Snapshot
     from .tasks.model import TaskList
 
+    _Run = tuple[datetime, str, str | int | Monitor]
+    """When something runs, its kind, and what it is: a label, the number of a task, or a monitor."""
+
 LAST_ENTRIES = 5
 MAX_RUNS = 12
 _MAX_EXPRESSIONS = 40
 _LAST = itemgetter(-1)
 NEVER = b"never"
-"""What stands behind every day."""
+"""Sorts after every day."""
 _DUE = re.compile(rb"\n- {1,4}due: ([0-9]{4}-[0-9]{2}-[0-9]{2})")
 
 
 @dataclass(frozen=True, slots=True)
 class NextRun:
-    """Something that runs by a cron expression: what, when (aware, in the workspace's zone), and where it stands."""
+    """Something that runs by a cron expression: its name, time (aware, in the workspace's zone), kind and ref."""
 
     label: str
     instant: datetime
@@ -44,9 +47,9 @@ class NextRun:
 
 @dataclass(frozen=True)
 class Brief:
-    """The answer of `brief`: tasks by how near they are due, the newest entries, alerts, and counts per file.
+    """The result of `brief`: tasks by due date, the newest entries, alerts, and counts per file.
 
-    `next_runs` and `problems` are found when they are asked for, and once.
+    `next_runs` and `problems` are computed on first use.
     """
 
     snapshot: Snapshot
@@ -62,7 +65,29 @@ class Brief:
     @cached_property
     def next_runs(self) -> tuple[NextRun, ...]:
         """The next runs of recurring tasks, monitors, heartbeat and maintenance, soonest first, at most `MAX_RUNS`."""
-        return tuple(_next_runs(self.snapshot, self.now))
+        return tuple([self._named(run) for run in self._soonest])
+
+    def first_run(self, resting: Container[str | None]) -> NextRun | None:
+        """Return the soonest run, without those of monitors with these refs."""
+        for run in self._soonest:
+            _, _, item = run
+            if isinstance(item, str | int) or item.ref not in resting:
+                return self._named(run)
+        return None
+
+    @cached_property
+    def _soonest(self) -> list[_Run]:
+        return _next_runs(self.snapshot, self.now)
+
+    def _named(self, run: _Run) -> NextRun:
+        """Return a run with the title and the ref of what runs; only for those that are shown."""
+        instant, kind, item = run
+        if isinstance(item, str):
+            return NextRun(item, instant, kind, None)
+        if isinstance(item, int):
+            task = self.snapshot.tasks.tasks[item]
+            return NextRun(task.title, instant, kind, task.ref)
+        return NextRun(item.name, instant, kind, item.ref)
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
@@ -73,9 +98,9 @@ class Brief:
 
 
 def brief(snapshot: Snapshot, now: datetime) -> Brief:
-    """Return what matters now; overdue tasks come most overdue first, the others in the order they are due.
+    """Return the overview at `now`; overdue tasks come most overdue first, the others in the order of due dates.
 
-    `due_week` holds what is due within seven days, but not today. Tasks whose date does not exist are in no list.
+    `due_week` holds the tasks due within seven days, but not today. Tasks with an impossible date are in no list.
     """
     zone = snapshot.zone
     late: list[tuple[float, int]] = []
@@ -84,12 +109,13 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
     tasks = snapshot.tasks
     today = now.astimezone(zone).date()
     limit = (today + timedelta(days=9)).isoformat().encode()
-    # Most days are far away, as the bytes alone tell: no field of those tasks is read.
-    days, entries, moment = tasks.columns.of(_due_day), tasks.columns.entries, now.timestamp()
+    # Most due days are far away, as the bytes alone show: the fields of those tasks are not read.
+    columns, moment = tasks.columns, now.timestamp()
+    days, entries = columns.of(_due_day), columns.entries
     for place in tasks.places("pending", "in-progress"):
         for number in [number for number in place if days[number] <= limit]:
-            text = read_due(entries[number].fields.get("due")).date
-            due = None if text is None else _due_at(text, zone)  # what only recurs is among the next runs
+            text = _due_text(entries[number])
+            due = None if text is None else _due_at(text, zone)  # a task that only recurs is among the next runs
             if due is None:
                 continue
             at, on, _ = due
@@ -97,7 +123,7 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
                 late.append((at, number))
             elif (ahead := (on - today).days) < 7:
                 (soon if ahead <= 0 else week).append((at, number))
-    overdue, due_today, due_week = (tasks.tasks.pick(map(_LAST, sorted(group))) for group in (late, soon, week))
+    overdue, due_today, due_week = [tasks.tasks.pick(map(_LAST, sorted(group))) for group in (late, soon, week)]
     return Brief(
         snapshot,
         now,
@@ -106,27 +132,33 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
         due_week,
         tasks.in_section("in-progress"),
         tuple(snapshot.journal.entries(limit=LAST_ENTRIES)),
-        tuple(monitor for monitor in snapshot.monitors.monitors if monitor.healthy is False),
+        snapshot.monitors.failing,
         _counts(snapshot, {name: tasks.count(name) for name in SECTIONS}),
     )
 
 
 def next_overdue(found: Brief) -> datetime:
-    """Return when another task becomes overdue, where no file changes before; seven days later where none does."""
+    """Return when the next task becomes overdue if no file changes; at most seven days after the overview."""
     zone = found.snapshot.zone
     ahead = [
         due[2]
         for task in (*found.due_today, *found.due_week)
-        if (day := read_due(task.entry.fields.get("due")).date) is not None and (due := _due_at(day, zone)) is not None
+        if (day := _due_text(task.entry)) is not None and (due := _due_at(day, zone)) is not None
     ]
     return min([*ahead, found.now + timedelta(days=7)])
 
 
 @lru_cache(4096)
-def _due_at(text: str, zone: tzinfo) -> tuple[float, date, datetime] | None:
-    """Return when something is due that says so with these words, and on which day; None where they name no day.
+def _due_text(entry: Entry) -> str | None:
+    """Return the date or time of `due`, cached: later versions of a file share unchanged entries."""
+    return read_due(entry.fields.get("due")).date
 
-    The time comes first as seconds since 1970, which are compared in a fraction of the time.
+
+@lru_cache(4096)
+def _due_at(text: str, zone: tzinfo) -> tuple[float, date, datetime] | None:
+    """Return the due time and day of a `due` text; None where it names no day.
+
+    The time comes first as seconds since 1970, which are much faster to compare.
     """
     moment = moment_or_none(text, zone)
     if moment is None:
@@ -136,7 +168,7 @@ def _due_at(text: str, zone: tzinfo) -> tuple[float, date, datetime] | None:
 
 
 def _due_day(entry: Entry) -> bytes:
-    """Return the day of `due` where the bytes alone tell it, empty where the fields have to be read, NEVER without."""
+    """Return the day of `due` where the bytes show it, b"" where the fields have to be read, NEVER without `due`."""
     raw = entry.raw
     if b"due:" not in raw:
         return NEVER
@@ -147,11 +179,11 @@ def _due_day(entry: Entry) -> bytes:
 
 
 def _recurring(entry: Entry) -> str | None:
-    """Return the expression that a task recurs by."""
+    """Return the cron expression of a recurring task, None for others."""
     return read_due(entry.fields.get("due")).recurring if b"recurring:" in entry.raw else None
 
 
-def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, dict[str, int]]:
+def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, Mapping[str, int]]:
     contacts = snapshot.contacts
     return {
         "tasks": sections,
@@ -162,18 +194,18 @@ def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, dict[str,
             "routes": len(contacts.routes),
             "people": len(contacts.people),
         },
-        "plans": snapshot.plans.counts(),
+        "plans": snapshot.plans.counts,
         "monitors": {"monitors": len(snapshot.monitors.monitors)},
         "archive": {"files": len(snapshot.archive_names)},
     }
 
 
-def _next_runs(snapshot: Snapshot, now: datetime) -> list[NextRun]:
+def _next_runs(snapshot: Snapshot, now: datetime) -> list[_Run]:
     from memory.base.cron import BadCron, next_runs
 
     zone = snapshot.zone
     known: dict[str, datetime | None] = {}
-    found: list[tuple[datetime, str, str | Task | Monitor]] = []
+    found: list[_Run] = []
     for kind, expression, item in (*_expressions(snapshot), *_recurring_tasks(snapshot.tasks)):
         if expression not in known:
             if len(known) >= _MAX_EXPRESSIONS:
@@ -186,33 +218,29 @@ def _next_runs(snapshot: Snapshot, now: datetime) -> list[NextRun]:
         instant = known[expression]
         if instant is not None:
             found.append((instant, kind, item))
-    # Of all that recur a dozen are shown: only those are asked what they are called.
-    return [
-        NextRun(item, instant, kind, None)
-        if isinstance(item, str)
-        else NextRun(item.title if isinstance(item, Task) else item.name, instant, kind, item.ref)
-        for instant, kind, item in nsmallest(MAX_RUNS, found, key=itemgetter(0))
-    ]
+    return nsmallest(MAX_RUNS, found, key=itemgetter(0))
 
 
-def _expressions(snapshot: Snapshot) -> Iterator[tuple[str, str, str | Monitor]]:
-    """Yield what recurs beside tasks: its kind, its expression, and what it is or what it is called."""
+def _expressions(snapshot: Snapshot) -> list[tuple[str, str, str | Monitor]]:
+    """Return what recurs besides tasks: its kind, its expression, and the monitor or the label."""
+    found: list[tuple[str, str, str | Monitor]] = []
     config: Config = snapshot.config
-    for setting in config.settings:
-        if setting.key == "expression" and config.get("expression") and config.setting("expression") is setting:
-            yield "heartbeat", setting.value, setting.section or "Heartbeat"
+    heartbeat = config.setting("expression")
+    if heartbeat is not None and config.get("expression"):
+        found.append(("heartbeat", heartbeat.value, heartbeat.section or "Heartbeat"))
     schedule = config.get("maintenanceSchedule")
     if schedule:
-        yield "maintenance", schedule, "Maintenance"
-    for monitor in snapshot.monitors.monitors:
-        if monitor.interval:
-            yield "monitor", monitor.interval, monitor
+        found.append(("maintenance", schedule, "Maintenance"))
+    found += [("monitor", interval, monitor) for interval, monitor in snapshot.monitors.intervals]
+    return found
 
 
-def _recurring_tasks(tasks: TaskList) -> Iterator[tuple[str, str, Task]]:
-    """Yield the open tasks that recur, as `_expressions`: those of one expression run at the same time, and so many are
-    enough that a list of the next runs can show.
+def _recurring_tasks(tasks: TaskList) -> list[tuple[str, str, int]]:
+    """Return the numbers of the open recurring tasks, as `_expressions` does.
+
+    At most `MAX_RUNS` for each expression: those run at the same time, and no more are shown.
     """
+    found: list[tuple[str, str, int]] = []
     seen: dict[str, int] = {}
     recurring = tasks.columns.of(_recurring)
     for place in tasks.places("pending", "in-progress"):
@@ -220,4 +248,5 @@ def _recurring_tasks(tasks: TaskList) -> Iterator[tuple[str, str, Task]]:
             if expression:
                 count = seen[expression] = seen.get(expression, 0) + 1
                 if count <= MAX_RUNS:
-                    yield "task", expression, tasks.tasks[number]
+                    found.append(("task", expression, number))
+    return found

@@ -1,4 +1,4 @@
-"""The files of a new workspace: front matter and empty sections, as the format has them."""
+"""The files of a new workspace: front matter and empty sections, as in the format."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ setupDate: {now}
 def template_files(now: datetime) -> dict[str, str]:
     """Return file name → text of the seven files of a new workspace; stamps are `now` in UTC.
 
-    Sections are empty, `timezone` is left to the machine, and the settings that count anyway are written out so
-    that people find them.
+    Sections are empty, `timezone` is left to the machine, and the default settings are written out so that users find
+    them.
     """
     stamp = format_utc(now)
     return {name: text.replace("{now}", stamp) for name, text in _TEMPLATES.items()}

@@ -1,20 +1,19 @@
-"""Entries of a memory file that stand where no view reads them: shown as they are, so that nothing vanishes."""
+"""Entries of a memory file in places that no view reads: shown as they are, so that nothing is hidden."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memory.named_tuple import NamedTuple
+from memory.lazy import NamedTuple
 
 if TYPE_CHECKING:
     from memory.document import Document
 
 
 class UnreadEntry(NamedTuple):
-    """One entry, or the text of a section, that is no item of its file; `line` from 0.
+    """One entry, or the text of a section, that is not an item of its file; `line` from 0.
 
-    `heading` are the words of the section above it, "" for none.
+    `heading` is the title of its section, "" for none.
     """
 
     heading: str
@@ -23,7 +22,7 @@ class UnreadEntry(NamedTuple):
 
 
 def unread_monitors(document: Document) -> tuple[UnreadEntry, ...]:
-    """Return the entries of monitors.md outside of the section Monitors: they are not run."""
+    """Return the entries of monitors.md outside the section Monitors: they are not run."""
     from .monitors import SECTION
 
     known = set(document.find(SECTION))
@@ -36,24 +35,23 @@ def unread_monitors(document: Document) -> tuple[UnreadEntry, ...]:
 
 
 def unread_contacts(document: Document) -> tuple[UnreadEntry, ...]:
-    """Return the entries of contacts.md, which holds tables and bullets, and the texts of sections that have no name
-    there.
+    """Return the entries of contacts.md, which should hold only tables and bullets, and the texts of its unknown
+    sections.
     """
     from .contacts.model import read_sections
 
-    return tuple(_of_contacts(document, read_sections(document)))
-
-
-def _of_contacts(document: Document, known: frozenset[int]) -> Iterator[UnreadEntry]:
+    known = read_sections(document)
+    found: list[UnreadEntry] = []
     for index, section in document.all_sections():
         heading = section.title if section.heading else ""
         rows = [line.strip() for line in section.body.splitlines()]
         rows = [line for line in rows if line.strip("|:- ")] if index >= 0 and index not in known else []
         if rows:
             more = f" and {len(rows) - 1} more lines" if len(rows) > 1 else ""
-            yield UnreadEntry(heading, rows[0][:100] + more, document.line_of(index))
+            found.append(UnreadEntry(heading, rows[0][:100] + more, document.line_of(index)))
         for number, entry in enumerate(section.entries):
-            yield UnreadEntry(heading, entry.title, document.line_of(index, number))
+            found.append(UnreadEntry(heading, entry.title, document.line_of(index, number)))
+    return tuple(found)
 
 
 def unread_settings(document: Document) -> tuple[UnreadEntry, ...]:

@@ -1,4 +1,4 @@
-"""The fleet of one machine: the workspaces of a person, each opened where it is."""
+"""The fleet of one machine: the workspaces of a person, each opened in place."""
 
 from __future__ import annotations
 
@@ -13,23 +13,21 @@ from memory.registry import holds_memory, workspace_of
 from memory.storage.private.workspaces import WorkspaceList
 
 from .index import FleetIndex, Look, digest_of
-from .local import LocalWorkspaces, WorkspaceFailure, best_hits, query_of
-from .model import FleetHit, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
-from .watch import watched_of
+from .local import LocalWorkspaces, WorkspaceFailure, best_hits, query_of, watched_of
+from .model import Fleet, FleetHit, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
 
 MOST_FOLDERS = 200_000
-"""How many folders a scan looks at."""
-_KEPT_AT_ONCE = 100
+"""Maximum number of folders in a scan."""
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "build", "site-packages", "lost+found"})
 
 
-class EmbeddedFleet:
+class EmbeddedFleet(Fleet):
     """The workspaces that a person listed or opened; see `Fleet`. Errors of the list: `fleet.list`.
 
-    `host` names the machine. `environ` and `config_home` are for what waits for an approval.
+    `host` names the machine. `environ` and `config_home` are needed to count what waits for an approval.
     """
 
     def __init__(
@@ -47,22 +45,14 @@ class EmbeddedFleet:
         self._index = FleetIndex(self.local)
         self.host = host
 
-    def __enter__(self) -> EmbeddedFleet:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the index."""
-        self.close()
-
     # -- the list ---------------------------------------------------------------------------------------------
 
     def paths(self) -> tuple[Path, ...]:
-        """Return the workspaces by their paths."""
+        """Return the paths of the workspaces, sorted."""
         return tuple(one.path for one in self._list.all())
 
     def listed(self) -> tuple[FleetWorkspace, ...]:
-        """Return the workspaces by their paths."""
+        """Return the workspaces, sorted by path."""
         return tuple(FleetWorkspace(one.path, self.host) for one in self._list.all())
 
     def add(self, path: Path, now: datetime, mode: str | None = None) -> Path | None:
@@ -71,12 +61,12 @@ class EmbeddedFleet:
         if found is None:
             raise UsageError("workspace.not_found", f"no memory in {path} or above it", "`memdeck init` creates it")
         if mode is not None:
-            # Before it is listed: an agent looks each second.
+            # Set before it is listed: an agent reads the list every second.
             self._list.publish(Path(found), mode)
         return Path(found) if self._list.add(Path(found), now) else None
 
     def publish(self, path: Path, mode: str) -> None:
-        """Say what an agent tells a catalogue of a workspace: `full`, `names` or `none`."""
+        """Set how much of a workspace an agent publishes to a catalogue: `full`, `names` or `none`."""
         self._list.publish(Path(workspace_of(os.path.realpath(path)) or os.path.realpath(path)), mode)
 
     def published(self) -> dict[Path, str]:
@@ -84,7 +74,7 @@ class EmbeddedFleet:
         return {path: mode for path, mode in self._list.publishing().items() if mode != "none"}
 
     def remove(self, path: Path) -> Path | None:
-        """Take a workspace off the list, by its folder or one in it, also where that is gone."""
+        """Remove a workspace from the list, by its folder or one in it, even if that no longer exists."""
         real = os.path.realpath(path)
         for one in dict.fromkeys((real, workspace_of(real) or real)):
             if self._list.remove(Path(one)):
@@ -93,8 +83,8 @@ class EmbeddedFleet:
         return None
 
     def scan(self, folder: Path, now: datetime, progress: Progress | None = None) -> tuple[Path, ...]:
-        """List the workspaces beneath a folder; links are not followed, other people's folders and those of tools are
-        left out. UsageError `workspace.no_folder`, `fleet.too_large` for more than `MOST_FOLDERS` folders.
+        """List the workspaces below a folder; links are not followed, folders of other users and of tools are skipped.
+        UsageError `workspace.no_folder`, `fleet.too_large` for more than `MOST_FOLDERS` folders.
         """
         if not os.path.isdir(folder):
             raise UsageError("workspace.no_folder", f"{str(folder)!r} is no folder", "name a folder")
@@ -118,32 +108,25 @@ class EmbeddedFleet:
     # -- all of them ------------------------------------------------------------------------------------------
 
     def overview(self, now: datetime, progress: Progress | None = None) -> tuple[WorkspaceOverview, ...]:
-        """Return how all workspaces stand; one whose files are those of the last look is not opened."""
+        """Return the status of all workspaces; one whose files are unchanged since the last refresh is not opened."""
         held = self._index.looks()
         names = self._list.names()
         rows = {name: held[name].overview for name in names if name in held and held[name].holds(now)}
-        made: list[Look] = []
 
         def work(workspace: Workspace) -> Look:
             return self._looked(workspace, now, held.get(str(workspace.root)))
 
-        try:
+        with self._index.keeping() as keep:
             for path, done in self.local.each([Path(name) for name in names if name not in rows], work, progress):
                 if isinstance(done, Look):
-                    made.append(done)
+                    keep(done)
                     rows[str(path)] = done.overview
-                    if len(made) >= _KEPT_AT_ONCE:
-                        kept, made = made, []
-                        self._index.keep_looks(kept)
                 else:
                     rows[str(path)] = WorkspaceOverview(path, self.host, error=done)
-        finally:
-            # What was looked at is known the next time, also where this one was broken off.
-            self._index.keep_looks(made)
         return tuple(rows[name] for name in names)
 
     def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:  # noqa: ARG002
-        """Return at once how all workspaces stood when somebody looked last; nothing of them is opened."""
+        """Return at once the status of all workspaces as of the last refresh; none is opened."""
         looks = self._index.looks()
         return tuple(
             looks[name].overview if name in looks else WorkspaceOverview(Path(name), self.host, looked=False)
@@ -151,24 +134,18 @@ class EmbeddedFleet:
         )
 
     def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[WorkspaceOverview]:
-        """Look again at workspaces whose files changed since the last look, or where tasks became overdue by now."""
-        names = self._list.names()
+        """Refresh workspaces whose files changed since the last refresh, or whose tasks became overdue since."""
         looks = self._index.looks()
-        done: list[Look] = []
-        try:
-            for name in names:
+        with self._index.keeping() as keep:
+            for name in self._list.names():
                 if not go_on():
                     return
                 held = looks.get(name)
                 if held is not None and held.holds(now):
                     continue
-                done.append(self._look(Path(name), now, held))
-                yield done[-1].overview
-                if len(done) >= _KEPT_AT_ONCE:
-                    self._index.keep_looks(done)
-                    done = []
-        finally:
-            self._index.keep_looks(done)
+                done = self._look(Path(name), now, held)
+                keep(done)
+                yield done.overview
 
     def _look(self, path: Path, now: datetime, held: Look | None) -> Look:
         found = self.local.one(path, lambda workspace: self._looked(workspace, now, held))
@@ -178,12 +155,12 @@ class EmbeddedFleet:
 
     def _looked(self, workspace: Workspace, now: datetime, held: Look | None) -> Look:
         watched = (*watched_of(workspace), *self.local.beside(workspace))
-        # Before the files are read: what changes meanwhile is seen at the next look.
+        # Taken before the files are read: changes meanwhile are noticed at the next refresh.
         stamp = digest_of(watched)
         same = held is not None and held.overview.error is None and (held.watched, held.stamp) == (watched, stamp)
         problems = held.overview.problems if same and held is not None else None
-        standing = self.local.stand(workspace, now, problems)
-        return Look(standing.overview, now, watched, stamp, standing.until)
+        overview, until = self.local.stand(workspace, now, problems)
+        return Look(overview, now, watched, stamp, until)
 
     def search(
         self,
@@ -195,9 +172,10 @@ class EmbeddedFleet:
         *,
         deep: bool = False,
     ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
-        """Return the best finds; what fits all words comes first wherever it is. UsageError as `memory.search`.
+        """Return the best hits; those that match all words come first, from any workspace. UsageError as
+        `memory.search`.
 
-        The index of all workspaces answers, brought up to date first. `deep` opens each one instead.
+        The index of all workspaces answers, after an update. `deep` opens each workspace instead.
         """
         asked = query_of(query, now, kinds)
         names = self._list.names()
@@ -223,7 +201,7 @@ class EmbeddedFleet:
         return best_hits(hits, limit), tuple(failed)
 
     def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
-        """Return the best finds of the index as it is, at once; `search` tells what is true now."""
+        """Return at once the best hits of the index as it is; `search` returns up-to-date ones."""
         asked = query_of(query, now, kinds)
         found = None if asked.empty else self._index.ask(asked, limit)
         return best_hits(list(found or ()), limit)
@@ -233,17 +211,17 @@ class EmbeddedFleet:
         self._index.update(self._list.names(), go_on=go_on)
 
     def check(self, progress: Progress | None = None) -> Iterator[WorkResult]:
-        """Yield what is wrong in each workspace."""
+        """Yield the problems of each workspace."""
         return self._kept(self.local.check, progress)
 
     def maintain(
         self, now: datetime, *, actor: str, dry_run: bool = False, progress: Progress | None = None
     ) -> Iterator[WorkResult]:
-        """Keep each workspace small by its own rules."""
+        """Run the maintenance of each workspace by its own rules."""
         return self._kept(lambda one: self.local.maintain(one, now, actor=actor, dry_run=dry_run), progress)
 
     def close(self) -> None:
-        """Close the index; the next question opens it again."""
+        """Close the index; the next call opens it again."""
         self._index.close()
 
     def _kept(self, work: Callable[[Workspace], dict[str, Any]], progress: Progress | None) -> Iterator[WorkResult]:

@@ -1,13 +1,14 @@
-"""One index over all workspaces of a machine, in the private state folder: derived, brought up to date by stamps.
+"""One index over all workspaces of a machine, in the private state folder: derived data, updated by file stamps.
 
-It is the index of `memory.search` with a room for each workspace, so that a find is ranked among those of all.
+It is the index of `memory.search` with a room for each workspace, so that hits of all workspaces are ranked together.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -15,20 +16,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.errors import MemdeckError
 from memory.search.index.opened import OpenedIndex
-from memory.storage.places import StateFolder
+from memory.storage.own_folders import StateFolder
 from memory.storage.private.workspaces import WorkspaceList
 from memory.systems import systems_of
 from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
 
-from .local import LocalWorkspaces, WorkspaceFailure
+from .local import LocalWorkspaces, WorkspaceFailure, stamp_of, watched_of
 from .model import FleetHit, Progress, WorkspaceOverview
-from .watch import stamp_of, watched_of
 
 if TYPE_CHECKING:
-    from memory.search import Query
-    from memory.search.index.inventory import EntryGroup, Shelf
+    from memory.search.index.inventory import EntryGroup, FileRecords
     from memory.search.index.ranked_lookup import Lookup
     from memory.search.index.writer import IndexWriter
+    from memory.search.query.query import Query
     from memory.workspace import Workspace
 
 _ROOMS = """
@@ -41,13 +41,14 @@ CREATE TABLE room (
 )
 """
 _PAGES = 1_000
-"""Pages after which what was written is moved into the database: much is written at once."""
+"""Pages after which the write-ahead log is moved into the database: much is written at once."""
 _BUSY_SECONDS = 5.0
-_MANY = 500  # Entries after which the room that indexing took is given back.
+_KEPT_AT_ONCE = 100
+_MANY = 500  # Entries after which the space that indexing used is released.
 
 
 class _Room(NamedTuple):
-    """A workspace in the index; without a `stamp` it is not all in it."""
+    """A workspace in the index; without a `stamp` it is not completely indexed."""
 
     id: int
     watched: tuple[str, ...]
@@ -55,7 +56,7 @@ class _Room(NamedTuple):
 
 
 class Look(NamedTuple):
-    """How a workspace stood, at which time and with which files, and until when that holds if these do not change."""
+    """A workspace's status at a time, the files it depends on, and until when it holds if they do not change."""
 
     overview: WorkspaceOverview
     time: datetime
@@ -64,11 +65,11 @@ class Look(NamedTuple):
     until: datetime
 
     def holds(self, now: datetime) -> bool:
-        """Tell whether it still stands so, as far as the stamps of its files tell."""
+        """Return whether the status is still valid, according to the stamps of its files."""
         return self.time <= now < self.until and self.overview.error is None and digest_of(self.watched) == self.stamp
 
     def json(self) -> dict[str, Any]:
-        """Return it as `read` takes it."""
+        """Return it in the form for `read`."""
         return {
             **self._asdict(),
             "overview": self.overview.json(),
@@ -78,21 +79,8 @@ class Look(NamedTuple):
 
     @classmethod
     def read(cls, found: Mapping[str, Any], host: str) -> Look:
-        """Return a look that was written."""
-        held = found["overview"]
-        last = held["last_maintenance"]
-        made = WorkspaceOverview(
-            Path(held["path"]),
-            host,
-            tuple(held["systems"]),
-            held["overdue"],
-            held["alerts"],
-            held["waiting"],
-            held["problems"],
-            None if last is None else datetime.fromisoformat(last),
-            held["size"],
-            held["error"],
-        )
+        """Return a stored snapshot."""
+        made = WorkspaceOverview.read(Path(found["overview"]["path"]), host, found["overview"])
         time = datetime.fromisoformat(found["time"])
         until = datetime.fromisoformat(found["until"]) if "until" in found else time
         return cls(made, time, tuple(found["watched"]), found["stamp"], until)
@@ -101,8 +89,8 @@ class Look(NamedTuple):
 class FleetIndex:
     """Finds entries of many workspaces at once; safe to share between threads.
 
-    Nothing that goes wrong with the database is an error: what it does not hold is told, and the files are read. Paths
-    are text here: of a thousand of them objects would cost as much as the answer.
+    Problems with the database are never errors: workspaces that it lacks are reported, and their files are read. Paths
+    are text here, because objects for a thousand of them would cost as much as the answer.
     """
 
     def __init__(self, local: LocalWorkspaces) -> None:
@@ -117,14 +105,14 @@ class FleetIndex:
         self._unsettled: dict[str, int] = {}
 
     def close(self) -> None:
-        """Close what is open; the next question opens it again."""
+        """Close what is open; the next call opens it again."""
         self._index.close()
         self._loaded = self._looked = None
 
     # -- asking -----------------------------------------------------------------------------------------------
 
     def ask(self, query: Query, limit: int, without: Collection[str] = ()) -> tuple[FleetHit, ...] | None:
-        """Return the best finds as they were indexed, `without` those in some workspaces; None: there is no index."""
+        """Return the best hits as indexed, `without` those of some workspaces; None: there is no index."""
         return self._index.read(lambda lookup: self._ask(lookup, query, limit, frozenset(without)))
 
     def _ask(self, lookup: Lookup, query: Query, limit: int, without: frozenset[str]) -> tuple[FleetHit, ...]:
@@ -145,15 +133,15 @@ class FleetIndex:
             )
             if not limit or len(hits) >= limit or len(every) < most:
                 return hits[:limit] if limit else hits
-            most *= 4  # some of what was found is not wanted
+            most *= 4  # some hits were excluded
 
     def behind(self, paths: Sequence[str]) -> list[str]:
-        """Return the workspaces that are not indexed as their files are now; a look at the stamps of the files."""
+        """Return the workspaces whose index is outdated; reads the stamps of their files."""
         rooms = self._index.read(self._load) or {}
         return [path for path in paths if (room := rooms.get(path)) is None or room.stamp != digest_of(room.watched)]
 
     def looks(self) -> dict[str, Look]:
-        """Return the looks that `keep_looks` was given."""
+        """Return the snapshots that were saved."""
         return self._index.read(self._load_looks) or {}
 
     def _load_looks(self, lookup: Lookup) -> dict[str, Look]:
@@ -169,9 +157,9 @@ class FleetIndex:
     def update(
         self, paths: Sequence[str], progress: Progress | None = None, go_on: Callable[[], bool] = lambda: True
     ) -> dict[str, WorkspaceFailure | None]:
-        """Index what changed in some workspaces, and forget all others.
+        """Index what changed in some workspaces, and remove all others from the index.
 
-        Return those that are not up to date now: why, or None where it is the index that cannot be written.
+        Return those that are not up to date now: with the failure, or with None if the index cannot be written.
         """
         rooms = self._index.read(self._load) or {}
         wanted = frozenset(paths)
@@ -193,15 +181,32 @@ class FleetIndex:
         if indexed > _MANY:
             self._index.write(self._index.tidy)
         if changed:
-            # The database may have been damaged, and begun anew, meanwhile.
+            # The database may have been damaged, and replaced, meanwhile.
             now = self._index.read(self._load) or {}
             left.update(
                 (path, None) for path in paths if path not in left and not (path in now and now[path].stamp is not None)
             )
         return left
 
-    def keep_looks(self, looks: Sequence[Look]) -> None:
-        """Keep how workspaces stood, for all processes."""
+    @contextmanager
+    def keeping(self) -> Iterator[Callable[[Look], None]]:
+        """Lend a function that saves snapshots, for all processes: some at once, and the rest at the end, even if the
+        run is interrupted.
+        """
+        looks: list[Look] = []
+
+        def keep(look: Look) -> None:
+            looks.append(look)
+            if len(looks) >= _KEPT_AT_ONCE:
+                self._keep(looks)
+                looks.clear()
+
+        try:
+            yield keep
+        finally:
+            self._keep(looks)
+
+    def _keep(self, looks: Sequence[Look]) -> None:
         rows = [(json.dumps(one.json()), os.fsencode(one.overview.path)) for one in looks]
 
         def work(writer: IndexWriter) -> None:
@@ -216,7 +221,7 @@ class FleetIndex:
     def _some(self, paths: Sequence[str], go_on: Callable[[], bool]) -> dict[str, int | WorkspaceFailure | None]:
         """Index the first of some workspaces: as many as are written together, at least one.
 
-        Return how many entries of each were new; None: the index cannot be written, or `go_on` ended it.
+        Return the number of new entries of each; None: the index cannot be written, or `go_on` stopped it.
         """
         from memory.search.index.writer import BATCH, BrokenOff
 
@@ -246,25 +251,15 @@ class FleetIndex:
         from memory.search.index.tables import DamagedIndex
         from memory.search.index.writer import BrokenOff
 
-        raised: list[Exception] = []
-
         def work(workspace: Workspace) -> int | None:
-            try:
-                return self._update(writer, workspace, go_on) if go_on() else None
-            except (sqlite3.Error, DamagedIndex, BrokenOff) as error:
-                raised.append(error)
-                raise
+            return self._update(writer, workspace, go_on) if go_on() else None
 
-        done = self._local.one(Path(path), work)
-        if raised:
-            # It is the index that fails, not the workspace.
-            raise raised[0]
-        return done
+        return self._local.one(Path(path), work, (sqlite3.Error, DamagedIndex, BrokenOff))
 
     def _update(self, writer: IndexWriter, workspace: Workspace, go_on: Callable[[], bool]) -> int | None:
-        """Index a workspace, and return how many entries were new; None: it is not in the index, because `go_on` ended
-        it. The index holds of it what stood in its files at one moment: while somebody writes to it that is an earlier
-        one, or nothing yet.
+        """Index a workspace, and return the number of new entries; None: it is not in the index, because `go_on`
+        stopped it or because other programs kept writing to it. The index always holds the files as of one moment:
+        during such writing an earlier one, or nothing yet.
         """
         path = os.fsencode(workspace.root)
         connection = writer.connection
@@ -274,24 +269,26 @@ class FleetIndex:
         unsettled = self._unsettled.pop(str(workspace.root), 0)
         refused: dict[str, Any] = {}
 
-        def read() -> list[Shelf]:
+        def read() -> list[FileRecords]:
             refused.clear()
-            shelves = chain.from_iterable(system.shelves(refused) for system in systems)
-            return [_opened(shelf) if go_on() and shelf.stamp != stamps.get(shelf.file) else shelf for shelf in shelves]
+            sources = chain.from_iterable(system.records_by_file(refused) for system in systems)
+            return [
+                _opened(source) if go_on() and source.stamp != stamps.get(source.file) else source for source in sources
+            ]
 
         for _ in range(TRIES):
             systems = systems_of(workspace)
             watched = watched_of(workspace)
-            # Before the files are read: what changes meanwhile is seen the next time.
+            # Taken before the files are read: changes meanwhile are noticed the next time.
             stamp = digest_of(watched)
-            shelves = read_at_rest(workspace, systems, read, patient=unsettled < UNSETTLED - 1)
-            if shelves is not None:
+            sources = read_at_rest(workspace, systems, read, patient=unsettled < UNSETTLED - 1)
+            if sources is not None:
                 break
         else:
             self._unsettled[str(workspace.root)] = unsettled + 1
             return None if last is None else 0
         before = writer.indexed
-        done = writer.update(shelves, refused, go_on, room=room)
+        done = writer.update(sources, refused, go_on, room=room)
         writer.forget_files()
         if not done:
             return None
@@ -300,7 +297,7 @@ class FleetIndex:
         return writer.indexed - before
 
     def forget(self, paths: Sequence[str]) -> None:
-        """Take workspaces out of the index."""
+        """Remove workspaces from the index."""
 
         def work(writer: IndexWriter) -> None:
             for path in map(os.fsencode, paths):
@@ -314,7 +311,7 @@ class FleetIndex:
             self._index.write(work)
 
     def _load(self, lookup: Lookup) -> dict[str, _Room]:
-        """Return what is indexed; read again only where somebody wrote since."""
+        """Return the indexed workspaces; read again only if another process wrote since."""
         connection = lookup.connection
         (version,) = connection.execute("PRAGMA data_version").fetchone()
         if self._loaded is None or self._loaded[0] is not lookup or self._loaded[1] != version:
@@ -327,12 +324,12 @@ class FleetIndex:
         return self._rooms
 
 
-def _opened(shelf: Shelf) -> Shelf:
-    """Return a shelf whose file is read already; why it was refused is raised when it is asked for."""
+def _opened(source: FileRecords) -> FileRecords:
+    """Return the records of a file that is already read; if it was refused, `groups` raises that error."""
     refused: list[MemdeckError] = []
     groups: Sequence[EntryGroup] = ()
     try:
-        groups = shelf.groups()
+        groups = source.groups()
     except MemdeckError as error:
         refused.append(error)
 
@@ -341,12 +338,13 @@ def _opened(shelf: Shelf) -> Shelf:
             raise refused[0]
         return groups
 
-    return shelf._replace(groups=again)
+    return source._replace(groups=again)
 
 
 def digest_of(watched: tuple[str, ...]) -> int:
-    """Return what tells two states of these paths apart: one number, the same in every process of this Python.
+    """Return one number that identifies a state of these paths, the same in every process of this Python.
 
-    It costs a hundredth of the look itself; another Python may count otherwise, and then files are read once more.
+    Compared with the refresh it costs a hundredth; another Python may compute another number, and then files are read
+    once more.
     """
     return hash(tuple([one or () for one in stamp_of(watched)]))

@@ -1,48 +1,46 @@
-"""The workspaces of this machine, one at a time or some at once: looked at, checked, maintained, searched."""
+"""The workspaces of this machine, one at a time or several at once: status, check, maintenance, search."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.errors import BusyError, MemdeckError, UsageError
 from memory.registry import holds_memory
+from memory.search.match import day_number
+from memory.search.query.query import Query, read_day, read_query
+from memory.systems import check_all, entrust, maintain_all, searcher_of
+from memory.systems.at_rest import FileStamp, file_stamp
 
 from .model import FleetHit, Progress, WorkspaceOverview
 
 if TYPE_CHECKING:
-    from memory.search import Query
-    from memory.systems.approvals import Approval
+    from memory.systems import Approval
     from memory.workspace import Workspace
 
 WORKERS = 4
-"""How many workspaces are open at once."""
+"""How many workspaces are open at the same time."""
 DECIDED_SECONDS = 300
-"""How long it holds what is decided about commands: the files that they name may change anywhere."""
+"""How long decisions about commands are valid: the files that they name may change anywhere."""
 R = TypeVar("R")
+Stamp = tuple[FileStamp, ...]
 
 
 class WorkspaceFailure(dict[str, str]):
-    """Why a workspace could not be worked on: `code` and `message`; one that is `busy` may be free later."""
+    """Why an operation on a workspace failed: `code` and `message`; a `busy` one may be free later."""
 
     busy = False
 
 
-class Standing(NamedTuple):
-    """How a workspace stands, and `until` when that holds where no file changes that it depends on."""
-
-    overview: WorkspaceOverview
-    until: datetime
-
-
 class LocalWorkspaces:
-    """What can be done with the workspaces of one machine, each opened where it is.
+    """The operations on the workspaces of one machine, each opened in place.
 
-    `host` names the machine. `environ` and `config_home` are for what waits for an approval.
+    `host` names the machine. `environ` and `config_home` are needed to count what waits for an approval.
     """
 
     def __init__(
@@ -63,8 +61,12 @@ class LocalWorkspaces:
 
     # -- one --------------------------------------------------------------------------------------------------
 
-    def one(self, path: Path, work: Callable[[Workspace], R]) -> R | WorkspaceFailure:
-        """Return what a piece of work comes to in one workspace; whatever is wrong with it is a Failure."""
+    def one(
+        self, path: Path, work: Callable[[Workspace], R], passing: tuple[type[Exception], ...] = ()
+    ) -> R | WorkspaceFailure:
+        """Return the result of `work` on one workspace; any error is returned as a WorkspaceFailure, except those of
+        `passing`: something else failed then, and not the workspace.
+        """
         from memory.workspace import Workspace
 
         try:
@@ -75,17 +77,19 @@ class LocalWorkspaces:
                 return work(workspace)
             finally:
                 workspace.close()
+        except passing:
+            raise
         except MemdeckError as error:
             failure = WorkspaceFailure(code=error.code, message=error.message)
             failure.busy = isinstance(error, BusyError)
             return failure
-        except Exception as error:  # whatever is wrong with one, the others go on
+        except Exception as error:  # an error of one workspace does not stop the others
             return WorkspaceFailure(code="internal", message=f"{type(error).__name__}: {error}"[:300])
 
     def each(
         self, paths: Sequence[Path], work: Callable[[Workspace], R], progress: Progress | None
     ) -> Iterator[tuple[Path, R | WorkspaceFailure]]:
-        """Yield what a piece of work came to in each workspace, in their order, `WORKERS` at a time."""
+        """Yield the result of `work` on each workspace, in their order, `WORKERS` at a time."""
         with ThreadPoolExecutor(WORKERS, thread_name_prefix="fleet") as pool:
             for number, (path, done) in enumerate(
                 zip(paths, pool.map(lambda path: self.one(path, work), paths), strict=True), 1
@@ -97,8 +101,8 @@ class LocalWorkspaces:
     # -- what is done in one ----------------------------------------------------------------------------------
 
     def beside(self, workspace: Workspace) -> tuple[str, ...]:
-        """Return the files outside of a workspace that tell how it stands: what was decided, and done last."""
-        from memory.storage.state import STATE
+        """Return the files outside a workspace that its status depends on: decisions, and the last maintenance."""
+        from memory.storage.own_folders import STATE
         from memory.trust.consent import FOLDER, NAME
         from memory.trust.settings import FILE
 
@@ -108,11 +112,14 @@ class LocalWorkspaces:
             own += [folder / STATE, folder / FOLDER / NAME]
         return tuple(map(str, own))
 
-    def stand(self, workspace: Workspace, now: datetime, problems: int | None = None) -> Standing:
-        """Return how a workspace stands; `problems` is what a check of the same files found, where that is known."""
+    def stand(
+        self, workspace: Workspace, now: datetime, problems: int | None = None
+    ) -> tuple[WorkspaceOverview, datetime]:
+        """Return the status of a workspace, and until when it holds if no file that it depends on changes; `problems`
+        is the result of a check of the same files, if known.
+        """
         from memory.files.status import brief, next_overdue
-        from memory.systems import check_all
-        from memory.systems.approvals import waiting_in
+        from memory.systems import waiting_in
 
         overdue = alerts = 0
         until = now + timedelta(days=7)
@@ -136,20 +143,18 @@ class LocalWorkspaces:
             _last_maintenance(workspace),
             _size(workspace),
         )
-        return Standing(overview, until)
+        return overview, until
 
     def _decided(self, workspace: Workspace) -> list[Approval]:
-        """Return what is decided about all that a workspace asks for."""
-        from memory.systems.approvals import approvals_of
+        """Return the decisions about all asks of a workspace."""
+        from memory.systems import approvals_of
         from memory.trust.consent import trust_of
 
         trust = None if self.config_home is None else trust_of(workspace, self.config_home)
         return approvals_of(workspace, trust, self.environ)
 
     def find(self, workspace: Workspace, asked: Query, limit: int) -> list[FleetHit]:
-        """Return the best finds in a workspace."""
-        from memory.systems import searcher_of
-
+        """Return the best hits in a workspace."""
         searcher = searcher_of(workspace)
         try:
             return [
@@ -160,14 +165,11 @@ class LocalWorkspaces:
             searcher.close()
 
     def check(self, workspace: Workspace) -> dict[str, Any]:
-        """Return what is wrong in a workspace, under `problems`."""
-        from memory.systems import check_all
-
+        """Return the problems of a workspace, under `problems`."""
         return {"problems": [problem._asdict() for problem in check_all(workspace)]}
 
     def maintain(self, workspace: Workspace, now: datetime, *, actor: str, dry_run: bool = False) -> dict[str, Any]:
-        """Keep a workspace small by its own rules, and return the report."""
-        from memory.systems import entrust, maintain_all
+        """Run the maintenance of a workspace by its own rules, and return the report."""
         from memory.trust.consent import trust_of
 
         if self.config_home is not None and not dry_run:
@@ -176,12 +178,10 @@ class LocalWorkspaces:
 
 
 def best_hits(hits: list[FleetHit], limit: int) -> tuple[FleetHit, ...]:
-    """Return the best of the finds of some workspaces: what fits all words comes first, wherever it is.
+    """Return the best hits of several workspaces: those that match all words come first, from any workspace.
 
-    Equal finds: the later day first, then in the order of their places.
+    Ties are ordered by the later day, then by place.
     """
-    from memory.search.match import day_number
-
     hits.sort(
         key=lambda hit: (
             not hit.fits_all,
@@ -197,9 +197,7 @@ def best_hits(hits: list[FleetHit], limit: int) -> tuple[FleetHit, ...]:
 
 
 def query_of(text: str, now: datetime, kinds: Sequence[str]) -> Query:
-    """Return what a text asks for, of some kinds only; days count from `now`."""
-    from memory.search import read_day, read_query
-
+    """Parse a query, limited to some kinds; days are relative to `now`."""
     today = now.date()
     return read_query(text, lambda day: read_day(day, today)).within(tuple(kinds))
 
@@ -212,12 +210,32 @@ def _last_maintenance(workspace: Workspace) -> datetime | None:
 
 
 def _size(workspace: Workspace) -> int:
-    """Return the bytes of the memory files, archives included."""
+    """Return the total bytes of the memory files, archives included."""
     total = 0
     for system in workspace.system_names():
         for name in workspace.system(system).files():
-            try:
+            with suppress(OSError):
                 total += os.lstat(workspace.root / name).st_size
-            except OSError:
-                continue
     return total
+
+
+def watched_of(workspace: Workspace) -> tuple[str, ...]:
+    """Return the paths whose stamps show every change: the files of all systems, and the folders around them."""
+    files = [
+        os.path.join(workspace.root, name)
+        for system in workspace.system_names()
+        for name in workspace.system(system).files()
+    ]
+    folders = [
+        os.path.join(workspace.root, name)
+        for system in workspace.system_names()
+        for name in workspace.system(system).folders()
+    ]
+    around = [os.path.dirname(path) for path in files]
+    archive = os.path.join(workspace.memory, "archive")
+    return tuple(dict.fromkeys([str(workspace.root), archive, *folders, *around, *files]))
+
+
+def stamp_of(paths: tuple[str, ...]) -> Stamp:
+    """Return a value that identifies a state of these paths; None stands for a path that does not exist."""
+    return tuple(map(file_stamp, paths))

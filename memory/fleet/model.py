@@ -1,4 +1,4 @@
-"""What a fleet of workspaces answers with, and the interface that holds for one machine and for many."""
+"""The result types of a fleet of workspaces, and what fleets on one machine and on many have in common."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from memory.search import FoundEntry
+    from memory.search.hits import FoundEntry
 
 Progress = Callable[[int, int], None]
-"""Told how many workspaces are done, and of how many."""
+"""Called with the number of workspaces that are done, and of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,12 @@ class FleetWorkspace:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceOverview:
-    """How one workspace stands; with an `error` (code and message) where it cannot be looked at.
+    """The status of one workspace; with an `error` (code and message) if it cannot be read.
 
-    `overdue`, `alerts`, `waiting` (for approval) and `problems` count; `size` is in bytes. `age` is for how many
-    seconds nothing was heard of its host, None for this machine; `stale` says that this is too long. `alike` names
-    workspaces that hold much of the same (`host:path`): copies and clones of it. One that was not `looked` at yet says
-    nothing but where it is.
+    `overdue`, `alerts`, `waiting` (for approval) and `problems` are counts; `size` is in bytes. `age` is how many
+    seconds ago its host was last heard from, None for this machine; `stale` means that this is too long. `alike` names
+    workspaces with much of the same content (`host:path`): copies and clones of it. One that was never `looked` at has
+    only its place.
     """
 
     path: Path
@@ -51,6 +51,23 @@ class WorkspaceOverview:
     stale: bool = False
     alike: tuple[str, ...] = ()
     looked: bool = True
+
+    @classmethod
+    def read(cls, path: Path, host: str, found: Mapping[str, Any]) -> WorkspaceOverview:
+        """Return a status that was stored as `json`; what is missing in it has its default."""
+        last = found.get("last_maintenance")
+        return cls(
+            path,
+            host,
+            tuple(found.get("systems", ())),
+            found.get("overdue", 0),
+            found.get("alerts", 0),
+            found.get("waiting", 0),
+            found.get("problems", 0),
+            None if last is None else datetime.fromisoformat(last),
+            found.get("size", 0),
+            found.get("error"),
+        )
 
     def json(self) -> dict[str, Any]:
         """Return it for programs."""
@@ -76,7 +93,7 @@ class WorkspaceOverview:
 
 @dataclass(frozen=True, slots=True)
 class FleetHit:
-    """A find of a search over all workspaces: where it is, and what it says."""
+    """A hit of a search over all workspaces: its place, and its content."""
 
     workspace: Path
     host: str
@@ -104,7 +121,7 @@ class FleetHit:
 
 @dataclass(frozen=True, slots=True)
 class WorkResult:
-    """What checking or maintaining one workspace came to: an object for programs, or the error."""
+    """The result of checking or maintaining one workspace: an object for programs, or the error."""
 
     path: Path
     host: str
@@ -117,23 +134,39 @@ class WorkResult:
         return {"path": str(self.path), "host": self.host, "error": error, **(self.result or {})}
 
 
-class Fleet(Protocol):
-    """Many workspaces. One that is broken is told as such and never stops the others."""
+class Fleet:
+    """Many workspaces. A broken one is reported as such and never stops the others.
+
+    The methods that have to do with being up to date are those of a fleet that others keep so.
+    """
+
+    def __enter__(self) -> Self:
+        """Return the fleet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close what is open."""
+        self.close()
 
     def listed(self) -> tuple[FleetWorkspace, ...]:
         """Return the workspaces by host and path."""
+        raise NotImplementedError
 
     def overview(self, now: datetime, progress: Progress | None = None) -> tuple[WorkspaceOverview, ...]:
-        """Return how all workspaces stand, by host and path."""
+        """Return the status of all workspaces, by host and path."""
+        raise NotImplementedError
 
     def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:
-        """Return at once how all workspaces stood when somebody looked last, by host and path."""
+        """Return at once the status of all workspaces as of the last refresh, by host and path."""
+        return self.overview(now)
 
-    def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[WorkspaceOverview]:
-        """Look again at the workspaces that `known` may be wrong about, and yield how each stands."""
+    def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[WorkspaceOverview]:  # noqa: ARG002
+        """Refresh the workspaces for which `known` may be outdated, and yield the status of each."""
+        return iter(())
 
     def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
-        """Return at once the best finds of what is indexed; `search` tells what is true now."""
+        """Return at once the best hits of the index as it is; `search` returns up-to-date ones."""
+        return self.search(query, now, limit, kinds)[0]
 
     def keep_up(self, go_on: Callable[[], bool] = lambda: True) -> None:
         """Index what changed, for `glance`."""
@@ -148,18 +181,22 @@ class Fleet(Protocol):
         *,
         deep: bool = False,
     ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
-        """Return the best finds over all workspaces, and those workspaces that could not be searched.
+        """Return the best hits over all workspaces, and the workspaces that could not be searched.
 
-        `deep` asks the files themselves, on each host, where a catalogue would answer.
+        `deep` searches the files themselves, on each host, instead of a catalogue.
         """
+        raise NotImplementedError
 
     def check(self, progress: Progress | None = None) -> Iterator[WorkResult]:
-        """Yield what is wrong in each workspace, by host and path."""
+        """Yield the problems of each workspace, by host and path."""
+        raise NotImplementedError
 
     def maintain(
         self, now: datetime, *, actor: str, dry_run: bool = False, progress: Progress | None = None
     ) -> Iterator[WorkResult]:
-        """Keep each workspace small, and yield its report; monitors are not run."""
+        """Run the maintenance of each workspace, and yield its report; monitors are not run."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Close what is open."""
+        raise NotImplementedError

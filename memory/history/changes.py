@@ -1,8 +1,8 @@
-"""The history of a workspace for those who look at it: what each change did, entry by entry."""
+"""The history of a workspace for display: what each change did, entry by entry, and what others did since a visit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from memory.document import Entry
 from memory.errors import AmbiguousError, ConflictError, NotFoundError
 from memory.files.diff import ChangeView, FileRegions, change_views
-from memory.files.refs.refs import read_ref
+from memory.files.refs import read_ref
+from memory.files.snapshot import plain_title
 from memory.workspace import MEMORY_FOLDER
 
 if TYPE_CHECKING:
     from memory.storage import Change
+    from memory.storage.changes import ChangeRecord
     from memory.storage.log.history import History
-    from memory.storage.log.records import ChangeRecord
     from memory.workspace import Workspace
 
 INSIDE = MEMORY_FOLDER + "/"
@@ -33,15 +34,15 @@ def list_changes(
     until: datetime | None = None,
     before: int | None = None,
 ) -> tuple[ChangeRecord, ...]:
-    """Return changes, newest first; the filters are those of `History.list`, `before` the `seq` a page goes on from."""
+    """Return changes, newest first; filters as in `History.list`; `before` is the `seq` from which a page continues."""
     history = workspace.store.history
     return history.list(limit, actor=actor, file=file, entry=entry, since=since, until=until, before=before)
 
 
 def views_of(workspace: Workspace, record: ChangeRecord, history: History | None = None) -> tuple[ChangeView, ...]:
-    """Return what a change did, entry by entry; nothing where its bytes are no longer kept.
+    """Return what a change did, entry by entry; empty where its bytes are no longer kept.
 
-    `history` is the log that holds it where that is not the workspace's.
+    `history` is the log of the change where that is not the workspace's.
     """
     history = history or workspace.store.history
     files = [FileRegions(file_name(file.path), history.regions(record, file)) for file in record.files]
@@ -56,17 +57,17 @@ def views_of(workspace: Workspace, record: ChangeRecord, history: History | None
 
 
 def file_name(path: str) -> str:
-    """Return a file as faces name it: by its name in the memory folder, or as seen from the workspace."""
+    """Return the displayed name of a file: its name in the memory folder, or its path in the workspace."""
     return path.removeprefix(INSIDE)
 
 
 def row(record: ChangeRecord, store: str = "") -> dict[str, Any]:
-    """Return a change under the keys of the interface; `file` and `entry` are the first of `files` and `entries`.
+    """Return a change with the keys of the JSON interface; `file` and `entry` are those of the main entry.
 
-    `store` is the folder that the paths count from where that is not the workspace.
+    `store` is the folder that the paths are relative to where that is not the workspace.
     """
     named = [one for one in record.touched if one.ref is not None]
-    # The note that a change of a task leaves in the journal is not what it was about.
+    # The journal note that a change of a task adds is not the subject of the change.
     first = next((one for one in named if file_name(one.file) != "journal.md"), named[0] if named else None)
     files = [file_name(path) for path in record.paths]
     return {
@@ -91,7 +92,7 @@ def row(record: ChangeRecord, store: str = "") -> dict[str, Any]:
 
 
 def unrecorded_row(change: Change, store: str = "") -> dict[str, Any]:
-    """Return the row of a change that the log does not have; see `row`."""
+    """Return the row of a change that is not in the log; see `row`."""
     files = [file_name(file.path) for file in change.files]
     return {
         "id": change.id,
@@ -111,18 +112,13 @@ def unrecorded_row(change: Change, store: str = "") -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class PastEntry:
-    """An entry as it once was; `names` are the refs and titles that it had around the change."""
+def version_of(
+    workspace: Workspace, change_id: str, entry: str, *, after: bool
+) -> tuple[str, Entry, str | None, tuple[str, ...]]:
+    """Return an entry before or after a change: its file, itself, its section, its refs and titles on both sides.
 
-    file: str
-    section: str | None
-    entry: Entry
-    names: tuple[str, ...]
-
-
-def version_of(workspace: Workspace, change_id: str, entry: str, *, after: bool) -> PastEntry:
-    """Return the source of an entry before or after a change; raises as `memory.history.versions.restore_version`."""
+    Raises as `memory.history.versions.restore_version`.
+    """
     record = workspace.store.history.get(change_id)
     if not record.kept:
         raise ConflictError(
@@ -146,13 +142,12 @@ def version_of(workspace: Workspace, change_id: str, entry: str, *, after: bool)
     section = view.section
     if not after and view.kind == "moved" and view.moved_from is not None and ": " not in view.moved_from:
         section = view.moved_from
-    return PastEntry(view.file, section, Entry.from_text(source), names)
+    return view.file, Entry.from_text(source), section, names
 
 
-def _matching(views: Iterable[ChangeView], entry: str) -> list[ChangeView]:
+def _matching(views: Sequence[ChangeView], entry: str) -> list[ChangeView]:
     text = entry.strip()
     read = read_ref(text)
-    views = list(views)
     if read is not None:
         digits = read[1][:10]
         found = [view for view in views if view.entry and view.entry.partition("#")[2].startswith(digits)]
@@ -167,3 +162,74 @@ def _names(view: ChangeView) -> Iterable[str | None]:
     for source in (view.before, view.after):
         if source is not None:
             yield Entry(source.encode("utf-8", "surrogateescape")).title
+
+
+# -- news: what others changed since the last visit, one line per entry and writer -----------------------------------
+
+MOST_NEWS = 500
+"""The most changes that are read for news, newest first."""
+
+TOGETHER = 5
+"""A change that adds more entries than this is an import, not single writing."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """An entry that was changed: by whom, when last, how often, and how (`added`, `changed`, `removed`, …).
+
+    `ref` is None where the entry has none, or where there were too many entries to list; then `title` describes the
+    change.
+    """
+
+    actor: str
+    time: datetime
+    file: str
+    ref: str | None
+    title: str
+    kind: str
+    count: int = 1
+
+
+def news_of(records: Iterable[ChangeRecord], *, mine: str) -> tuple[News, ...]:
+    """Return what changes by other actors than `mine` did, newest first, without changes that were undone.
+
+    `records` are newest first. An entry that one writer changed several times is one line, with their number.
+    """
+    found: dict[tuple[str, str, str], News] = {}
+    for record in records:
+        if record.actor == mine or record.undone_by is not None or record.undoes is not None or not record.files:
+            continue
+        if not record.touched:
+            _note(found, record, file_name(record.paths[0]), None, record.summary, "changed")
+        for one in record.touched:
+            kind = "changed" if one.kind == "edited" else one.kind
+            _note(found, record, file_name(one.file), one.ref, plain_title(file_name(one.file), one.title), kind)
+    return tuple(found.values())
+
+
+def added_by(records: Iterable[ChangeRecord], file: str) -> dict[str, str]:
+    """Return who added the entries of a file (its name in the memory folder), by ref; `records` are newest first.
+
+    The first recording of a file, or an import, does not name the author of each entry, so changes that add more than
+    `TOGETHER` entries are ignored.
+    """
+    found: dict[str, str] = {}
+    for record in records:
+        added = [one for one in record.touched if one.kind == "added" and one.ref and file_name(one.file) == file]
+        if len(added) <= TOGETHER and record.undoes is None:
+            for one in added:
+                found.setdefault(one.ref or "", record.actor)
+    return found
+
+
+def _note(
+    found: dict[tuple[str, str, str], News], record: ChangeRecord, file: str, ref: str | None, title: str, kind: str
+) -> None:
+    key = (record.actor, file, ref or title)
+    known = found.get(key)
+    if known is None:
+        found[key] = News(record.actor, record.time, file, ref, title, kind)
+    else:
+        # The newest change gives the time; `added` takes precedence over later kinds.
+        kind = "added" if kind == "added" else known.kind
+        found[key] = News(known.actor, known.time, file, known.ref, known.title, kind, known.count + 1)

@@ -1,26 +1,26 @@
-"""What other programs wrote to a file in the very moment in which a change took its place: merged afterwards.
+"""Merges what other programs wrote to a file at the moment in which a change replaced it.
 
-Such a program had the file open, so its bytes went to what was displaced. They are kept beside, and are one more
-version of the file, made from the bytes before the change.
+Such a program had the file open, so its bytes went to the displaced file. They are kept, and are one more version of
+the file, based on the bytes before the change.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
-from memory.named_tuple import NamedTuple
+from memory.lazy import NamedTuple
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.storage.contracts import ChangingStore
-    from memory.storage.files.protection import LateBytes
+    from memory.storage.protection import LateBytes
     from memory.workspace import Workspace
 
 _INSIDE = "memory/"
 _MORE = "more came after it was merged once"
+_UNKNOWN = "what it started from is no longer known"
 
 
 class Late(NamedTuple):
@@ -31,68 +31,48 @@ class Late(NamedTuple):
     why: str = ""
 
 
-def merge_late(workspace: Workspace, now: datetime) -> tuple[Late, ...]:
-    """Merge what came too late into the files as they are now, as changes of `outside`; return what was found.
+def merge(workspace: Workspace, store: ChangingStore, kept: LateBytes, now: datetime) -> Late:
+    """Merge one late write into the current file, as a change of `outside`.
 
-    What cannot be merged stays kept, with the reason: the bytes it started from are no longer known, somebody else
-    changed the same meanwhile, or another program is still at it. Doing it twice is doing it once.
+    Bytes that cannot be merged stay kept, with the reason: the version they are based on is no longer known, the same
+    part was changed meanwhile, or another program is still writing.
     """
-    stores = dict.fromkeys((workspace.store, *workspace.stores()))
-    for store in stores:
-        with suppress(MemdeckError):
-            store.look_after(now)
-    if not any(store.kept() for store in stores):
-        return ()
-    found = [_merge(workspace, kept, now) for kept in workspace.store.kept()]
-    for store in stores:
-        if store is not workspace.store:
-            found += [_merge_lines(store, kept, now) for kept in store.kept()]
-    return tuple(found)
-
-
-def _merge_lines(store: ChangingStore, kept: LateBytes, now: datetime) -> Late:
-    """Merge what came too late to a file of another system, which has to be one of lines."""
-    from memory.document.compare import is_lines, take_over
-
-    shown, why = store.shown(kept.path), ""
+    own = store is workspace.store
+    file = kept.path.removeprefix(_INSIDE) if own else store.shown(kept.path)
     try:
-        if kept.data is None or not kept.data.strip():
-            why = "it is empty, or cannot be read"
-        elif not kept.change:
-            why = _MORE
-        elif not is_lines(shown) or not store.reading.knows(kept.path):
-            why = "it is no file of lines"
-        elif (before := store.history.before(kept.change, shown)) is None:
-            why = "what it started from is no longer known"
-        else:
-            with store.transaction("merge", actor="outside", now=now) as transaction:
-                current = transaction.read(kept.path)
-                merged = take_over(before, kept.data, current.data)
-                if merged is None:
-                    why = "somebody else changed the same lines"
-                else:
-                    transaction.write(kept.path, merged, base=current.base)
-                    transaction.commit(f"merged what another program wrote late to {shown}")
-            if not why:
-                store.forget(kept, now)
-    except MemdeckError as error:
-        why = error.message
-    return Late(shown, kept.name, why)
-
-
-def _merge(workspace: Workspace, kept: LateBytes, now: datetime) -> Late:
-    file = kept.path.removeprefix(_INSIDE)
-    try:
-        why = _why_not(workspace, kept, file, now)
+        why = _merge_entries(workspace, kept, file, now) if own else _merge_lines(store, kept, file, now)
         if not why:
-            workspace.store.forget(kept, now)
+            store.forget(kept, now)
     except MemdeckError as error:
         why = error.message
     return Late(file, kept.name, why)
 
 
-def _why_not(workspace: Workspace, kept: LateBytes, file: str, now: datetime) -> str:
-    """Merge one of them; return why that could not be done."""
+def _merge_lines(store: ChangingStore, kept: LateBytes, shown: str, now: datetime) -> str:
+    """Merge late bytes of a file of another system, which has to be a file of lines; return as `_merge_entries`."""
+    from memory.document.compare import is_lines, take_over
+
+    if kept.data is None or not kept.data.strip():
+        return "it is empty, or cannot be read"
+    if not kept.change:
+        return _MORE
+    if not is_lines(shown) or not store.reading.knows(kept.path):
+        return "it is no file of lines"
+    before = store.history.before(kept.change, shown)
+    if before is None:
+        return _UNKNOWN
+    with store.transaction("merge", actor="outside", now=now) as transaction:
+        current = transaction.read(kept.path)
+        merged = take_over(before, kept.data, current.data)
+        if merged is None:
+            return "somebody else changed the same lines"
+        transaction.write(kept.path, merged, base=current.base)
+        transaction.commit(f"merged what another program wrote late to {shown}")
+    return ""
+
+
+def _merge_entries(workspace: Workspace, kept: LateBytes, file: str, now: datetime) -> str:
+    """Merge late bytes of a memory file; return why that failed, "" if it did not."""
     from memory.document import parse
     from memory.files.edit import Edit
     from memory.files.merging import merge_file
@@ -102,13 +82,13 @@ def _why_not(workspace: Workspace, kept: LateBytes, file: str, now: datetime) ->
     if not kept.change:
         return _MORE
     if not kept.data.strip():
-        return "it is empty"  # A program that was interrupted: nobody deletes a whole file like that.
+        return "it is empty"  # The program was interrupted: this is not how a file is deleted.
     history = workspace.store.history
     if not kept.path.startswith(_INSIDE) or not workspace.store.reading.knows(kept.path):
         return "it is no memory file"
     before = history.before(kept.change, workspace.store.shown(kept.path))
     if before is None:
-        return "what it started from is no longer known"
+        return _UNKNOWN
     base, late = parse(before), parse(kept.data)
 
     def build(snapshot: Snapshot) -> Edit:

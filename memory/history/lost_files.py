@@ -1,8 +1,9 @@
-"""Memory files that are gone or empty although they held something when they were seen last."""
+"""Finds memory files that are missing or empty although they held something when last seen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -10,9 +11,9 @@ from typing import TYPE_CHECKING
 from memory.base.problems import Problem
 from memory.document import parse
 from memory.document.compare import is_lines, lines_of
-from memory.document.lines_and_headings import is_blank
+from memory.document.lines import is_blank
 from memory.errors import MemdeckError
-from memory.storage.log.taken_back_rows import FILE
+from memory.storage.log.rows import FILE
 
 from .changes import file_name
 
@@ -32,9 +33,9 @@ _NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class LostFile:
-    """A file that is gone (or `empty`): its name, what it held, the change that brings it back and when that was.
+    """A file that is missing (or `empty`): its name, what it held, the change to revert, and the time of that change.
 
-    Both are None where that is too fresh to be in the change log: programs leave such states behind for a moment.
+    Both are None where the loss is too recent to be in the change log: programs leave such states for a moment.
     """
 
     name: str
@@ -44,7 +45,7 @@ class LostFile:
     time: datetime | None
 
     def sentence(self, since: str = "") -> str:
-        """Return what is the matter in one sentence; `since` is a time in words."""
+        """Return the loss in one sentence; `since` is a time in words."""
         words = f"{self.name} is {'empty' if self.empty else 'gone'}"
         return f"{words} since {since}, {self.held} in it" if since else f"{words}, {self.held} in it"
 
@@ -56,40 +57,37 @@ class LostFile:
 
 
 def lost_files(workspace: Workspace) -> tuple[LostFile, ...]:
-    """Return the files that are gone or empty and were neither meant to be nor left so by a person.
+    """Return the files that are missing or empty, except where that was intended or accepted by the user.
 
-    A file that memdeck never saw is not lost, and one that memdeck itself took away is none of these.
+    A file that memdeck never saw, or that memdeck itself removed, is not lost.
     """
     try:
         with workspace.together.glance():
             return tuple(_lost(workspace))
     except MemdeckError:
-        return ()  # `doctor` says what is wrong with the state folder.
+        return ()  # `doctor` reports what is wrong with the state folder.
 
 
 def _lost(workspace: Workspace) -> Iterator[LostFile]:
     history = workspace.store.history
-    # The newest of each file counts: what it held then is brought back first.
-    noted = {one.path: one.by for one in reversed(history.taken_back()) if one.kind == FILE}
+    blank: list[tuple[str, bool]] = []
     for path in history.seen():
-        if not workspace.together.lasts(path):
-            continue
-        found = workspace.together.find(path)
-        assert found is not None
-        try:
-            stored = found[0].read(found[1])
-        except MemdeckError:
-            continue  # What cannot be read is told by whoever reads it.
-        if not is_blank(stored.data):
-            continue
-        if path in noted:
-            record = history.get(noted[path])
-            before = history.before(record.id, path)
-            yield LostFile(file_name(path), stored.exists, _held(path, before), record.id, record.time)
-            continue
-        before = history.last_bytes(path)
-        if before is not None and not is_blank(before):
-            yield LostFile(file_name(path), stored.exists, _held(path, before), None, None)
+        found = workspace.together.lasting(path)
+        if found is not None:
+            with suppress(MemdeckError):  # Other readers report a file that cannot be read.
+                stored = found[0].read(found[1])
+                if is_blank(stored.data):
+                    blank.append((path, stored.exists))
+    if not blank:
+        return
+    # The newest loss of each file counts: its content is restored first.
+    noted = {one.path: one.by for one in reversed(history.taken_back()) if one.kind == FILE}
+    for path, exists in blank:
+        record = history.get(noted[path]) if path in noted else None
+        before = history.last_bytes(path) if record is None else history.before(record.id, path)
+        if record is not None or (before is not None and not is_blank(before)):
+            held, change, time = _held(path, before), record and record.id, record and record.time
+            yield LostFile(file_name(path), exists, held, change, time)
 
 
 def _held(path: str, data: bytes | None) -> str:
@@ -97,11 +95,8 @@ def _held(path: str, data: bytes | None) -> str:
     if data is None:
         return "an unknown number of entries"
     name = file_name(path)
-    if is_lines(path):
-        count = sum(bool(line.strip()) for line in lines_of(data))
-        return "1 line" if count == 1 else f"{count:,} lines"
     one, many = _NOUNS.get(name, ("line", "lines"))
-    count = _count(name, data)
+    count = sum(bool(line.strip()) for line in lines_of(data)) if is_lines(path) else _count(name, data)
     return f"1 {one}" if count == 1 else f"{count:,} {many}"
 
 

@@ -1,4 +1,4 @@
-"""A change that cannot be taken back as a whole: what became of its entries, and taking back what a person chooses."""
+"""Partial revert of a change: the current state of its entries, and undoing those that the user chooses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memory.document import Document, Entry
 from memory.errors import ConflictError
 from memory.files.edit import Edit
 from memory.files.merging import OpenEntry, open_entry
-from memory.files.refs.entry_refs import ref_of
+from memory.files.snapshot import ref_of
 
 from .changes import views_of
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Contested:
-    """One entry of a change and what stands in the file now.
+    """One entry of a change and its current version.
 
-    `merge` holds what the change wrote (base), what was there before it (ours) and what is there now (theirs); None
-    where the change added the entry, so that taking it back means to remove `current`. `same` says that the entry is
-    as the change left it.
+    `merge` holds what the change wrote (base), the entry before it (ours) and the current entry (theirs); None where
+    the change added the entry, so that undoing means removing `current`. `same` says that the entry is as the change
+    left it.
     """
 
     view: ChangeView
@@ -35,12 +35,12 @@ class Contested:
 
     @property
     def same(self) -> bool:
-        """Whether nobody touched the entry since."""
+        """Whether the entry is unchanged since."""
         return self.view.after is not None and self.current.text.rstrip() == self.view.after.rstrip()
 
 
 def contested_entries(workspace: Workspace, change_id: str) -> tuple[tuple[Contested, ...], tuple[str, ...]]:
-    """Return the entries of a change that are still there, and sentences on those that nothing can be done about."""
+    """Return the entries of a change that still exist, and sentences about those that cannot be undone here."""
     record = workspace.store.history.get(change_id)
     snapshot = workspace.snapshot()
     found: list[Contested] = []
@@ -63,9 +63,9 @@ def contested_entries(workspace: Workspace, change_id: str) -> tuple[tuple[Conte
 
 
 def settle(snapshot: Snapshot, chosen: Sequence[tuple[Contested, Entry | None]], summary: str) -> Edit:
-    """Give entries the text that was chosen for them; None removes one.
+    """Replace entries by the chosen versions; None removes one.
 
-    Raises ConflictError `document.conflict` where an entry is no longer as it was when the choice was made.
+    Raises ConflictError `document.conflict` where an entry changed since the choice was made.
     """
     documents: dict[str, Document] = {}
     ref: str | None = None
@@ -96,7 +96,7 @@ def _entries(document: Document) -> Iterator[tuple[tuple[int, int], Entry]]:
 
 
 def _current(document: Document, view: ChangeView) -> Entry | None:
-    """Return the entry of a view as it is now: by its source, by its ref, by its title; None where that is not one."""
+    """Return the current entry of a view: by its source, else by ref or title; None where that is not exactly one."""
     wanted = (view.after or view.before or "").rstrip()
     exact = [entry for _, entry in _entries(document) if entry.title == view.title and entry.text.rstrip() == wanted]
     if exact:

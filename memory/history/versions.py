@@ -1,4 +1,4 @@
-"""The versions of one entry as the change log has them, and what taking a change back would do."""
+"""The versions of one entry in the change log, and a preview of reverting a change."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .changes import file_name, list_changes, version_of, views_of
 if TYPE_CHECKING:
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
-    from memory.storage.log.records import ChangeRecord
+    from memory.storage.changes import ChangeRecord
     from memory.workspace import Outcome, Workspace
 
 MOST = 200
-"""The most changes of one entry that are looked at at once."""
+"""The most changes of one entry that are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryVersion:
-    """An entry right after a change; `first` is what it was before the oldest one that is known.
+    """An entry right after a change, or with `first` before the oldest known change.
 
-    `view` says what the change did to it, None where its bytes are no longer kept. `source` is None where the entry
-    was not there, or is not known.
+    `view` is what the change did to it, None where its bytes are no longer kept. `source` is None where the entry did
+    not exist, or is not known.
     """
 
     record: ChangeRecord
@@ -43,7 +43,7 @@ class EntryVersion:
 
     @property
     def known(self) -> bool:
-        """Whether the log still has this version, were it only that there was none."""
+        """Whether the log still has this version, even if only that there was no entry."""
         return self.view is not None
 
 
@@ -64,9 +64,9 @@ def versions_of(workspace: Workspace, ref: str, *, limit: int = MOST) -> tuple[E
 
 
 def line_changes_of(workspace: Workspace, file: str, words: str, *, limit: int = MOST) -> tuple[EntryVersion, ...]:
-    """Return the changes of the lines of a file that hold some words, newest first: for items that are no entries.
+    """Return the changes of the lines of a file that contain `words`, newest first: for items that are not entries.
 
-    `file` is relative to the memory folder. A line that took another one's place is followed.
+    `file` is relative to the memory folder. Where such a line replaced another, the search follows the old line too.
     """
     needles = {words}
     found = []
@@ -87,7 +87,7 @@ def _digits(ref: str | None) -> str:
 
 
 def _names(view: ChangeView) -> set[str]:
-    from memory.files.refs.entry_refs import ref_of
+    from memory.files.snapshot import ref_of
 
     names = {_digits(view.entry)} if view.entry else set()
     if view.before is not None:
@@ -98,9 +98,10 @@ def _names(view: ChangeView) -> set[str]:
 
 
 def bring_back(snapshot: Snapshot, versions: Sequence[EntryVersion], version: EntryVersion) -> Edit:
-    """Give the entry of some versions (newest first) the text of one of them, where it stands now or stood last.
+    """Give the entry of some versions (newest first) the text of one of them, at its current or last place.
 
-    Raises UsageError `document.structure` for a text that is no entry, and as `memory.files.restore.restore_version`.
+    Raises UsageError `document.structure` for a text that is not an entry, and as
+    `memory.files.restore.restore_version`.
     """
     from memory.files.restore import restore_version
 
@@ -111,7 +112,7 @@ def bring_back(snapshot: Snapshot, versions: Sequence[EntryVersion], version: En
 
 
 def rehearse_revert(workspace: Workspace, change_id: str, now: datetime) -> tuple[ChangeView, ...]:
-    """Return what taking a change back would do, entry by entry, and write nothing; errors as `Workspace.revert`."""
+    """Return what reverting a change would do, entry by entry, and write nothing; errors as `Workspace.revert`."""
     history = workspace.store.history
     record = history.get(change_id)
     files = history.rehearse_revert(change_id, now=now)
@@ -131,7 +132,6 @@ def restore_version(
 
     version = version_of(workspace, change_id, entry, after=after)
 
-    def build(snapshot: Snapshot) -> Edit:
-        return restore.restore_version(snapshot, version.file, version.entry, version.section, version.names)
-
-    return workspace.change("restore", build, actor=actor, now=now)
+    return workspace.change(
+        "restore", lambda snapshot: restore.restore_version(snapshot, *version), actor=actor, now=now
+    )

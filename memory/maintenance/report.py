@@ -1,125 +1,83 @@
-"""What a maintenance run did or would do: per rule the counts, what moved where, and what stayed and why."""
+"""What a maintenance run did or would do: for each rule the counts, the moves, and the entries that stayed and why."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from itertools import islice
 
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .rules import ARCHIVE_TASKS, CAP_JOURNAL, CLEAR_PLANS, PRUNE_JOURNAL
 
 if TYPE_CHECKING:
-    from memory.document.nodes import Entry
+    from typing import Any
 
-    from .others import Gone, Stays
+    from memory.document import Document
+    from memory.files.journal.model import JournalEntry
+    from memory.files.plans.model import Plan
+    from memory.files.tasks.model import Task
 
 BACK = "was archived already"
-"""What is said of an entry that came back."""
+"""The label of an entry that came back."""
 SHOWN = 20
-"""How many moves and skipped entries of a rule the text for people lists."""
+"""How many moves and skipped entries of a rule the rendered text lists."""
 
 
-class NamedEntry(Protocol):
-    """What a typed view tells about an entry."""
-
-    @property
-    def at(self) -> tuple[int, int]:
-        """The section's and the entry's index in the document."""
-
-    @property
-    def ref(self) -> str:
-        """The ref."""
-
-    @property
-    def title(self) -> str:
-        """The title without priority or time."""
+ViewOf = Callable[[tuple[int, int]], "Task | JournalEntry | Plan | None"]
+"""Returns the typed view of the entry at (section, entry) of a document, None for one in no view."""
 
 
-class _Item:
-    """An entry in a report; its ref and title are worked out when somebody asks for them."""
+class ListedEntry(NamedTuple):
+    """An entry that a rule moves to `to`, or considered and kept for a `reason`; ref and title are computed on use.
 
-    __slots__ = ("_view_of", "entry", "place")
+    `to` is an archive, relative to the memory folder. `date` is the ISO date that the rule used: when the entry was
+    completed, or the day of a journal entry.
+    """
 
-    def __init__(
-        self, entry: Entry, place: tuple[int, int], view_of: Callable[[tuple[int, int]], NamedEntry | None]
-    ) -> None:
-        """Keep the entry, its section and number, and what returns the view of a place."""
-        self.entry = entry
-        self.place = place
-        self._view_of = view_of
+    document: Document
+    place: tuple[int, int]
+    view_of: ViewOf
+    to: str = ""
+    date: str = ""
+    reason: str = ""
 
     @property
     def ref(self) -> str | None:
-        """The entry's ref, which stays the same in the archive; None for one that stands where no view looks."""
-        view = self._view_of(self.place)
+        """The entry's ref, which stays the same in the archive; None for one in no view."""
+        view = self.view_of(self.place)
         return None if view is None else view.ref
 
     @property
     def title(self) -> str:
-        """The entry's title without priority or time, as it stands in the file."""
-        view = self._view_of(self.place)
-        return self.entry.title if view is None else view.title
+        """The entry's title without priority or time."""
+        section, number = self.place
+        return (self.view_of(self.place) or self.document.section(section).entries[number]).title
 
 
-class Move(_Item):
-    """An entry that leaves its file; `to` is its archive, relative to the memory folder.
+class Gone(NamedTuple):
+    """An item of another system that its rule removed; `to` says where it is now, `date` when it last changed."""
 
-    `date` is the ISO date that the rule went by: when it was completed, or the day of a journal entry.
-    """
-
-    __slots__ = ("date", "to")
-
-    def __init__(
-        self,
-        entry: Entry,
-        place: tuple[int, int],
-        view_of: Callable[[tuple[int, int]], NamedEntry | None],
-        to: str,
-        date: str,
-    ) -> None:
-        """Keep the entry, where it goes, and the date."""
-        super().__init__(entry, place, view_of)
-        self.to = to
-        self.date = date
-
-    def json(self) -> dict[str, str | None]:
-        """Return the keys `ref`, `title`, `to`."""
-        return {"ref": self.ref, "title": self.title, "to": self.to}
+    ref: str | None
+    title: str
+    to: str
+    date: str = ""
 
 
-Moved: TypeAlias = "Move | Gone"
-"""What a rule takes out of a file."""
+class Stays(NamedTuple):
+    """An item of another system that its rule considered and kept, with the reason in words."""
 
-
-class Skip(_Item):
-    """An entry that a rule looked at and left where it is, with the reason in words."""
-
-    __slots__ = ("reason",)
-
-    def __init__(
-        self,
-        entry: Entry,
-        place: tuple[int, int],
-        view_of: Callable[[tuple[int, int]], NamedEntry | None],
-        reason: str,
-    ) -> None:
-        """Keep the entry and the reason."""
-        super().__init__(entry, place, view_of)
-        self.reason = reason
-
-    def json(self) -> dict[str, str | None]:
-        """Return the keys `ref`, `title`, `reason`."""
-        return {"ref": self.ref, "title": self.title, "reason": self.reason}
+    ref: str | None
+    title: str
+    reason: str
 
 
 class RuleReport(NamedTuple):
-    """One rule over one file: `before` = `kept` + `archived` + `cleared` + `returned`; `skipped` is a part of kept.
+    """One rule over one file: `before` = `kept` + `archived` + `cleared` + `returned`; `skipped` is part of `kept`.
 
-    `before` counts all entries of the file as the rule before it left them, also those that the rule is not about.
+    `before` counts all entries of the file as the previous rule left them, also those that the rule does not consider.
     """
 
     rule: str
@@ -128,28 +86,28 @@ class RuleReport(NamedTuple):
     kept: int
     archived: int
     cleared: int
-    moves: Sequence[Moved] = ()
-    skipped: Sequence[Skip | Stays] = ()
+    moves: Collection[ListedEntry | Gone] = ()
+    skipped: Sequence[ListedEntry | Stays] = ()
     what: tuple[str, str] | None = None
     """Noun and verb of a rule of another system than the memory files, such as `("fact", "cleared")`."""
     why: str = ""
     """What the rule moves, in words: `completed more than 7 days ago`."""
     returned: int = 0
-    """How many of the file's entries came back by another program's old copy; their archives hold them already."""
-    returns: Sequence[Move] = ()
-    """Those entries; `to` is the archive that holds them."""
+    """How many of the file's entries came back with another program's old copy; their archives contain them already."""
+    returns: Collection[ListedEntry] = ()
+    """Those entries; `to` is the archive that contains them."""
     said: str = ""
-    """What a rule did that moves nothing: `claude: imported=2 skipped=40 failed=0`."""
+    """The result of a rule that moves nothing: `claude: imported=2 skipped=40 failed=0`."""
     acts: bool = False
-    """Whether what is said is something that was done, or would be: a run has a point though nothing moves."""
+    """Whether `said` describes something done, or to be done: then a run is useful although nothing moves."""
 
     def json(self) -> dict[str, object]:
         """Return the rule's part of the report.
 
-        `message` is in it only where the rule says something beside its counts, `returned` and `returns` where
+        It has `message` only where the rule reports something besides its counts, `returned` and `returns` only where
         something came back.
         """
-        back = {"returned": self.returned, "returns": [one.json() for one in self.returns]}
+        back = {"returned": self.returned, "returns": _rows(self.returns, "to")}
         return {
             **({"message": self.said} if self.said else {}),
             "rule": self.rule,
@@ -158,17 +116,22 @@ class RuleReport(NamedTuple):
             "kept": self.kept,
             "archived": self.archived,
             "cleared": self.cleared,
-            "skipped": [one.json() for one in self.skipped],
-            "moves": [one.json() for one in self.moves],
+            "skipped": _rows(self.skipped, "reason"),
+            "moves": _rows(self.moves, "to"),
             **(back if self.returned else {}),
         }
 
 
-class Report(NamedTuple):
-    """A whole run, done or (`dry_run`) only looked at; it balanced, for one that does not raises an error.
+def _rows(items: Iterable[ListedEntry | Gone | Stays], last: str) -> list[dict[str, str | None]]:
+    """Return the ref, the title and one more attribute of each item."""
+    return [{"ref": one.ref, "title": one.title, last: getattr(one, last)} for one in items]
 
-    `now` is aware, `duration_ms` what the run took. `blocked` waits for an approval, as `trust list` has it. `monitors`
-    is filled by the face that checks monitors behind it.
+
+class Report(NamedTuple):
+    """A whole run, done or (`dry_run`) only planned; it is balanced, because an unbalanced run raises an error.
+
+    `now` is aware, `duration_ms` what the run took. `blocked` lists what waits for an approval, as in `trust list`.
+    `monitors` is filled by the interface that checks monitors afterwards.
     """
 
     dry_run: bool
@@ -183,7 +146,7 @@ class Report(NamedTuple):
 
     @classmethod
     def joined(cls, reports: Sequence[Report]) -> Report:
-        """Return the reports of several systems, at least one, as that of one run; `change` is the last one's."""
+        """Return the reports of several systems, at least one, as one report; `change` is the last one's."""
         if len(reports) == 1:
             return reports[0]
         return cls(
@@ -205,11 +168,11 @@ class Report(NamedTuple):
 
     @property
     def acted(self) -> tuple[RuleReport, ...]:
-        """The rules that did, or would do, something beside moving entries."""
+        """The rules that did, or would do, something besides moving entries."""
         return tuple(rule for rule in self.rules if rule.acts)
 
     def json(self) -> dict[str, object]:
-        """Return the report as programs get it; `moves` and `skipped` are complete."""
+        """Return the report for programs; `moves` and `skipped` are complete."""
         return {
             "dry_run": self.dry_run,
             "now": format_utc(self.now),
@@ -222,7 +185,7 @@ class Report(NamedTuple):
 
 
 def render(report: Report, limit: int | None = SHOWN) -> list[str]:
-    """Return the report as lines for people, safe for a screen; at most `limit` moves and skips of each rule."""
+    """Return the report as lines for the user, safe for a screen; at most `limit` moves and skips of each rule."""
     lines = [f"warning: {visible(warning)}" for warning in report.warnings]
     for rule in report.rules:
         if rule.said:
@@ -231,9 +194,9 @@ def render(report: Report, limit: int | None = SHOWN) -> list[str]:
         lines.append(_counts(rule, report.dry_run))
         if rule.moves and rule.why:
             lines.append(f"    {rule.why}:")
-        moves = [f"    {move.date:<10}  {visible(move.title)} -> {move.to}" for move in rule.moves[:limit]]
+        moves = [f"    {move.date:<10}  {visible(move.title)} -> {move.to}" for move in islice(rule.moves, limit)]
         lines += _some(moves, len(rule.moves))
-        returns = [f"    {BACK}: {visible(one.title)} ({one.to})" for one in rule.returns[:limit]]
+        returns = [f"    {BACK}: {visible(one.title)} ({one.to})" for one in islice(rule.returns, limit)]
         lines += _some(returns, len(rule.returns))
         skips = [f"    stays: {visible(skip.title)} ({visible(skip.reason)})" for skip in rule.skipped[:limit]]
         lines += _some(skips, len(rule.skipped))
@@ -256,7 +219,7 @@ def _counts(rule: RuleReport, dry_run: bool) -> str:
 
 
 def _total(report: Report) -> str:
-    """Say what moves; where nothing does, "" if the rules did something else, as they said themselves."""
+    """Return what moves; where nothing does, "" if the rules did something else, which they report themselves."""
     moves = summary(report.rules) if report.moved or not report.acted else ""
     if not report.dry_run:
         return moves
@@ -272,7 +235,7 @@ _NOUNS = {
 
 
 def summary(rules: Sequence[RuleReport]) -> str:
-    """Say in one line what a run moves: `archived 3 tasks and 12 journal entries, cleared 1 plan`."""
+    """Return in one line what a run moves: `archived 3 tasks and 12 journal entries, cleared 1 plan`."""
     counts: dict[tuple[str, str], int] = {}
     for rule in rules:
         if rule.said:

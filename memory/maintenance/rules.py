@@ -1,20 +1,18 @@
-"""The four rules: which entries leave a file, and why others that could have left stay.
+"""The four rules: which entries leave a file, and why other candidates stay.
 
-Everything here is pure: documents, settings, the time and the zone go in, places of entries come out. "More than"
-is strict. It counts by the instant where a value has a time, by calendar days in the zone where it is a date alone.
+Everything here is pure: documents, settings, the time and the zone go in, places of entries come out. "More than" is
+strict. Age is measured by the instant where a value has a time, by calendar days in the zone where it is a date alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta, tzinfo
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
 
 from memory.base.clock import BadMoment, Moment, read_moment
-from memory.base.patterns import late
-from memory.document.fields import bytes_may_hide
-from memory.named_tuple import NamedTuple
+from memory.document.lines import bytes_may_hide
+from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
     from memory.document import Document
@@ -28,32 +26,46 @@ CLEAR_PLANS = "clear-completed-orchestration"
 ALL_RULES = (ARCHIVE_TASKS, PRUNE_JOURNAL, CAP_JOURNAL, CLEAR_PLANS)
 """The rules of a whole run, in the order in which they apply."""
 TASK_RULES = (ARCHIVE_TASKS,)
-"""What `memdeck archive` runs."""
+"""The rules of `memdeck archive`."""
 JOURNAL_RULES = (PRUNE_JOURNAL, CAP_JOURNAL)
-"""What `memdeck prune` runs."""
+"""The rules of `memdeck prune`."""
+
+TASKS = "tasks"
+JOURNAL = "journal"
+PLANS = "orchestration"
+"""The kinds of files that lose entries, each with archives of its own: the names of the files without `.md`."""
 
 PLAN_AGE = timedelta(hours=24)
 """How long a completed plan stays."""
 
 _OPEN = "a code fence or HTML block in it is never closed"
 _AHEAD = "it is dated in the future"
-# The line of `completed` where nothing could hide it and no line continues it.
+# The line of `completed` where nothing hides it and no line continues it.
 _COMPLETED = late(rb"\n- {1,4}completed:(?: ([^\r\n]*))?(?=\r?\n[^ \t\r\n]|\r?\n?\Z)")
 _USUAL = b"\n- completed:"
-# The same with a date, alone or with a time that makes it a moment of that very day in the workspace's zone.
-_DAY_LINE = late(
-    rb"\n- completed: ([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9])?[ \t]*"
-    rb"(?:\r?\n[^ \t\r\n]|\r?\n?\Z)"
-)
-# A heading that begins as nearly all do: its time is known without the rest of it.
-_USUAL_HEADING = late("### [0-9]{2}:[0-9]{2} (?:—|–|-)".encode())
+# A date, alone or with a time of that day in the workspace's zone.
+_USUAL_TIME = late("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9])?")
 _LONGEST = 4_000_000  # days; more than the calendar has
 _CHANGED_CLOCK = timedelta(days=2)
-"""How far from a moment a change of the clock can make its day one of doubt."""
+"""The range around a moment in which a change of the clock makes its day uncertain."""
 _UNFINISHED = frozenset({"planning", "running", "blocked", "failed"})
 
 Closed = Callable[[date], "str | None"]
-"""Tells why the archive of a date's month takes nothing, None where it does."""
+"""Returns why the archive of a date's month accepts no entries, None where it does."""
+LeftBy = Callable[[str], "bytes | None"]
+"""Returns the bytes in which the last maintenance left a file, None where they are not known."""
+
+
+class Restored(NamedTuple):
+    """One restored entry: the time of the restore, its source without the blank lines at its end, and its ref."""
+
+    time: datetime
+    source: bytes
+    ref: str | None
+
+
+RestoredIn = Callable[[str], Sequence[Restored]]
+"""Returns the entries restored into a memory file, by its name in the memory folder; newest first."""
 
 
 class LeavingEntries(NamedTuple):
@@ -65,7 +77,7 @@ class LeavingEntries(NamedTuple):
 
 
 class StayingEntry(NamedTuple):
-    """An entry that stays although the rule looked at it, and the reason in words."""
+    """A candidate that stays, and the reason in words."""
 
     section: int
     entry: int
@@ -73,7 +85,7 @@ class StayingEntry(NamedTuple):
 
 
 class RuleResult(NamedTuple):
-    """What one rule takes out of a document with `before` entries, and what it left; both in file order."""
+    """What one rule removes from a document with `before` entries, and the candidates that stay; both in file order."""
 
     before: int
     picks: tuple[LeavingEntries, ...] = ()
@@ -84,9 +96,19 @@ class RuleResult(NamedTuple):
         """The number of entries that leave."""
         return sum(len(pick.entries) for pick in self.picks)
 
+    def without(self, places: Container[tuple[int, int]]) -> RuleResult:
+        """Return it without the entries at some places: they stay like any that is young enough."""
+        if places == frozenset():
+            return self
+        picks = [
+            pick._replace(entries=[number for number in pick.entries if (pick.section, number) not in places])
+            for pick in self.picks
+        ]
+        return self._replace(picks=tuple(pick for pick in picks if pick.entries))
+
 
 class Today(NamedTuple):
-    """The time of a run, as the rules need it: the instant, the zone, and the day it is there."""
+    """The time of a run: the instant, the zone, and the day in that zone."""
 
     now: datetime
     zone: tzinfo
@@ -94,27 +116,33 @@ class Today(NamedTuple):
 
     @classmethod
     def of(cls, now: datetime, zone: tzinfo) -> Today:
-        """Return the aware time `now` seen from `zone`."""
+        """Return the aware time `now` in `zone`."""
         return cls(now, zone, now.astimezone(zone).date())
 
     def older(self, moment: Moment, age: timedelta) -> bool:
-        """Tell whether a moment lies more than `age` back."""
+        """Return whether a moment is more than `age` ago."""
         if moment.instant is not None:
             return self.now - moment.instant > age
         return (self.date - moment.date).days > age.days
 
     def ahead(self, moment: Moment) -> bool:
-        """Tell whether a moment lies in the future."""
+        """Return whether a moment is in the future."""
         return moment.date > self.date if moment.instant is None else moment.instant > self.now
 
 
 def days(number: int) -> timedelta:
-    """Return a number of days, however large, as a span of time."""
+    """Return a number of days as a time span, limited to `_LONGEST`."""
     return timedelta(days=min(number, _LONGEST))
 
 
+@lru_cache(maxsize=1024)
+def archive_name(kind: str, day: date) -> str:
+    """Return the name of the archive file of a date's month, relative to the memory folder."""
+    return f"archive/{kind}-{day.isoformat()[:7]}.md"
+
+
 def count_entries(document: Document) -> int:
-    """Return the number of entries of a document, wherever they stand."""
+    """Return the number of entries of a document, in all sections."""
     return sum(len(section) for _, section in document.all_sections())
 
 
@@ -131,7 +159,7 @@ def choose_tasks(document: Document, today: Today, age: timedelta, closed: Close
 def choose_plans(document: Document, today: Today, closed: Closed) -> RuleResult:
     """Choose the completed plans whose `completed` is more than 24 hours ago.
 
-    Completed is what stands under Completed Plans, and under Active Plans what has the status `completed`. A plan under
+    A plan is completed if it is under Completed Plans, or under Active Plans with the status `completed`. A plan under
     Completed Plans whose status says that it still runs, or that it failed, stays, with that reason.
     """
     return _choose_dated(document, _finished_plans(document), today, PLAN_AGE, closed)
@@ -156,30 +184,40 @@ def _choose_dated(
 ) -> RuleResult:
     """Choose among (section, entry, Entry, "completed" or a reason to stay) by the field `completed`."""
     swallowing = open_place(document)
-    age_of = _AgeByDay(today, age)
     picks: list[LeavingEntries] = []
     left: list[StayingEntry] = []
-    numbers: list[int] | None = None
-    begun, since = -1, today.date
+    numbers: list[int] = []
+    first, last = _certain(today, age)
+
+    @cache
+    def whole(day: str) -> date | None:
+        """Return a day of which everything is too old, or nothing; None for any other."""
+        found = _moment(day, today)
+        certain = isinstance(found, Moment) and (found.date < first or last < found.date < today.date)
+        return found.date if isinstance(found, Moment) and certain else None
+
     for section, number, entry, word in candidates:
         if word != "completed":
             left.append(StayingEntry(section, number, word))
             continue
-        day = age_of.left_on(entry)
-        reason: str | None
+        text = completed_text(entry) or ""
+        # Thousands of tasks share a few hundred days, so each day is looked at once.
+        day = whole(text[:10]) if _USUAL_TIME.fullmatch(text) else None
         if day is None:
-            continue
-        if isinstance(day, str):
-            reason = day
-        elif (section, number) == swallowing:
-            reason = _OPEN
+            moment = _moment(text, today)
+            if isinstance(moment, str):
+                left.append(StayingEntry(section, number, moment))
+                continue
+            old, day = today.older(moment, age), moment.date
         else:
-            reason = closed(day)
+            old = day < first
+        if not old:
+            continue
+        reason = _OPEN if (section, number) == swallowing else closed(day)
         if reason is None:
-            assert isinstance(day, date)
-            if numbers is None or section != begun or day != since:
-                # Most of those of one day stand together: they leave as one.
-                numbers, begun, since = [], section, day
+            if not picks or (picks[-1].section, picks[-1].date) != (section, day):
+                # Most entries of one day are adjacent: they become one pick.
+                numbers = []
                 picks.append(LeavingEntries(section, numbers, day))
             numbers.append(number)
         else:
@@ -187,51 +225,14 @@ def _choose_dated(
     return RuleResult(count_entries(document), tuple(picks), tuple(left))
 
 
-class _AgeByDay:
-    """Tells which `completed` values are too old; of most the day says so, and each day is looked at once."""
-
-    def __init__(self, today: Today, age: timedelta) -> None:
-        self._today = today
-        self._age = age
-        self._first, self._last = _certain(today, age)
-        self._days: dict[bytes, tuple[date, bool] | None] = {}
-
-    def left_on(self, entry: Entry) -> date | str | None:
-        """Return the day of an entry that is too old, None for one that is not, else why it cannot be told."""
-        raw = entry.raw
-        at = raw.find(_USUAL)
-        usual = _DAY_LINE.match(raw, at) if at >= 0 and raw.count(b"completed:") == 1 else None
-        if usual is not None and not bytes_may_hide(raw[:at]):
-            day = usual[1]
-            known = self._days[day] if day in self._days else self._look_at(day)
-            if known is not None:
-                return known[0] if known[1] else None
-        moment = _moment(completed_text(entry), self._today)
-        if isinstance(moment, str):
-            return moment
-        return moment.date if self._today.older(moment, self._age) else None
-
-    def _look_at(self, day: bytes) -> tuple[date, bool] | None:
-        """Return a day, and whether all of it is too old; None for one of doubt and for what is no day."""
-        try:
-            moment = read_moment(day.decode(), self._today.zone)
-        except BadMoment:
-            moment = None
-        found = None
-        if moment is not None and (moment.date < self._first or self._last < moment.date < self._today.date):
-            found = (moment.date, moment.date < self._first)
-        self._days[day] = found
-        return found
-
-
 def completed_text(entry: Entry) -> str | None:
-    """Return the value of the field `completed`; the usual entry is not read field by field for it."""
+    """Return the value of the field `completed`; for the usual entry without parsing its fields."""
     raw = entry.raw
     if raw.count(b"completed:") == 1:
-        # Nearly always it is where a search for fixed bytes finds it.
+        # Nearly always a search for fixed bytes finds it.
         at = raw.find(_USUAL)
         found = _COMPLETED.search(raw) if at < 0 else _COMPLETED.match(raw, at)
-        # Only what stands before a line can hide it.
+        # Only text before a line can hide it.
         if found is not None and not bytes_may_hide(raw[: found.start()]):
             return (found[1] or b"").decode("utf-8", "surrogateescape").strip(" \t")
     return entry.fields.get("completed")
@@ -276,13 +277,10 @@ def section_date(section: Section) -> date | str:
 
 
 def entry_moment(day: date, entry: Entry, zone: tzinfo) -> Moment:
-    """Return when a journal entry is dated: its section's date with the time of its heading.
+    """Return the moment of a journal entry: its section's date with the time of its heading.
 
-    A heading without a time, or with one that does not exist (`25:99`), leaves the date alone.
+    Where the heading has no time, or an impossible one (`25:99`), it is the date alone.
     """
-    raw = entry.raw
-    if _USUAL_HEADING.match(raw):
-        return _moment_at(day, raw[4:9].decode(), zone)
     from memory.files.journal.model import split_heading
 
     return _moment_at(day, split_heading(entry.title)[0], zone)
@@ -290,7 +288,7 @@ def entry_moment(day: date, entry: Entry, zone: tzinfo) -> Moment:
 
 @lru_cache(4096)
 def _moment_at(day: date, clock: str | None, zone: tzinfo) -> Moment:
-    """Return the moment of a day at `HH:MM`, `H:MM` or with seconds; the date alone for no time or none that exists."""
+    """Return the moment of a day at `HH:MM`, `H:MM` or with seconds; the date alone without a possible time."""
     if clock is not None:
         try:
             moment = read_moment(f"{day.isoformat()} {clock:0>{len(clock) + (clock[1] == ':')}}", zone)
@@ -335,13 +333,13 @@ def choose_old_journal(document: Document, today: Today, age: timedelta, closed:
 
 
 def _certain(today: Today, age: timedelta) -> tuple[date, date]:
-    """Return two dates: all of a day before the first is too old, all of a day behind the second is not.
+    """Return two dates: any day before the first is wholly too old, any day after the second is wholly not.
 
-    Only the days between them have to be looked at entry by entry.
+    Only the days from the first to the second have to be checked entry by entry.
     """
     try:
         cut = (today.now - age).astimezone(today.zone)
-        # A clock that is not changed anywhere near leaves a single day in doubt.
+        # Without a change of the clock nearby, only a single day is uncertain.
         near = (today.now, cut - _CHANGED_CLOCK, cut + _CHANGED_CLOCK)
         if len({cut.utcoffset(), *(moment.astimezone(today.zone).utcoffset() for moment in near)}) == 1:
             return cut.date(), cut.date()
@@ -360,9 +358,8 @@ def choose_surplus(
 ) -> RuleResult:
     """Choose the oldest entries over `most` of what `gone` left; equally old ones from the bottom of the file.
 
-    Entries at the places `staying` are none of the old ones.
-    A heading without a time counts as the beginning of its day. Entries without a usable date, in the future, or
-    that cannot move count towards the number and stay.
+    Entries at the places `staying` are not chosen. A heading without a time counts as the beginning of its day. Entries
+    without a usable date, in the future, or that cannot move count towards the number and stay.
     """
     before = count_entries(document) - sum(len(pick.entries) for pick in gone)
     over = before - most
@@ -426,7 +423,7 @@ def _oldest(document: Document, picks: Iterable[LeavingEntries], most: int, zone
     places.reverse()
 
     def clock(place: tuple[int, int, date]) -> str:
-        # A date alone sorts before every time of its day, for its text is their beginning.
+        # A date alone sorts before every time of its day, because its text is their prefix.
         return entry_moment(place[2], document.section(place[0]).entries[place[1]], zone).text
 
     places.sort(key=clock)

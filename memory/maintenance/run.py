@@ -1,35 +1,32 @@
-"""One maintenance run: look, count twice, write in one transaction, remember when it was."""
+"""One maintenance run: plan, check independently, write in one transaction, record the time."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
 from memory.errors import MemdeckError
+from memory.lazy import TYPE_CHECKING
 from memory.workspace import stamped
 
-from . import conserve
 from .plan import MaintenancePlan, plan_maintenance
 from .report import Report, summary
-from .returned import restored_in
-from .rules import ALL_RULES
+from .rules import ALL_RULES, LeftBy, Restored, RestoredIn
 
 if TYPE_CHECKING:
     from memory.document import Document
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
+    from memory.history.late_bytes import Late
     from memory.workspace import Workspace
-
-    from .returned import LeftBy
 
 OPERATION = "maintain"
 ACTOR = "maintain"
 JUMP = timedelta(days=1)
-"""How far the time may lie before the last recorded run or change without being called a jump."""
+"""How far the time may be before the last recorded run or change without counting as a jump."""
 
 
 def maintain(
@@ -42,14 +39,14 @@ def maintain(
     rules: Collection[str] = ALL_RULES,
     timer: Callable[[], float] = time.perf_counter,
 ) -> Report:
-    """Apply the rules to a workspace at the aware time `now` and report what moved; nothing happens twice.
+    """Apply the rules to a workspace at the aware time `now` and report what moved; a second run moves nothing more.
 
-    `dry_run` writes nothing and reports the same. A clock that jumped back turns the run into a dry run with a
-    warning, unless `force`. What other programs did is noted in the history, and what they wrote late is merged.
-    `timer` returns seconds and is asked for the duration only.
+    `dry_run` writes nothing and reports the same. A clock that jumped back turns the run into a dry run with a warning,
+    unless `force`. Changes by other programs are recorded in the history, and their late bytes merged. `timer` returns
+    seconds and is used only for the duration.
 
-    Raises ConfigError for a bad setting, MemdeckError `maintenance.unbalanced` when the second count is off, and what
-    reading and writing raise; in all these cases nothing was written.
+    Raises ConfigError for a bad setting, MemdeckError `maintenance.unbalanced` when the independent check fails, and
+    the errors of reading and writing; in all these cases nothing was written.
     """
     begun = timer()
     warnings: tuple[str, ...] = ()
@@ -58,7 +55,7 @@ def maintain(
         warnings = (jump,)
         dry_run = True
     if not dry_run:
-        warnings += _look_around(workspace, now, dry_run=dry_run)
+        warnings += _look_around(workspace, now)
     plan = plan_maintenance(workspace.snapshot(), now, rules, _left_by(workspace), restored_in(workspace))
     documents = checked(plan, now)
     change = None
@@ -66,7 +63,7 @@ def maintain(
         if documents:
             plan, change = _write(workspace, plan, documents, now, actor, rules)
         if set(rules) == set(ALL_RULES):
-            with suppress(MemoryError):  # What was moved is moved.
+            with suppress(MemoryError):  # The moves are already made.
                 _remember(workspace, now, actor)
     return Report(
         dry_run=dry_run,
@@ -78,16 +75,14 @@ def maintain(
     )
 
 
-def _look_around(workspace: Workspace, now: datetime, *, dry_run: bool) -> tuple[str, ...]:
-    """Note what other programs did since anybody looked, bring back what they undid where a person chose that, and
-    merge what they wrote late; return what to say of that.
+def _look_around(workspace: Workspace, now: datetime) -> tuple[str, ...]:
+    """Record changes by other programs, redo what they undid where config.md says so, and merge their late bytes;
+    return the warnings about these.
     """
-    from memory.history.late_bytes import merge_late
-
     workspace.notice(now)
     back: tuple[str, ...] = ()
-    if not dry_run and workspace.store.history.taken_back():
-        from memory.history.taken_back import bring_back_chosen
+    if workspace.store.history.taken_back():
+        from memory.history.stale_saves import bring_back_chosen
 
         back = tuple(one.summary for one in bring_back_chosen(workspace, now))
     return back + tuple(
@@ -97,14 +92,34 @@ def _look_around(workspace: Workspace, now: datetime, *, dry_run: bool) -> tuple
     )
 
 
+def merge_late(workspace: Workspace, now: datetime) -> list[Late]:
+    """Merge what other programs wrote to files at the moment in which a change replaced them; return what was found.
+
+    What cannot be merged stays kept, see `memory.history.late_bytes`. A second call has no further effect.
+    """
+    stores = dict.fromkeys((workspace.store, *workspace.stores()))
+    for store in stores:
+        with suppress(MemdeckError):
+            store.look_after(now)
+    if not any(store.kept() for store in stores):
+        return []
+    from memory.history.late_bytes import merge
+
+    return [merge(workspace, store, kept, now) for store in stores for kept in store.kept()]
+
+
 def checked(plan: MaintenancePlan, now: datetime) -> Mapping[str, Document]:
-    """Return the plan's documents with `updated` set, after the second reader agreed with their bytes.
+    """Return the plan's documents with `updated` set, after the independent check passed.
 
     Raises MemdeckError `maintenance.unbalanced`.
     """
+    if not plan.documents and not any(rule.archived or rule.cleared or rule.returned for rule in plan.rules):
+        return {}  # Nothing moves, so there is nothing to check.
+    from . import conservation
+
     documents = {name: stamped(document, now) for name, document in plan.documents.items()}
     before = {name: document for name in documents if (document := plan.before[name]) is not None}
-    conserve.verify(
+    conservation.verify(
         {name: document.dump() for name, document in before.items()},
         {name: document.dump() for name, document in documents.items()},
         plan.rules,
@@ -121,7 +136,7 @@ def _write(
     actor: str,
     rules: Collection[str],
 ) -> tuple[MaintenancePlan, str]:
-    """Write the plan, or under the lock a new one if a file changed since; return the plan that was written."""
+    """Write the plan, or a new one if a file changed since; return the written plan and the change id."""
     from memory.files.edit import Edit
 
     written = plan
@@ -138,13 +153,38 @@ def _write(
 
 
 def _left_by(workspace: Workspace) -> LeftBy:
-    """Return what tells in which bytes the last maintenance left a memory file."""
+    """Return a function that returns the bytes in which the last maintenance left a memory file."""
     shown = workspace.store.shown
     return lambda name: workspace.store.history.left_by(OPERATION, shown(f"memory/{name}"))
 
 
+def restored_in(workspace: Workspace) -> RestoredIn:
+    """Return a function that returns the restored entries of a file from the change log; () where the log fails."""
+
+    def found(name: str) -> Sequence[Restored]:
+        from memory.document.compare import units_of
+        from memory.document.nodes import bare
+        from memory.files.snapshot import ref_of
+
+        path = workspace.store.shown(f"memory/{name}")
+        history = workspace.store.history
+        restored: list[Restored] = []
+        try:
+            for record in history.done_to("restore", path):
+                file = next(one for one in record.files if one.path == path)
+                for unit in units_of(history.regions(record, file)):
+                    if unit.after is not None and unit.before is None:
+                        ref = ref_of(name, unit.new_section, unit.after)
+                        restored.append(Restored(record.time, bare(unit.after), ref))
+        except MemdeckError:
+            return ()  # `doctor` reports what is wrong with the log; without it, entries are judged by their own dates.
+        return restored
+
+    return found
+
+
 def _jump(workspace: Workspace, now: datetime) -> str | None:
-    """Say so if the time lies more than a day before what is recorded."""
+    """Return a warning if `now` is more than a day before the last recorded time, else None."""
     latest = workspace.state.read().latest if workspace.state is not None else None
     if latest is None or latest - now <= JUMP:
         return None
@@ -155,7 +195,7 @@ def _jump(workspace: Workspace, now: datetime) -> str | None:
 
 
 def _remember(workspace: Workspace, now: datetime, actor: str) -> None:
-    """Record when the last whole run was; a workspace that cannot be locked at once is none the worse for it."""
+    """Record the time of this whole run; skipped without harm where the workspace cannot be locked at once."""
     if workspace.state is None:
         return
     with suppress(MemdeckError), workspace.store.at_once().transaction(OPERATION, actor=actor, now=now):

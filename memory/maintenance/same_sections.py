@@ -1,4 +1,4 @@
-"""Sections with the same bytes before and after a run: they are compared whole, without a look at their entries."""
+"""Sections with the same bytes before and after a run: compared as a whole, without reading their entries."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from memory.document.lines_and_headings import Outline, scan
-from memory.named_tuple import NamedTuple
+from memory.document.lines import Outline, scan
+from memory.lazy import NamedTuple
 
 BLANK = b" \t\r\n"
 _LINE_ENDS = re.compile(rb"[\r\n]*")
@@ -17,11 +17,11 @@ _NEXT = re.compile(rb"[\r\n]*(?:#{1,3}[ \t\r\n]|\Z)")
 _HEADING = re.compile(rb"\n##?[ \t][^\r\n]*")
 _SPACES = re.compile(rb"[ \t]*")
 _TOP = re.compile(rb"[\0-\2]")
-_TRIES = 16  # so often known sections are looked for behind others; what is left then is read
+_TRIES = 16  # how often a known section is searched after unknown text; the rest is scanned
 
 
 class Span(NamedTuple):
-    """A section of a file: its heading line, where it begins and ends, and the indexes of its headings."""
+    """A section of a file: its heading line, its start and end offset, and the index range of its headings."""
 
     heading: bytes
     start: int
@@ -31,7 +31,7 @@ class Span(NamedTuple):
 
 
 class TextWithOutline(NamedTuple):
-    """A file's bytes with their headings, and the sections in them that a file had before, by their headings."""
+    """A file's bytes with their headings and sections; `same` are the headings of unchanged known sections."""
 
     data: bytes
     outline: Outline
@@ -40,25 +40,25 @@ class TextWithOutline(NamedTuple):
 
     @classmethod
     def of(cls, data: bytes, outline: Outline, same: tuple[bytes, ...] = ()) -> TextWithOutline:
-        """Return a file of these bytes, cut into its sections."""
+        """Return these bytes with their sections."""
         return cls(data, outline, list(spans(data, outline)), same)
 
 
 class KnownSections:
-    """The sections of some files, by those headings that only one of them has, and has once."""
+    """The sections of some files by heading, for headings that occur only once in all of them."""
 
     def __init__(self, files: Mapping[str, TextWithOutline]) -> None:
-        """Take the files by name."""
+        """Store the files by name and index their sections."""
         self.files = files
         found = [(name, span) for name, file in files.items() for span in file.spans]
         count = Counter(span.heading for _, span in found)
         self.spans = {span.heading: (name, span) for name, span in found if count[span.heading] == 1}
 
     def read(self, data: bytes, front: int) -> TextWithOutline:
-        """Return the headings of other bytes, whose body begins at `front`.
+        """Return other bytes with their headings; their body begins at `front`.
 
-        Those of sections that stand there as they are known are not looked for again: a section behind which there was
-        a heading opens nothing that could hide the next one. Between them the bytes are read.
+        Known sections that occur unchanged are not scanned again: a section that was followed by a heading opens
+        nothing that could hide the next one. The bytes between them are scanned.
         """
         starts: list[int] = []
         levels: list[int] = []
@@ -69,7 +69,7 @@ class KnownSections:
             following = self._next_known(data, begin) if left else None
             between = scan(data, position, following)
             if following is not None and between.open_end:
-                # What is open there hides headings behind it, perhaps.
+                # The open block may hide headings after it.
                 between, following = scan(data, position), None
             starts += between.starts
             levels += between.levels
@@ -81,11 +81,11 @@ class KnownSections:
     def _take_known(
         self, data: bytes, position: int, starts: list[int], levels: list[int], same: list[bytes]
     ) -> tuple[int, int]:
-        """Add the headings of the known sections that stand at a position, one after the other.
+        """Add the headings of consecutive known sections at a position.
 
-        Return where the rest is to be read from, and where the section behind them begins. The last section of a file
-        may be without the blank lines at its end: of that one the last heading is left to be read, for a blank line may
-        be what ends an HTML block.
+        Return the offset from which to scan the rest, and the offset of the section after them. The last section of a
+        file may lack the blank lines at its end: then its last heading is left to be scanned, because a blank line may
+        end an HTML block.
         """
         while True:
             skipped = _LINE_ENDS.match(data, position)
@@ -111,14 +111,14 @@ class KnownSections:
             position = behind
 
     def _next_known(self, data: bytes, begin: int) -> int | None:
-        """Return where the next section begins that may be a known one, behind the one at `begin`; None without one."""
+        """Return the offset of the next section after `begin` whose heading is known; None without one."""
         for found in _HEADING.finditer(data, begin):
             if found[0][1:].rstrip(BLANK) in self.spans:
                 return found.start() + 1
         return None
 
     def has_entries_only(self, heading: bytes) -> bool:
-        """Tell whether a known section has entries, and nothing but blank lines before them."""
+        """Return whether a known section has entries, and only blank lines before them."""
         name, span = self.spans[heading]
         file = self.files[name]
         if span.behind - span.first < 2:
@@ -128,7 +128,7 @@ class KnownSections:
 
 
 def spans(data: bytes, outline: Outline) -> Iterator[Span]:
-    """Yield the sections of a text, the part before the first heading of a section left out."""
+    """Yield the sections of a text, without the part before the first section heading."""
     starts, levels = outline.starts, outline.levels
     tops = [found.start() for found in _TOP.finditer(bytes(levels))]
     for first, behind in pairwise([*tops, len(starts)]):
@@ -137,20 +137,20 @@ def spans(data: bytes, outline: Outline) -> Iterator[Span]:
 
 
 def _line(data: bytes, start: int) -> bytes:
-    """Return the line that begins at `start`, without blanks at its end."""
+    """Return the line at `start`, without blanks at its end."""
     found = _LINE.match(data, start)
     return found[0].rstrip(BLANK) if found else b""
 
 
 def _is_end(data: bytes, begin: int, source: bytes, span: Span) -> bool:
-    """Tell whether the bytes from `begin` to their end are a section but for the blank lines behind it."""
+    """Return whether the bytes from `begin` to the end are a section, except for the blank lines at its end."""
     if not 0 < len(data) - begin <= span.end - span.start:
         return False
     return without_blank_lines(data[begin:]) == without_blank_lines(source[span.start : span.end])
 
 
 def without_blank_lines(text: bytes) -> bytes:
-    """Return a text without the line ends and blank lines at its end; spaces behind its last word are its own."""
+    """Return a text without the line ends and blank lines at its end; spaces after its last word stay."""
     end = len(text.rstrip(BLANK))
     found = _SPACES.match(text, end)
     return text[: found.end()] if found else text

@@ -1,51 +1,33 @@
-"""What a monitor's fields ask for, read once and checked: how to measure, for how long, and when it is bad."""
+"""The settings in a monitor's fields, parsed once and validated: how to measure, for how long, and when it is bad."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memory.base.remarks import is_absent
-from memory.errors import UsageError
-from memory.trust import addresses
+from memory.base.values import is_absent
+from memory.trust.addresses import BadSetting, read_target, unusable_url
 
-from .thresholds.names import JSON, KINDS
+from .thresholds.rules import JSON, KINDS
 from .thresholds.threshold import BadThreshold, Threshold, parse_threshold
 from .thresholds.units import read_duration, read_quantity
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
 
-KEYS: Mapping[str, tuple[str, ...]] = {
-    "http": ("url", "method", "expect", "certificate", "follow", "timeout"),
-    "command": ("command", "unit", "environment", "timeout"),
-    "tcp": ("host", "port", "url", "timeout"),
-    "file": ("path",),
-    "heartbeat": ("entry", "olderThan"),
-}
-"""The keys of each type beside `type`, `interval`, `threshold` and those of alerts."""
 SHORTEST, LONGEST, USUAL = 0.1, 600.0, 10.0
-"""Seconds that a check may take: the least and the most that `timeout` can say, and what counts without it."""
+"""Seconds that a check may take: the minimum and maximum of `timeout`, and the default."""
 _CENTURY = 100 * 365.25 * 86400.0
-"""Seconds that no field may go beyond: a longer time is a slip, and no clock can be set against it."""
+"""Maximum seconds of any field: a longer time is a mistake, and exceeds what clocks can represent."""
 MOST_HOPS = 10
 _METHODS = ("GET", "HEAD")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
-class BadSetting(UsageError, ValueError):
-    """A field of a monitor that cannot be used; code `monitor.setting`, `details["key"]` names it."""
-
-    def __init__(self, key: str, message: str, hint: str = "") -> None:
-        """Say which field is wrong and what to write."""
-        super().__init__("monitor.setting", message, hint, key=key, field=key)
-
-
 @dataclass(frozen=True, slots=True)
 class MonitorSettings:
-    """The fields of one monitor, understood. Times are in seconds; what a type does not use is empty."""
+    """The parsed fields of one monitor. Times are in seconds; fields that the type does not use are empty."""
 
     kind: str
     threshold: Threshold
@@ -61,11 +43,10 @@ class MonitorSettings:
     environment: tuple[str, ...] = ()
     path: str = ""
     entry: str = ""
-    older_than: float = 0.0
 
 
 def read_settings(monitor: Monitor) -> MonitorSettings:
-    """Understand a monitor's fields; raises BadSetting, or BadThreshold for its threshold."""
+    """Parse a monitor's fields; raises BadSetting, or BadThreshold for its threshold."""
     kind = kind_of(monitor)
     if kind not in KINDS:
         said = f"the type {kind[:30]!r} is unknown" if kind else "the type is missing"
@@ -98,7 +79,7 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
                 kind, threshold, timeout, command=command, unit=fields.text("unit"), environment=names
             )
         case "tcp":
-            fields.target()
+            fields.check_target()
             return MonitorSettings(kind, threshold, timeout)
         case "file":
             return MonitorSettings(kind, threshold, timeout, path=fields.needed("path"))
@@ -108,17 +89,11 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
                 threshold = parse_threshold(f"missing or age > {older_than!r}s", kind)
             elif not older_than and "age" not in threshold.names:
                 raise BadSetting("olderThan", "olderThan is missing", "write how old the last sign may be: 2h")
-            return MonitorSettings(
-                kind,
-                threshold,
-                timeout,
-                entry=fields.text("entry") or monitor.name,
-                older_than=older_than,
-            )
+            return MonitorSettings(kind, threshold, timeout, entry=fields.text("entry") or monitor.name)
 
 
 def kind_of(monitor: Monitor) -> str:
-    """Return the type of a monitor, in small letters; without one, what its command or url makes of it."""
+    """Return the type of a monitor, in small letters; without one, it is derived from its command or url."""
     if monitor.type is not None:
         kind = monitor.type.strip().casefold()
         return "http" if kind == "https" else kind
@@ -128,7 +103,7 @@ def kind_of(monitor: Monitor) -> str:
 
 
 def _expected(text: str) -> Threshold | None:
-    """Return the condition that an answer must fulfil; None where `expect` is a plain text."""
+    """Return the condition that an answer must meet; None if `expect` is a plain text."""
     if not text.startswith(JSON):
         return None
     try:
@@ -155,7 +130,7 @@ class _Fields:
 
     def address(self, key: str) -> str:
         value = self.needed(key)
-        if why := addresses.unusable_url(value):
+        if why := unusable_url(value):
             raise BadSetting(key, f"{key}: {why}", "write an address such as https://example.com/health")
         return value
 
@@ -187,18 +162,10 @@ class _Fields:
             raise BadSetting(key, f"{key} is {value[:30]!r}", f"write yes, no or a number up to {MOST_HOPS}")
         return int(found.number)
 
-    def target(self) -> tuple[str, int]:
-        """Read `host` and `port`, a host with its port, or a `url` that holds both."""
-        if self.text("url"):
-            return read_target(self.text("url"))
-        host = self.needed("host")
-        port = self.text("port") if ":" in host else self.needed("port")
-        return read_target(f"{host}:{port}")
-
-
-def read_target(text: str) -> tuple[str, int]:
-    """Read what a tcp monitor connects to, as it was approved; raises BadSetting."""
-    try:
-        return addresses.read_target(text)
-    except addresses.BadTarget as error:
-        raise BadSetting(error.key, str(error), error.hint) from None
+    def check_target(self) -> None:
+        """Check `host` and `port`, a host with its port, or a `url` with both."""
+        target = self.text("url")
+        if not target:
+            host = self.needed("host")
+            target = f"{host}:{self.text('port') if ':' in host else self.needed('port')}"
+        read_target(target)

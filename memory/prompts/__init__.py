@@ -1,10 +1,10 @@
-"""What an agent will see: the contributions of all systems to a prompt, in their order, within a budget."""
+"""The memory in an agent's prompt: the contributions of all systems, in their order, within a budget."""
 
 from __future__ import annotations
 
 from .brief import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message, is_searched
 from .choices import EVERY, PromptChoices, change_choices, choice_of, read_choices
-from .compose import AgentPrompt, PromptBlock, Told, framed, tokens_of
+from .compose import AgentPrompt, PromptBlock, PromptPreview, framed, tokens_of
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -14,7 +14,7 @@ __all__ = [
     "AgentPrompt",
     "PromptBlock",
     "PromptChoices",
-    "Told",
+    "PromptPreview",
     "brief",
     "change_choices",
     "choice_of",

@@ -1,12 +1,13 @@
-"""The brief of a workspace: what is late, what is going on, what fits a message, from all systems."""
+"""The brief of a workspace: what is overdue, what is in progress, what matches a message, from all systems."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
+from memory.lazy import TYPE_CHECKING
+from memory.registry import system_name
 
 from .choices import read_choices
 from .compose import AgentPrompt, PromptBlock, composed
@@ -14,16 +15,16 @@ from .compose import AgentPrompt, PromptBlock, composed
 if TYPE_CHECKING:
     from memory.files.status import Brief
     from memory.files.tasks.model import Task
-    from memory.search import Query
+    from memory.search.query.query import Query
     from memory.search.searcher import Searcher
     from memory.workspace import Workspace
 
     from .choices import Kind
 
 DEFAULT_BUDGET = 1_000
-"""Tokens of a brief where nobody says how many."""
+"""The default budget of a brief, in tokens."""
 START_TOKENS, MESSAGE_TOKENS = 1_500, 500
-"""Tokens that hooks spend on a session's first words, and on those for a message."""
+"""Tokens that hooks spend at the start of a session, and on a message."""
 _FOUND = 6
 
 
@@ -35,12 +36,12 @@ def brief(
     searcher: Searcher | None = None,
     agent: str = "",
 ) -> AgentPrompt:
-    """Return what an agent should know at the aware time `now`; with a message also what fits it.
+    """Return what an agent should know at the aware time `now`; with a message also what matches it.
 
-    The order: what is late and due, what is in progress, alerts, what the systems offer for the message (facts, the
-    focus of the project state), what a search for it finds (where a searcher is given), the newest journal entries,
-    what is due this week. A system that cannot be read is left out. What the person pinned for the agent comes before
-    all else, and what the person muted is not in the text; errors as `read_choices`.
+    The order: what is overdue and due, what is in progress, alerts, what the systems offer for the message (facts, the
+    focus of the project state), what a search for it finds (if a searcher is given), the newest journal entries, what
+    is due this week. A system that cannot be read is left out. Entries that the person pinned for the agent come first,
+    and muted entries are not in the text; errors as `read_choices`.
     """
     choices = read_choices(workspace.state).for_agent(agent)
     blocks: list[PromptBlock] = []
@@ -70,10 +71,9 @@ def for_message(
     without: Collection[str] = (),
     agent: str = "",
 ) -> AgentPrompt:
-    """Return what fits a message at the aware time `now`, and nothing else: what systems offer for its sake, and what
-    a search finds where a searcher is given. The prompt is empty where nothing fits; the systems named in `without`
-    are left out. Of what fits, what the person pinned comes first, and what is muted is not in the text; errors as
-    `read_choices`.
+    """Return only what matches a message at the aware time `now`: what systems offer because of it, and what a search
+    finds if a searcher is given. The prompt is empty if nothing matches; the systems named in `without` are left out.
+    Of the matches, pinned entries come first, and muted ones are not in the text; errors as `read_choices`.
     """
     choices = read_choices(workspace.state).for_agent(agent)
     always = {(one.system, one.ref, one.text, one.score) for one in _offered(workspace, now, "", without)}
@@ -90,22 +90,18 @@ def for_message(
 
 
 def is_searched(workspace: Workspace, without: Collection[str] = ()) -> bool:
-    """Tell whether a search may find what no system offers by itself; `for_message` leaves out all other hits."""
-    from memory.registry import system_name
-
+    """Return whether a search may find what systems do not offer themselves; `for_message` drops all other hits."""
     hidden = _hidden(without)
     return any(not hidden.issuperset(system_name(name).kinds) for name in workspace.system_names())
 
 
 def _hidden(without: Collection[str]) -> set[str]:
-    """Return the kinds of which a search tells nothing: facts offer themselves, and some systems are left out."""
-    from memory.registry import system_name
-
+    """Return the kinds excluded from search hits: facts, which are offered anyway, and those of excluded systems."""
     return {"facts", *(kind for name in without for kind in system_name(name).kinds)}
 
 
 def _chosen(blocks: list[PromptBlock], choices: Mapping[str, Kind]) -> list[PromptBlock]:
-    """Return the blocks, each entry once, with what is pinned on top in the order of the pins, and the muted marked."""
+    """Return the blocks, each entry once, with pinned ones first in the order of the pins, and muted ones marked."""
     seen: set[str] = set()
     top: list[PromptBlock] = []
     rest: list[PromptBlock] = []
@@ -115,7 +111,8 @@ def _chosen(blocks: list[PromptBlock], choices: Mapping[str, Kind]) -> list[Prom
         seen |= {block.ref} if block.ref else set()
         kind = choices.get(block.ref or "")
         if kind == "pin":
-            top.append(block._replace(section="Pinned", reason=_pinned(block.reason), choice=kind))
+            reason = "; ".join(filter(None, ("you pinned it", block.reason)))
+            top.append(block._replace(section="Pinned", reason=reason, choice=kind))
         elif kind == "mute":
             rest.append(block._replace(reason="you muted it", choice=kind))
         else:
@@ -124,12 +121,8 @@ def _chosen(blocks: list[PromptBlock], choices: Mapping[str, Kind]) -> list[Prom
     return sorted(top, key=lambda block: order[block.ref or ""]) + rest
 
 
-def _pinned(reason: str) -> str:
-    return f"you pinned it; {reason}" if reason else "you pinned it"
-
-
 def _entries(workspace: Workspace, refs: set[str]) -> Iterator[PromptBlock]:
-    """Yield entries that nothing else puts into the prompt; none for what is not there any more."""
+    """Yield blocks for entries that are not in the prompt otherwise; none for entries that no longer exist."""
     from memory.systems import systems_of
 
     left = set(refs)
@@ -151,11 +144,11 @@ def _readable(read: Callable[[], list[PromptBlock]]) -> list[PromptBlock]:
 
 
 def _nobody(_: MemdeckError) -> None:
-    """Leave it to `check` to say why config.md cannot be read."""
+    """Ignore an unreadable config.md, which `check` reports."""
 
 
 def _files(workspace: Workspace, now: datetime, later: list[PromptBlock]) -> list[PromptBlock]:
-    """Return what is urgent in the memory files, and put what may wait into `later`."""
+    """Return what is urgent in the memory files, and add the rest to `later`."""
     from memory.files.status import brief as brief_of
 
     found = brief_of(workspace.snapshot().readable(), now)
@@ -195,8 +188,7 @@ def _task(section: str, task: Task, reason: str, score: float = 1.0) -> PromptBl
 
 
 def _offered(workspace: Workspace, now: datetime, message: str, without: Collection[str] = ()) -> Iterator[PromptBlock]:
-    """Yield what the systems offer for the message, below their titles."""
-    from memory.registry import system_name
+    """Yield what the systems offer for the message, under their titles."""
     from memory.systems import contributions_of
 
     for one in contributions_of(workspace, message, now, without):
@@ -206,7 +198,7 @@ def _offered(workspace: Workspace, now: datetime, message: str, without: Collect
 
 
 def _found(searcher: Searcher, message: str, now: datetime, without: Collection[str] = ()) -> Iterator[PromptBlock]:
-    from memory.search import read_day, read_query
+    from memory.search.query.query import read_day, read_query
 
     query: Query = read_query(message[:500], lambda day: read_day(day, now.date()))
     hidden = _hidden(without)

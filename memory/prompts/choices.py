@@ -1,26 +1,28 @@
-"""The person's choices for prompts: entries that are pinned on top, and entries that agents are never told of.
+"""The person's choices for prompts: entries that are pinned, and entries that are hidden from agents.
 
-They are kept in the private state folder of the workspace (`prompts/choices.json`), which no repository brings along.
+They are stored in the private state folder of the workspace (`prompts/choices.json`), which is in no repository.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
 from memory.storage.changes import AGENT, may_need_review
 from memory.storage.private.settings import Settings
 
 if TYPE_CHECKING:
-    from memory.storage.state import PrivateState
+    from typing import Any, Literal
 
-Kind = Literal["pin", "mute"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+    from memory.storage.own_folders import PrivateState
+
+    Kind = Literal["pin", "mute"]
+
+KINDS: tuple[Kind, ...] = ("pin", "mute")
 EVERY = "*"
-"""The agent of a choice that holds for all agents."""
+"""The agent of a choice for all agents."""
 _MOST, _LONGEST = 500, 300
 
 
@@ -37,18 +39,18 @@ class PromptChoice(NamedTuple):
 
 
 class PromptChoices(NamedTuple):
-    """All choices of a workspace, in the order in which they were made; an agent's own count before those for all."""
+    """All choices of a workspace, in the order in which they were made; an agent's own override those for all."""
 
     every: tuple[PromptChoice, ...] = ()
 
     def for_agent(self, agent: str) -> dict[str, Kind]:
-        """Return by ref what holds for an agent, or for all where `agent` is empty, in the order of the choices."""
+        """Return by ref the choices for an agent, or for all if `agent` is empty, in their order."""
         name = agent_name(agent)
         found: dict[str, Kind] = {one.ref: one.kind for one in self.every if one.agent == EVERY}
         return found | {one.ref: one.kind for one in self.every if one.agent == name != EVERY}
 
     def having(self, choice: PromptChoice) -> PromptChoices:
-        """Return the choices with one more, which replaces the one for the same entry and agent."""
+        """Return the choices plus one, which replaces the one for the same entry and agent."""
         others = tuple(one for one in self.every if (one.ref, one.agent) != (choice.ref, choice.agent))
         return PromptChoices((*others, choice))
 
@@ -62,7 +64,7 @@ class PromptChoices(NamedTuple):
 
 
 def agent_name(agent: str) -> str:
-    """Return the name of an agent as choices have it: `*` for none, with `agent:` before any other."""
+    """Return the name of an agent in the form of choices: `*` for none, with `agent:` before any other."""
     agent = agent.strip()
     if agent in ("", EVERY, AGENT):
         return EVERY
@@ -70,7 +72,7 @@ def agent_name(agent: str) -> str:
 
 
 def choice_of(ref: str, kind: str, agent: str = "") -> PromptChoice:
-    """Return a choice that can hold; UsageError `prompt.choice` for one that cannot."""
+    """Return a valid choice; UsageError `prompt.choice` for an invalid one."""
     ref, name = ref.strip(), agent_name(agent)
     place, _, number = ref.partition("#")
     if not place or not number or len(ref) > _LONGEST or not ref.isprintable():
@@ -86,9 +88,9 @@ def choice_of(ref: str, kind: str, agent: str = "") -> PromptChoice:
 
 
 def read_choices(state: PrivateState | None) -> PromptChoices:
-    """Return the choices; ConfigError `prompt.choices` where the file holds anything else, RefusedError `state.*`.
+    """Return the choices; ConfigError `prompt.choices` if the file has any other content, RefusedError `state.*`.
 
-    A damaged file is no reason to tell an agent what the person muted, so nothing counts as usual then.
+    A damaged file must not disclose muted entries to an agent, so it is an error and not treated as empty.
     """
     return _SETTINGS.read(state)
 
@@ -96,9 +98,9 @@ def read_choices(state: PrivateState | None) -> PromptChoices:
 def change_choices(
     state: PrivateState | None, change: Callable[[PromptChoices], PromptChoices], *, actor: str, now: datetime
 ) -> PromptChoices:
-    """Replace the choices by what `change` makes of them, under a lock, and return them; errors as `read_choices`.
+    """Replace the choices by the result of `change`, under a lock, and return them; errors as `read_choices`.
 
-    RefusedError `prompt.person_only` for agents, `prompt.no_room` where nothing is kept outside of the workspace.
+    RefusedError `prompt.person_only` for agents, `prompt.no_room` if there is no storage outside the workspace.
     """
     if may_need_review(actor):
         raise RefusedError("prompt.person_only", f"only a person may pin and mute, not {actor[:80]}", "ask the person")

@@ -1,4 +1,4 @@
-"""Review: what agents want to change and a person decides about, accepts, edits or rejects."""
+"""Review: the changes that agents propose, and that a person accepts, edits or rejects."""
 
 from __future__ import annotations
 

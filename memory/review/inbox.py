@@ -1,51 +1,43 @@
-"""The inbox of a workspace: the proposals of agents, and what a person does with them."""
+"""The inbox of a workspace: the proposals of agents, and a person's decisions about them."""
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.document import Entry
-from memory.document.units import units_of
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage.changes import Change, FileChange, may_need_review
-from memory.storage.review.gate import digest_for, touched_by
-from memory.storage.review.policy import Policy, change_policy, read_policy
 from memory.storage.review.proposals import STATES, Proposal, ambiguous
-from memory.storage.store import Store
-from memory.storage.transaction.transaction import AcceptedProposal
 
-from .model import ProposalStanding
-from .standing import Take, standing_of
-from .taking_back import rooms_of, settle
+from .model import ProposalStanding, Take, standing_of
+from .undo_redo import rooms_of, settle
 
 if TYPE_CHECKING:
+    from memory.document import Entry
     from memory.files.diff import ChangeView
-    from memory.storage.log.records import ChangeRecord
-    from memory.storage.shared_log import SharedLog
+    from memory.storage.changes import ChangeRecord
+    from memory.storage.review.policy import Policy
+    from memory.storage.store import SharedLog, Store
     from memory.workspace import Workspace
 
 
 def refuse_agents(actor: str, what: str) -> None:
-    """Raise RefusedError `review.person_only` for anybody but a person; `what` is what they wanted to do."""
+    """Raise RefusedError `review.person_only` unless the actor is a person; `what` is the attempted action."""
     if may_need_review(actor):
         raise RefusedError("review.person_only", f"only a person may {what}, not {actor[:80]}", "ask the person")
 
 
-_TRIES = 12
-_LONGEST_PAUSE = 0.1
 _LONGEST_NOTE = 500
 
 
 class Inbox:
-    """What waits for a person: in one workspace, and in the stores of its systems that lie outside of it.
+    """The waiting proposals of one workspace, and of the stores of its systems outside it.
 
-    Safe to share between threads. A proposal is found by its id or the beginning of it. All decisions are refused to
-    agents.
+    Safe to share between threads. A proposal is found by its id or the beginning of it. Agents are refused all
+    decisions.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -101,26 +93,26 @@ class Inbox:
             return here.together.proposals.count() + sum(len(room.list(("waiting",))) for room in others if room.used)
 
     def stamp(self) -> Hashable:
-        """Return what is another value once a proposal came or was decided; None where there never was one.
+        """Return a value that changes when a proposal is added or decided; None if there never was one.
 
-        It costs two looks at a folder for each store, so it can be asked often.
+        It costs two `stat` calls for each store, so it can be called often.
         """
         found = tuple(room.together.proposals.stamp() for room in rooms_of(self._workspace))
         return None if all(one is None for one in found) else found
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What went wrong with the record of proposals."""
+        """The errors of the record of proposals."""
         with self._mutex:
             return tuple(words for room in rooms_of(self._workspace) for words in room.together.proposals.warnings)
 
     def files(self, proposal: Proposal) -> tuple[FileChange, ...]:
-        """Return what a proposal that waits would change, as the agent saw the files."""
+        """Return what a waiting proposal would change, based on the files as the agent saw them."""
         with self._mutex:
             return self._together(proposal).proposals.files(proposal)
 
     def views(self, proposal: Proposal, files: Sequence[FileChange] | None = None) -> tuple[ChangeView, ...]:
-        """Return what a proposal that waits would do, entry by entry; with `files` what writing those would do."""
+        """Return what a waiting proposal would do, entry by entry; with `files`, what writing those would do."""
         from memory.files.diff import FileRegions, change_views
 
         history = self._together(proposal).history
@@ -149,7 +141,7 @@ class Inbox:
             return standing_of(together, self.files(proposal), read, now, take)
 
     def change(self, proposal: Proposal) -> ChangeRecord | None:
-        """Return the change that a proposal became, None where it became none, or the log has thinned it out."""
+        """Return the change that a proposal became, None if it became none, or was removed from the log."""
         if proposal.change_id is None:
             return None
         try:
@@ -162,27 +154,24 @@ class Inbox:
     def accept(self, proposal_id: str, *, reviewer: str, now: datetime, take: Take | None = None) -> Change:
         """Make the change that an agent proposed, in one transaction, in the agent's name, with the reviewer noted.
 
-        Where the files moved on it is merged. ConflictError `review.conflict` where the same was changed since, unless
-        `take` settles it; `review.gone` where there is nothing left to do; `review.decided`. RefusedError
+        If the files changed since, it is merged. ConflictError `review.conflict` if the same part was changed since,
+        unless `take` settles it; `review.gone` if there is nothing left to do; `review.decided`. RefusedError
         `review.person_only`; other errors as those of a transaction.
         """
+        from memory.base.retry import retry
+
         refuse_agents(reviewer, "accept a proposal")
         proposal = self._waiting(proposal_id)
         store = self._store(proposal)
-        for tries in range(1, _TRIES + 1):
-            try:
-                change = self._accept(store, proposal, reviewer, now, take)
-                break
-            except ConflictError as error:
-                if tries == _TRIES or not error.details.get("crossed"):
-                    raise
-                time.sleep(min(0.001 * 2**tries, _LONGEST_PAUSE))
-        # What is made is made: where this cannot be noted, the change log tells it to whoever looks next.
+        change = retry(lambda: self._accept(store, proposal, reviewer, now, take))
+        # The change is made: if that cannot be noted here, the next reader finds it in the change log.
         with suppress(MemdeckError), self._mutex:
             self._together(proposal).proposals.decide(proposal, "accepted", by=reviewer, now=now, change_id=change.id)
         return change
 
     def _accept(self, store: Store, proposal: Proposal, reviewer: str, now: datetime, take: Take | None) -> Change:
+        from memory.storage.transaction import AcceptedProposal
+
         with store.transaction(
             proposal.operation,
             actor=proposal.actor,
@@ -192,9 +181,9 @@ class Inbox:
             recorded=True,
             accepted=AcceptedProposal(proposal.id, reviewer),
         ) as transaction:
-            # Looked at once more under the lock: two reviewers may have begun at the same time.
+            # Checked again under the lock: two reviewers may have started at the same time.
             proposal = self._waiting(proposal.id)
-            prefix = store.shown("")
+            prefix = store.prefix
 
             def read(path: str) -> bytes | None:
                 return transaction.read(path.removeprefix(prefix)).base
@@ -220,7 +209,7 @@ class Inbox:
             return transaction.commit(proposal.summary)
 
     def reject(self, proposal_id: str, *, reviewer: str, now: datetime, note: str = "") -> Proposal:
-        """Note that a proposal is not made, and why; nothing else changes. Errors as `accept`."""
+        """Record that a proposal is rejected, and why; nothing else changes. Errors as `accept`."""
         refuse_agents(reviewer, "reject a proposal")
         if len(note) > _LONGEST_NOTE:
             raise UsageError("review.note", f"the note has {len(note)} characters", f"write {_LONGEST_NOTE} at most")
@@ -230,8 +219,8 @@ class Inbox:
                 "review.reject", actor=reviewer, now=now
             )
         except RefusedError:
-            lock = nullcontext()  # Its files are not known any more, so nobody can accept it either.
-        # Under the lock: who accepts it at this moment comes first or finds it rejected.
+            lock = nullcontext()  # Its files are no longer known, so it cannot be accepted either.
+        # Under the lock: a concurrent accept is either first or finds it rejected.
         with lock:
             proposal = self._waiting(proposal.id)
             with self._mutex:
@@ -243,10 +232,11 @@ class Inbox:
         return self._editable(proposal)[2].text
 
     def edit(self, proposal_id: str, text: str, *, reviewer: str, now: datetime) -> Proposal:
-        """Give the entry of a proposal another text; it waits on. UsageError `review.not_editable` where it is not
+        """Replace the text of the entry in a proposal; it stays waiting. UsageError `review.not_editable` if it is not
         about the text of one entry, `document.*` for a text that is not one entry. Errors as `accept`.
         """
         from memory.files.edit import entry_of_text
+        from memory.storage.review.gate import digest_for, touched_by
 
         refuse_agents(reviewer, "edit a proposal")
         proposal = self._waiting(proposal_id)
@@ -276,13 +266,13 @@ class Inbox:
 
     def _editable(self, proposal: Proposal) -> tuple[tuple[FileChange, ...], str, Entry]:
         """Return the files of a proposal, and the file and the entry whose text a person may change."""
+        from memory.document.compare import units_of
+
         files = self.files(proposal)
-        found = []
-        for file in files:
-            for unit in units_of(self._together(proposal).history.touched_by(file)):
-                if unit.after is not None:
-                    found.append((file.path, unit.after))
-        # The line that a change of a task leaves in the journal is not what it is about.
+        history = self._together(proposal).history
+        units = [(file.path, unit.after) for file in files for unit in units_of(history.touched_by(file))]
+        found = [(path, after) for path, after in units if after is not None]
+        # The journal line that a task's change adds is not its subject.
         mine = [one for one in found if not one[0].endswith("/journal.md")] or found
         if len(mine) != 1:
             raise UsageError(
@@ -297,10 +287,14 @@ class Inbox:
 
     def policy(self) -> Policy:
         """Return the person's rules; ConfigError `review.policy`."""
+        from memory.storage.review.policy import read_policy
+
         return read_policy(self._workspace.state)
 
     def change_policy(self, change: Callable[[Policy], Policy], *, reviewer: str, now: datetime) -> Policy:
         """Change the rules and return them; RefusedError `review.person_only`, errors as `policy`."""
+        from memory.storage.review.policy import change_policy
+
         refuse_agents(reviewer, "set the rules for agents")
         return change_policy(self._workspace.state, change, now=now)
 
@@ -319,21 +313,23 @@ class Inbox:
         return proposal
 
     def _store(self, proposal: Proposal) -> Store:
-        """Return the store whose files a proposal is about; RefusedError `review.path` where it has none.
+        """Return the store of a proposal's files; RefusedError `review.path` if there is none.
 
-        The record lies where only its owner writes; still no file is written because a row names it.
+        Only the owner can write the record; still, a path is not written only because a row names it.
         """
+        from memory.storage.store import Store
+
         together = self._together(proposal)
         stores = {together.store_of(path) for path in proposal.paths}
         store = stores.pop() if len(stores) == 1 else None
-        known = isinstance(store, Store) and store.shown("") == proposal.folder
+        known = isinstance(store, Store) and store.prefix == proposal.folder
         if not known or not all(map(together.knows, proposal.paths)):
             raise _unknown(proposal)
         assert isinstance(store, Store)
         return store
 
     def _together(self, proposal: Proposal) -> SharedLog:
-        """Return the stores that a proposal is about; RefusedError `review.path` where they are no more."""
+        """Return the stores of a proposal; RefusedError `review.path` if they no longer exist."""
         for room in rooms_of(self._workspace):
             if room.place == proposal.place:
                 return room.together

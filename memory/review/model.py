@@ -1,21 +1,22 @@
-"""How a proposal stands to the files as they are now, and its form for programs."""
+"""The standing of a proposal (how it relates to the current files), and its form for programs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from memory.document.merge import Conflict
-from memory.named_tuple import NamedTuple
+from memory.lazy import NamedTuple
+from memory.storage.changes import FileChange
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from memory.document.merge import Conflict
     from memory.files.diff import ChangeView
-    from memory.storage.changes import FileChange
     from memory.storage.review.proposals import Proposal
+    from memory.storage.store import SharedLog
 
 _MEMORY = ".aiter/memory/"
 State = Literal["ready", "moved", "conflict", "gone", "decided"]
@@ -26,26 +27,26 @@ WORDS: dict[State, str] = {
     "gone": "what it would change is not there any more, or is so already",
     "decided": "somebody decided already",
 }
-"""How a proposal stands, in words."""
+"""The states of a proposal, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalClash:
-    """One thing that a proposal and somebody else changed; `file` is as seen from the workspace."""
+    """A part that both a proposal and another change modified; `file` is relative to the workspace."""
 
     file: str
     conflict: Conflict
 
     def json(self) -> dict[str, Any]:
-        """Return it for programs: base, `ours` (the proposal) and `theirs` (the file now)."""
+        """Return it for programs: base, `ours` (the proposal) and `theirs` (the current file)."""
         return {"file": self.file.removeprefix(_MEMORY), **self.conflict.json()}
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalStanding:
-    """How a proposal stands: what accepting it would write, and what was changed on both sides.
+    """The standing of a proposal: what accepting it would write, and what was changed on both sides.
 
-    `files` have the bytes of now and those to write, with their paths as seen from the workspace.
+    `files` have the current bytes and those to write, with paths relative to the workspace.
     """
 
     state: State
@@ -63,8 +64,8 @@ class ProposalStanding:
 
 
 class WaitingProposal(NamedTuple):
-    """A proposal that waits, as lists show it; `ref` is its id, `place` the folder that its files lie in where that is
-    outside of the workspace.
+    """A waiting proposal, as lists show it; `ref` is its id, `place` the folder of its files if that is outside the
+    workspace.
     """
 
     ref: str
@@ -80,7 +81,7 @@ class WaitingProposal(NamedTuple):
 
     @classmethod
     def of(cls, proposal: Proposal, home: Path | None = None) -> WaitingProposal:
-        """Return what is listed of a proposal; files outside of the workspace are named from `home` on."""
+        """Return the list form of a proposal; files outside the workspace are shown relative to `home`."""
         place = place_words(proposal.place, home)
         within = f"{place}/" if place else ""
         return cls(
@@ -98,14 +99,14 @@ class WaitingProposal(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What a proposal would do now, entry by entry, and whether it goes together with the files."""
+    """What a proposal would do now, entry by entry, and whether it is compatible with the files."""
 
     views: Sequence[ChangeView]
     standing: ProposalStanding
 
 
 def place_words(place: str, home: Path | None) -> str:
-    """Return a folder outside of the workspace as people write it; empty for the workspace itself."""
+    """Return a folder outside the workspace in display form; empty for the workspace itself."""
     if home is not None and place.startswith(f"{home}/"):
         return f"~{place.removeprefix(str(home))}"
     return place
@@ -138,3 +139,122 @@ def row(proposal: Proposal) -> dict[str, Any]:
         "note": proposal.note or None,
         "change": proposal.change_id,
     }
+
+
+# -- the effect of accepting a proposal ---------------------------------------------------------------------------
+
+Side = Literal["proposal", "file", "before"]
+Key = tuple[str, str, str]
+Take = Callable[[ProposalClash], Side]
+"""Returns which side of a conflict counts: the proposal, the current file, or the version before both."""
+
+
+def standing_of(
+    together: SharedLog,
+    files: Sequence[FileChange],
+    read: Callable[[str], bytes | None],
+    now: datetime,
+    take: Take | None = None,
+) -> ProposalStanding:
+    """Return the standing of a proposal; `read` gets a path relative to the workspace and returns its current bytes.
+
+    `take` settles conflicts if given. Nothing is written.
+    """
+    found: list[FileChange] = []
+    clashes: list[ProposalClash] = []
+    reasons: list[str] = []
+    states: set[str] = set()
+    for file in files:
+        current = read(file.path)
+        if current == file.after:
+            states.add("same")
+        elif current == file.before:
+            states.add("ready")
+            found.append(FileChange(file.path, current, _stamped(together, file.path, file.after, now), file.mode))
+        else:
+            states.add("moved")
+            match _merged(together, file, current, now, take):
+                case str() as why:
+                    reasons.append(f"{file.path}: {why}")
+                case bytes() as data:
+                    found.append(FileChange(file.path, current, data, file.mode))
+                case both:
+                    clashes += both
+    if clashes or reasons:
+        return ProposalStanding("conflict", (), tuple(clashes), tuple(reasons))
+    if not found:
+        return ProposalStanding("gone")
+    if "same" in states:
+        # A part of it was already done in another way: doing the rest would add an entry a second time.
+        done = [file.path for file in files if file.path not in {one.path for one in found}]
+        return ProposalStanding("conflict", (), (), tuple(f"{path}: it says so already" for path in done))
+    return ProposalStanding("moved" if "moved" in states else "ready", tuple(found))
+
+
+def _merged(
+    together: SharedLog, file: FileChange, current: bytes | None, now: datetime, take: Take | None
+) -> bytes | str | list[ProposalClash]:
+    """Return a file that changed since with the proposal merged into it; why that cannot be done; or the parts that
+    both changed, none where there is nothing left to do.
+    """
+    from memory.document.compare import is_lines, take_over
+    from memory.document.merge import apply_mine, kind_of, merge
+
+    path, before, after = file.path, file.before, file.after
+    if before is None:
+        return "there is such a file now"
+    if current is None:
+        return "the file is gone"
+    if after is None:
+        return "the file was changed since"
+    if is_lines(path):
+        data = take_over(before, after, current)
+        if data is None:
+            return "the same lines were changed since"
+        return data if data != current else []
+    base, ours, theirs = (together.document(path, data) for data in (before, after, current))
+    if base is None or ours is None or theirs is None:
+        return "the file was changed since, and it is merged by hand only"
+    # Different times of the change are no conflict.
+    base, ours, theirs = (together.stamp(path, one, now) for one in (base, ours, theirs))
+    result = merge(base, ours, theirs, kind_of(path), strict=True)
+    clashes = [ProposalClash(path, conflict) for conflict in result.conflicts]
+    if take is None and clashes:
+        return clashes
+    document = result.document
+    for clash in clashes:
+        if take is not None and (side := take(clash)) != "file":
+            document = apply_mine(document, clash.conflict if side == "proposal" else _before(clash.conflict))
+    merged = document.dump()
+    return merged if merged not in (current, theirs.dump()) else []
+
+
+def _stamped(together: SharedLog, path: str, data: bytes | None, now: datetime) -> bytes | None:
+    if data is None:
+        return None
+    document = together.document(path, data)
+    return data if document is None else together.stamp(path, document, now).dump()
+
+
+def _before(conflict: Conflict) -> Conflict:
+    """Return a conflict settled with the version before both."""
+    return replace(conflict, clash=replace(conflict.clash, ours=conflict.clash.base))
+
+
+def taking(side: Side | None) -> Take | None:
+    """Return a function that settles all conflicts by one side, None if no side is given."""
+    return None if side is None else lambda _: side
+
+
+def taking_each(chosen: Mapping[Key, Side]) -> Take:
+    """Return a function that settles each conflict by the person's choice for it; others stay as in the file."""
+    return lambda clash: chosen.get(key_of(clash), "file")
+
+
+def key_of(clash: ProposalClash) -> Key:
+    """Return a key that is unique among the conflicts of a proposal."""
+    return (
+        clash.file,
+        f"{clash.conflict.section}/{clash.conflict.entry}/{clash.conflict.spot.nth}",
+        clash.conflict.field,
+    )

@@ -1,4 +1,4 @@
-"""What a search gives: the entry, where it stands, the line that fits with the words marked, and why it was found."""
+"""The results of a search: the entry, its place, the matching line with the words marked, and why it matched."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from .query.query import Query, Term
 
 Span = tuple[int, int]
-"""Where something begins and ends in a text, in characters; the end is exclusive."""
+"""Start and end of a part of a text, in characters; the end is exclusive."""
 
 _BEFORE, _LENGTH = 30, 160
 _LONGEST_LINE = 4000
 
 
 class FoundEntry(NamedTuple):
-    """What search knows of one record; `line` from 0, `date` an ISO date or empty, `ref` None for settings.
+    """The searchable data of a record; `line` from 0, `date` an ISO date or empty, `ref` None for settings.
 
-    `room` is the number of its workspace where one index holds several.
+    `room` is the number of its workspace if one index holds several.
     """
 
     kind: str
@@ -39,10 +39,10 @@ class FoundEntry(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """An entry that fits all words, or without `fits_all` some of them; `score` is over 0 and at most 1.
+    """An entry that matches all words, or without `fits_all` some of them; `score` is over 0 and at most 1.
 
-    `snippet` is one line of its text, or a part of it, with the words that fit at `marks`; `title_marks` are those in
-    the title. `why` says of each term where it was found: `title`, `text` or both.
+    `snippet` is one line of its text, or a part of it, with the matching words at `marks`; `title_marks` are those in
+    the title. `why` has for each term where it was found: `title`, `text` or both.
     """
 
     entry: FoundEntry
@@ -55,13 +55,12 @@ class Hit(NamedTuple):
 
 
 class SearchAnswer(NamedTuple):
-    """The best hits of a query, and what is to be said about them.
+    """The best hits of a query, and notes about them.
 
-    `hits` fit all words; `partial` are the best of what fits some of them, where the limit leaves room. `count` is how
-    many entries fit all, at least that many where `more` says so. `also` are the words that were taken
-    instead of those that stand nowhere, `unknown` what `in:` names and nothing is called. `complete`: nothing is
-    missing that was not searched yet. `source` is `index` or `scan`, `explained` how the answer came about, for those
-    who ask.
+    `hits` match all words; `partial` are the best entries that match some of them, as far as the limit leaves room.
+    `count` is how many entries match all words; with `more` there may be more than that. `also` maps words that occur
+    nowhere to those searched instead. `unknown` are the names in `in:` that match no kind or file. `complete`: nothing
+    is missing because it was not searched yet. `source` is `index` or `scan`, `explained` how the answer was computed.
     """
 
     query: Query
@@ -77,12 +76,12 @@ class SearchAnswer(NamedTuple):
 
     @property
     def every(self) -> tuple[Hit, ...]:
-        """All hits in their order: what fits all words, then what fits some of them."""
+        """All hits in order: those that match all words, then those that match some of them."""
         return self.hits + self.partial
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person should know: what of the query was left out, and what was taken instead."""
+        """Notes for the user: which parts of the query were ignored, and which words were replaced."""
         also = (f"{word!r} stands nowhere; also fits: {', '.join(words)}" for word, words in self.also)
         known = f"write {', '.join(kinds())}, or a part of a file's name"
         places = (f"in: does not know {place[:40]!r}; {known}" for place in self.unknown)
@@ -90,19 +89,19 @@ class SearchAnswer(NamedTuple):
 
 
 def body_of(title: str, text: str) -> str:
-    """Return the text of an entry without its title, which is found by itself."""
+    """Return the text of an entry without its title, which is searched separately."""
     at = text.find(title, 0, len(title) + 80) if title else -1
     return text if at < 0 else f"{text[:at]}\n{text[at + len(title) :]}"
 
 
 def _heading_line(title: str, text: str) -> int:
-    """Return the line of the text that holds the title, -1: none."""
+    """Return the line of the text that contains the title; -1 if there is none."""
     at = text.find(title, 0, len(title) + 80) if title else -1
     return -1 if at < 0 else len(text[:at].splitlines()) - (0 if at and text[at - 1] not in "\r\n" else -1) - 1
 
 
 def hit_of(entry: FoundEntry, query: Query, score: float) -> Hit:
-    """Return the hit of an entry that fits the query."""
+    """Return the hit of an entry that matches the query."""
     body = body_of(entry.title, entry.text)
     folded = (fold(entry.title), fold(body))
     why = tuple((term.text, " and ".join(_places(term, folded)) or "text") for term in query.terms)
@@ -115,7 +114,7 @@ def _places(term: Term, folded: tuple[str, str]) -> list[str]:
 
 
 def _finds(term: Term, folded: str) -> Iterator[re.Match[str]]:
-    """Return where a term stands in folded text."""
+    """Yield the matches of a term in folded text."""
     find, only_spaced = _finder(term)
     return find.finditer(spaced(folded) if only_spaced else folded)
 
@@ -126,7 +125,7 @@ def _finder(term: Term) -> tuple[re.Pattern[str], bool]:
 
 
 def marks_in(text: str, terms: Sequence[Term]) -> tuple[Span, ...]:
-    """Return where terms stand in a line, in order and without overlaps."""
+    """Return the spans of terms in a line, in order and without overlaps."""
     if not terms or not text:
         return ()
     text = text[:_LONGEST_LINE]
@@ -148,7 +147,7 @@ def marks_in(text: str, terms: Sequence[Term]) -> tuple[Span, ...]:
 
 
 def _snippet(entry: FoundEntry, terms: Sequence[Term]) -> tuple[str, tuple[Span, ...]]:
-    """Return the line that holds the most terms, the title's only where no other holds any, and the marks in it."""
+    """Return the line with the most terms and the marks in it; the title's line only if no other has any."""
     heading = _heading_line(entry.title, entry.text)
     lines = [line for number, line in enumerate(entry.text.splitlines()) if number != heading and line.strip(" -\t")]
     best, most = "", 0
@@ -167,7 +166,7 @@ def _snippet(entry: FoundEntry, terms: Sequence[Term]) -> tuple[str, tuple[Span,
 
 
 def cut(line: str, marks: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
-    """Return the part of a line around its first mark, with signs where something is left out, and the marks in it."""
+    """Return the part of a line around its first mark, with signs for omitted text, and the marks in it."""
     first = marks[0][0] if marks else 0
     start = max(0, first - _BEFORE) if first > _BEFORE * 2 else 0
     start += len(line[start:]) - len(line[start:].lstrip())

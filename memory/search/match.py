@@ -1,4 +1,4 @@
-"""Whether an entry fits a query: the definition that the index has to agree with."""
+"""Whether an entry matches a query: the reference definition, with which the index has to agree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _EPOCH = date(1970, 1, 1).toordinal()
 
 
 def day_number(text: str) -> int:
-    """Return the days since 1970 of an ISO date, 1 for earlier ones, 0 where it is no date."""
+    """Return the days since 1970 of an ISO date, 1 for earlier dates, 0 if it is no date."""
     try:
         return max(date.fromisoformat(text[:10]).toordinal() - _EPOCH, 1)
     except ValueError:
@@ -20,31 +20,31 @@ def day_number(text: str) -> int:
 
 
 def spelled(title: str, text: str) -> str:
-    """Return the words of title and text between single spaces; nothing reaches over the line end between them."""
+    """Return the words of title and text between single spaces; the line end between the two keeps phrases apart."""
     return f" {' '.join(tokens(title))} \n {' '.join(tokens(body_of(title, text)))} "
 
 
 def holds(words: str, term: Term) -> bool:
-    """Tell whether a term stands in `spelled` words."""
+    """Return whether a term occurs in `spelled` words."""
     if f" {' '.join(term.words)}{'' if term.open else ' '}" in words:
         return True
     return any(f" {other} " in words for other in term.instead)
 
 
 def tags_of(tags: tuple[str, ...]) -> tuple[str, ...]:
-    """Return tags as they are compared."""
+    """Return tags in the form in which they are compared."""
     return tuple(word for word in ("".join(tokens(tag)) for tag in tags) if word)
 
 
 def has_tag(wanted: str, tags: tuple[str, ...]) -> bool:
-    """Tell whether a tag of a query (`tag_word`) is one of those of `tags_of`."""
+    """Return whether a tag of a query (`tag_word`) is among those of `tags_of`."""
     if wanted.endswith("*"):
         return any(tag.startswith(wanted[:-1]) for tag in tags)
     return wanted in tags
 
 
 class Matcher:
-    """Asks entries one after the other."""
+    """Matches entries against one query."""
 
     def __init__(self, query: Query) -> None:
         """Prepare what is the same for all entries."""
@@ -54,7 +54,7 @@ class Matcher:
         self._after = day_number(query.after)
 
     def filters(self, entry: FoundEntry) -> bool:
-        """Tell whether the entry passes the filters."""
+        """Return whether the entry passes the filters."""
         query = self._query
         for places in query.places:
             if not any(fits_place(place, entry.kind, entry.file) for place in places):
@@ -74,12 +74,12 @@ class Matcher:
         return True
 
     def words(self, entry: FoundEntry) -> str | None:
-        """Return the `spelled` words of an entry that fits; None where it does not."""
+        """Return the `spelled` words of an entry that matches; None if it does not."""
         query = self._query
         if not self.filters(entry):
             return None
         if self._needed:
-            # Most entries lack a word altogether; taking them to words would take longer.
+            # Most entries lack a word altogether; splitting them into words would take longer than this check.
             folded = fold(f"{entry.title}\n{entry.text}")
             if not all(word in folded for word in self._needed):
                 return None

@@ -1,4 +1,4 @@
-"""What can be found: one record for every task, entry, fact, contact, plan, monitor and setting, archives included."""
+"""Search records: one for every task, entry, fact, contact, plan, monitor and setting, archives included."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _DAY = re.compile(r"^- (?:created|started|completed|lastUpdate): (\d{4}-\d\d-\d\
 
 
 class Record(NamedTuple):
-    """One thing that can be found; `text` is its whole source, `item` its typed view.
+    """One searchable thing; `text` is its whole source, `item` its typed view.
 
-    `date` is an ISO date or empty; of equally good finds the later one comes first. `tags` as they are written.
+    `date` is an ISO date or empty; among equally good hits the later date comes first. `tags` as they are written.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Record(NamedTuple):
 
     @property
     def ref(self) -> str | None:
-        """The ref, worked out when asked for; settings have none."""
+        """The ref, computed on access; None for settings."""
         ref: str | None = getattr(self.item, "ref", None)
         return ref
 
@@ -52,7 +52,7 @@ class Record(NamedTuple):
 
 
 def records(snapshot: Snapshot, kinds: Collection[str] = FILE_KINDS) -> Iterator[Record]:
-    """Yield the records of some kinds, those of the archive behind those of the files."""
+    """Yield the records of some kinds, those of the files before those of the archive."""
     for kind in FILE_KINDS:
         if kind in kinds:
             yield from _SOURCES[kind](snapshot)
@@ -64,7 +64,7 @@ def _tasks(snapshot: Snapshot) -> Iterator[Record]:
 
 
 def task_record(task: Task) -> Record:
-    """Return the record of a task; its date is the latest day that its times name."""
+    """Return the record of a task; its date is the latest day among its times."""
     text = task.entry.text
     days = _DAY.findall(text)
     tags = tuple(task.tags) if "tags" in text else ()
@@ -77,7 +77,7 @@ def _journal(snapshot: Snapshot) -> Iterator[Record]:
 
 
 def journal_record(entry: JournalEntry) -> Record:
-    """Return the record of a journal entry; its date is a part of what can be found."""
+    """Return the record of a journal entry; its date is searchable, too."""
     date = entry.date or ""
     return Record("journal", entry.file, entry.title, f"{date} {entry.entry.text}", entry, date)
 
@@ -87,7 +87,7 @@ def _knowledge(snapshot: Snapshot) -> Iterator[Record]:
 
 
 def knowledge_record(item: KnowledgeItem) -> Record:
-    """Return the record of a fact or a decision; where it stands is a part of what can be found."""
+    """Return the record of a fact or a decision; its place in the file is searchable, too."""
     parts = (item.section, item.topic, item.date, item.text, item.reason)
     text = "\n".join(part for part in parts if part)
     return Record("knowledge", item.file, item.text, text, item, (item.date or "")[:10])
@@ -109,7 +109,7 @@ def _plans(snapshot: Snapshot) -> Iterator[Record]:
 
 
 def plan_record(plan: Plan) -> Record:
-    """Return the record of a plan; its date is the latest day that its times name."""
+    """Return the record of a plan; its date is the latest day among its times."""
     text = plan.entry.text
     return Record("plans", plan.file, plan.title, text, plan, max(_DAY.findall(text), default=""))
 

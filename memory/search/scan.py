@@ -1,4 +1,4 @@
-"""Search without an index: one pass over all entries. It is asked where there is no index, or not all of one yet."""
+"""Search without an index: one pass over all entries. Used if there is no index yet, or an incomplete one."""
 
 from __future__ import annotations
 
@@ -12,32 +12,29 @@ from .hits import FoundEntry, Hit, SearchAnswer, hit_of
 from .match import Matcher, day_number
 from .query.needs import needs_of
 from .query.query import Query, Term, unknown_places
-from .query.typos import forgiven
-from .query.vocabulary import HeldVocabulary
+from .query.vocabulary import HeldVocabulary, forgiven
 
 if TYPE_CHECKING:
     from .records import Record
 
-# What a term is worth where it is found, best first; all terms as they were typed in the title add the last.
+# Points of a term by where it is found, best first; the last is added if the title has all terms as they were typed.
 _WHOLE_TITLE, _IN_TITLE, _WHOLE_TEXT, _IN_TEXT, _PHRASE = 6, 4, 2, 1, 3
 
 _WEIGHED = 3000
-"""Entries with some of the words that are weighed; of more those with the most of them, the newest first."""
+"""How many entries with some of the words are weighed; beyond that, those with the most words, the newest first."""
 
 
-def entry_of(record: Record) -> FoundEntry:
-    """Return what search knows of a record, its ref and line worked out."""
-    return FoundEntry(
-        record.kind, record.file, record.title, record.text, record.date, record.ref, record.line, record.tags
-    )
+def entry_of(record: Record, ref: str | None = None) -> FoundEntry:
+    """Return the searchable data of a record, with its line computed, and its ref if it is not given."""
+    return FoundEntry(*record[:4], record.date, ref or record.ref, record.line, record.tags)
 
 
 def scan(records: Iterable[Record], query: Query, limit: int = 0) -> SearchAnswer:
-    """Return the records that fit the query, the best first; `limit` 0 is all, an empty query finds nothing.
+    """Return the records that match the query, the best first; `limit` 0 is all, an empty query matches nothing.
 
-    A term counts most as a whole word of the title, then inside the title, then in the text. Equal finds: the later
-    date, then the order of the kinds, then the order of the records. Where a word stands nowhere, words that were
-    probably meant are taken instead. Where the limit leaves room, what fits some of the words comes as `partial`.
+    A term counts most as a whole word of the title, then as a part of the title, then in the text. Ties are ordered by
+    the later date, then the kind, then the order of the records. A word that occurs nowhere is replaced by words that
+    were probably meant. If the limit leaves room, entries that match some of the words are returned as `partial`.
     """
     if query.empty:
         return SearchAnswer(query, source="scan")
@@ -60,7 +57,7 @@ def scan(records: Iterable[Record], query: Query, limit: int = 0) -> SearchAnswe
 def _partial(
     records: list[Record], held: HeldVocabulary, asked: Query, answer: SearchAnswer, room: int
 ) -> tuple[Hit, ...]:
-    """Return the best of what fits some of the words and not all; `asked` is what gave those that fit all."""
+    """Return the best entries that match some of the words but not all; `asked` is the query for all words."""
     query = answer.query
     weigher = Weigher(needs_of(query, held), max((day_number(record.date) for record in records), default=0))
     strict = query._replace(terms=tuple(term for term in query.terms if term.strict))
@@ -68,7 +65,7 @@ def _partial(
     passes = matcher.words if strict.terms or strict.without else matcher.filters
     found = []
     for number, record in enumerate(records):
-        # The number in the place of the line: the ref and the line cost more than the look, and are needed for few.
+        # `line` holds the record's number: computing ref and line costs more than the match, and few entries need them.
         entry = FoundEntry(*record[:4], record.date, None, number, record.tags)
         served = weigher.glance(entry)
         if served and passes(entry) not in (None, False) and (not answer.count or fits_all.words(entry) is None):
@@ -84,7 +81,7 @@ def _scan(records: Iterable[Record], query: Query, limit: int) -> SearchAnswer:
     best = _WHOLE_TITLE * len(query.terms) + _PHRASE
     found: list[tuple[int, int, int, int, Record]] = []
     for number, record in enumerate(records):
-        # The ref and the line cost more than the look, and are needed for few.
+        # Computing ref and line costs more than the match, and few entries need them.
         words = matcher.words(FoundEntry(*record[:4], record.date, None, 0, record.tags))
         if words is not None:
             title = words[: words.index("\n")]

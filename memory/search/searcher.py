@@ -1,4 +1,4 @@
-"""Search over everything: from the index where it is up to date, else by reading, and the index made meanwhile."""
+"""Search over everything: from the index if it can be brought up to date, else by reading the files."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .scan import scan
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
-    from memory.storage.places import StateFolder
+    from memory.storage.own_folders import StateFolder
 
     from .hits import SearchAnswer
-    from .index.inventory import Shelf
+    from .index.inventory import FileRecords
     from .index.ranked_lookup import Lookup
     from .index.writer import IndexWriter
     from .query.query import Query
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _TRIES = 3
-"""How often the index is brought up to date until nobody wrote meanwhile: what is moved is in two files, or in none."""
-_MANY = 500  # Entries after which the room that indexing took is given back.
+"""How often the index is updated until no one wrote meanwhile: an entry moved during it is in two files, or in none."""
+_MANY = 500  # Entries after which the space that indexing used is released.
 
 
 class Searched(Protocol):
     """What search needs of a memory system; see `memory.systems.System`."""
 
     def records(self, kinds: None = None, refused: dict[str, MemdeckError] | None = None) -> Iterator[Record]:
-        """Yield what can be found in it."""
+        """Yield its search records."""
 
-    def shelves(self, refused: dict[str, MemdeckError]) -> Iterator[Shelf]:
-        """Yield what can be found in it, file by file."""
+    def records_by_file(self, refused: dict[str, MemdeckError]) -> Iterator[FileRecords]:
+        """Yield its search records, file by file."""
 
 
 class Searcher:
-    """Searches some memory systems, with an index in the private state folder where there is one.
+    """Searches memory systems, with an index in the private state folder if there is one.
 
-    Safe to share between threads: one may update while others ask. Nothing that goes wrong with the index is an
-    error: what is damaged is thrown away, and the files are read instead.
+    Safe to share between threads: one may update while others search. Problems with the index are never errors: a
+    damaged index is discarded, and the files are read instead.
     """
 
     def __init__(
@@ -48,10 +48,10 @@ class Searcher:
         systems: Callable[[], Iterable[Searched]],
         at_rest: Callable[[], object] = lambda: (),
     ) -> None:
-        """`systems` gives the systems as they are now. Without a folder everything is read each time.
+        """`systems` returns the current systems. Without a folder everything is read each time.
 
-        `at_rest` says how the files stand, None while a change is half made: where that is the same before and after a
-        reading, nothing was moved meanwhile.
+        `at_rest` returns the state of the files, None while a change is incomplete. If it is the same before and after
+        a reading, nothing was moved meanwhile.
         """
         self._systems = systems
         self._at_rest = at_rest
@@ -62,37 +62,37 @@ class Searcher:
     # Asking
 
     def ask(self, query: Query, limit: int) -> SearchAnswer | None:
-        """Return the answer of the index as it is, None where there is none; see `fresh` for whether it is true."""
+        """Return the answer of the index as it is, None if there is none; `fresh` returns whether it is up to date."""
         return self._read(lambda lookup: lookup.ask(query, limit))
 
     def scan(self, query: Query, limit: int) -> SearchAnswer:
-        """Return the answer of the files, read now; slow where there is much."""
+        """Return the answer by reading the files now; slow for large memories."""
         refused: dict[str, MemdeckError] = {}
         records = [record for system in self._systems() for record in system.records(None, refused)]
         self.refused = refused
         return scan(records, query, limit)
 
     def fresh(self) -> bool:
-        """Tell whether the index holds everything as the files are now; a few looks at the file system."""
+        """Return whether the index matches the files as they are now; takes only a few `stat` calls."""
         return self.coverage() == 1.0
 
     def coverage(self) -> float:
-        """Return which share of the files the index holds as they are now, from 0 to 1."""
+        """Return the share of the files that the index holds in their current state, from 0 to 1."""
         stamps = self._read(lambda lookup: lookup.stamps())
         if stamps is None:
             return 0.0
         total = good = 0
         names = set()
-        for shelf in self._shelves({}):
+        for source in self._by_file({}):
             total += 1
-            names.add(shelf.file)
-            good += bool(shelf.stamp) and stamps.get(shelf.file) == shelf.stamp
+            names.add(source.file)
+            good += bool(source.stamp) and stamps.get(source.file) == source.stamp
         extra = len(set(stamps) - names)
         return good / (total + extra) if total + extra else 1.0
 
     def search(self, query: Query, limit: int, *, patience: Callable[[], bool] = lambda: True) -> SearchAnswer:
-        """Return an answer that is true now: from the index, brought up to date first where `patience` lasts, else
-        by reading everything.
+        """Return an up-to-date answer: from the index, updated first as long as `patience` allows, else by reading
+        everything.
         """
         if self.fresh() or (patience() and self.update(patience)):
             answer = self.ask(query, limit)
@@ -103,9 +103,9 @@ class Searcher:
     # Keeping up
 
     def update(self, go_on: Callable[[], bool] = lambda: True, *, learn: bool = False) -> bool:
-        """Bring the index up to date; False where `go_on` ended it before, or there can be no index.
+        """Update the index; False if `go_on` stopped it early, or there can be no index.
 
-        `learn` is for programs that stay: the next edit of each file is indexed quicker.
+        `learn` is for long-running programs: the next edit of each file is indexed faster.
         """
         index = self._index
         if index is None:
@@ -115,7 +115,7 @@ class Searcher:
 
         def work(writer: IndexWriter) -> bool:
             before = writer.indexed
-            done = writer.update(self._shelves(refused), refused, go_on, learn=learn)
+            done = writer.update(self._by_file(refused), refused, go_on, learn=learn)
             if writer.indexed - before > _MANY:
                 index.tidy(writer)
             return done
@@ -136,15 +136,15 @@ class Searcher:
         return 0 if self._index is None else self._index.base.size()
 
     def close(self) -> None:
-        """Close what is open; the next question opens it again."""
+        """Close what is open; the next call opens it again."""
         if self._index is not None:
             self._index.close()
 
     # The database
 
-    def _shelves(self, refused: dict[str, MemdeckError]) -> Iterator[Shelf]:
+    def _by_file(self, refused: dict[str, MemdeckError]) -> Iterator[FileRecords]:
         for system in self._systems():
-            yield from system.shelves(refused)
+            yield from system.records_by_file(refused)
 
     def _read(self, work: Callable[[Lookup], T]) -> T | None:
         return None if self._index is None else self._index.read(work)

@@ -1,9 +1,9 @@
-"""One cycle of the automation: sync, recall and prune by the settings, with every step in the report."""
+"""One cycle of the automation: sync, recall and prune according to the settings, with every step in the report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,9 +24,9 @@ _TYPES = {"codex": ("codex-local",), "claude": ("claude-local",), "auto": ("code
 
 @dataclass(frozen=True, slots=True)
 class CycleStep:
-    """What a step of a cycle did: `name` is sync, recall or prune; `state` done, nothing, off or failed.
+    """The result of one step of a cycle: `name` is sync, recall or prune; `state` done, nothing, off or failed.
 
-    `planned` says of a step of a dry run that the run would do something.
+    `planned` is true for a step of a dry run that would do something in a real run.
     """
 
     name: str
@@ -41,22 +41,19 @@ class CycleStep:
 
     def text(self) -> str:
         """Return it as one line for people."""
-        return (
-            f"{self.name}: {self.words}"
-            if self.state in ("done", "nothing")
-            else f"{self.name} {self.state}: {self.words}"
-        )
+        name = self.name if self.state in ("done", "nothing") else f"{self.name} {self.state}"
+        return f"{name}: {self.words}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Cycle:
-    """One cycle: its steps in order, and what each step did in full (None where it did not run)."""
+    """One cycle: its steps in order, and the full result of each step (None where it did not run)."""
 
-    steps: tuple[CycleStep, ...]
+    steps: list[CycleStep] = field(default_factory=list)
     synced: Synced | None = None
     recalled: Recalled | None = None
     pruned: Pruned | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def failed(self) -> bool:
@@ -74,7 +71,7 @@ class Cycle:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The changes that it made."""
+        """The changes that the cycle made."""
         made = [one.change for one in (self.synced, self.recalled) if one is not None and one.change is not None]
         return (*made, *(self.pruned.changes if self.pruned else ()))
 
@@ -99,7 +96,7 @@ class Cycle:
                 "engine": recalled.preview.engine if recalled else None,
             },
             "prune": self.pruned.json() if self.pruned else {"attempted": False},
-            "warnings": list(self.warnings),
+            "warnings": self.warnings,
             "changes": [change.id for change in self.changes],
         }
 
@@ -114,28 +111,30 @@ def run_once(
     may_read: Callable[[Json], str] | None = None,
     engine: Engine | None = None,
 ) -> Cycle:
-    """Do one cycle by `automation.*` and `retention.*`; what is off is said to be off, and a step that fails stops no
-    other.
+    """Run one cycle by `automation.*` and `retention.*`.
 
-    `may_read` returns why a source is not to be read unattended, "" where it is. A dry run syncs nothing and writes
-    nothing. Errors of the settings and of the state are raised: without them there is nothing to go by.
+    A step that is off is reported as off, and a step that fails does not stop the others. `may_read` returns why a
+    source must not be read unattended, "" where it may be. A dry run syncs nothing and writes nothing. Errors of the
+    settings and of the state are raised, because no step can run without them.
     """
     memory = store.memory()
     settings = memory.config["automation"]
     _ = memory.state
-    steps: list[CycleStep] = []
-    warnings: list[str] = []
-    synced = _sync(store, settings, home, actor, now, dry_run, may_read, steps, warnings)
-    recalled = _recall(store, settings, actor, now, dry_run, engine, steps, warnings)
-    pruned = _prune(store, actor, now, dry_run, steps, warnings)
-    return Cycle(tuple(steps), synced, recalled, pruned, tuple(warnings))
-
-
-def _failure(name: str, error: MemdeckError) -> CycleStep:
-    return CycleStep(name, "failed", error.message, error.code)
+    cycle = Cycle()
+    for name, steps in (
+        ("sync", _sync(cycle, store, settings, home, actor, now, dry_run, may_read)),
+        ("recall", _recall(cycle, store, settings, actor, now, dry_run, engine)),
+        ("prune", _prune(cycle, store, actor, now, dry_run)),
+    ):
+        try:
+            cycle.steps.extend(steps)
+        except MemdeckError as error:
+            cycle.steps.append(CycleStep(name, "failed", error.message, error.code))
+    return cycle
 
 
 def _sync(
+    cycle: Cycle,
     store: StateStore,
     settings: Json,
     home: Path | None,
@@ -143,91 +142,61 @@ def _sync(
     now: datetime,
     dry_run: bool,
     may_read: Callable[[Json], str] | None,
-    steps: list[CycleStep],
-    warnings: list[str],
-) -> Synced | None:
+) -> Iterator[CycleStep]:
     if not settings["importSyncBeforeRecall"]:
-        steps.append(CycleStep("sync", "off", "automation.importSyncBeforeRecall is false"))
-        return None
-    types = _TYPES[settings["provider"]]
-    try:
-        sources = [source for source in store.memory().sources if source["type"] in types]
-    except MemdeckError as error:
-        steps.append(_failure("sync", error))
-        return None
+        yield CycleStep("sync", "off", "automation.importSyncBeforeRecall is false")
+        return
     wanted = []
-    for source in sources:
+    for source in store.memory().sources:
+        if source["type"] not in _TYPES[settings["provider"]]:
+            continue
         why = may_read(source) if may_read is not None else ""
         if why:
-            warnings.append(f"{source['id']}: {why}")
+            cycle.warnings.append(f"{source['id']}: {why}")
         else:
             wanted.append(source["id"])
     if not wanted:
-        steps.append(CycleStep("sync", "nothing", f"no source of {settings['provider']} to read"))
-        return None
+        yield CycleStep("sync", "nothing", f"no source of {settings['provider']} to read")
+        return
     if dry_run:
-        steps.append(CycleStep("sync", "nothing", f"would read {plural(len(wanted), 'source')}", planned=True))
-        return None
-    try:
-        synced = sync(store, wanted, home=home, actor=actor, now=now, quiet=True)
-    except MemdeckError as error:
-        steps.append(_failure("sync", error))
-        return None
-    for result in synced.results:
-        warnings += [f"{result.source}: {words}" for words in (*result.failed, *result.warnings)]
+        yield CycleStep("sync", "nothing", f"would read {plural(len(wanted), 'source')}", planned=True)
+        return
+    cycle.synced = sync(store, wanted, home=home, actor=actor, now=now, quiet=True)
+    for result in cycle.synced.results:
+        cycle.warnings += [f"{result.source}: {words}" for words in (*result.failed, *result.warnings)]
         failed = len(result.failed)
         words = result.text() + (f" ({result.failed[0]})" if failed else "")
         state = "failed" if failed else "done" if result.imported else "nothing"
-        steps.append(CycleStep("sync", state, words, "state.sync.failed" if failed else ""))
-    return synced
+        yield CycleStep("sync", state, words, "state.sync.failed" if failed else "")
 
 
 def _recall(
-    store: StateStore,
-    settings: Json,
-    actor: str,
-    now: datetime,
-    dry_run: bool,
-    engine: Engine | None,
-    steps: list[CycleStep],
-    warnings: list[str],
-) -> Recalled | None:
+    cycle: Cycle, store: StateStore, settings: Json, actor: str, now: datetime, dry_run: bool, engine: Engine | None
+) -> Iterator[CycleStep]:
     if not settings["autoRecall"]:
-        steps.append(CycleStep("recall", "off", "automation.autoRecall is false"))
-        return None
-    try:
-        memory = store.memory()
-        shown = preview(memory, scope_of_recall(memory.config), None if dry_run else engine)
-        if shown.note:
-            warnings.append(shown.note)
-        if not shown.events:
-            steps.append(CycleStep("recall", "nothing", "no event waits"))
-            return None
-        words = f"{plural(len(shown.events), 'event')}: {shown.digest.text()}"
-        if dry_run:
-            steps.append(CycleStep("recall", "nothing", f"would recall {words}", planned=True))
-            return None
-        done = apply(store, shown, actor=actor, now=now)
-    except MemdeckError as error:
-        steps.append(_failure("recall", error))
-        return None
-    steps.append(CycleStep("recall", "done", words))
-    return done
+        yield CycleStep("recall", "off", "automation.autoRecall is false")
+        return
+    memory = store.memory()
+    shown = preview(memory, scope_of_recall(memory.config), None if dry_run else engine)
+    if shown.note:
+        cycle.warnings.append(shown.note)
+    words = f"{plural(len(shown.events), 'event')}: {shown.digest.text()}"
+    if not shown.events:
+        yield CycleStep("recall", "nothing", "no event waits")
+    elif dry_run:
+        yield CycleStep("recall", "nothing", f"would recall {words}", planned=True)
+    else:
+        cycle.recalled = apply(store, shown, actor=actor, now=now)
+        yield CycleStep("recall", "done", words)
 
 
-def _prune(
-    store: StateStore, actor: str, now: datetime, dry_run: bool, steps: list[CycleStep], warnings: list[str]
-) -> Pruned | None:
-    try:
-        pruned = prune(store, actor=actor, now=now, dry_run=dry_run)
-    except MemdeckError as error:
-        steps.append(_failure("prune", error))
-        return None
-    warnings += pruned.taken.warnings
-    if pruned.taken.skipped is not None:
-        steps.append(CycleStep("prune", "off", pruned.taken.skipped))
-        return pruned
-    words = ("would take " if dry_run and pruned.taken.any else "") + pruned.taken.text()
-    state = "done" if pruned.taken.any and not dry_run else "nothing"
-    steps.append(CycleStep("prune", state, words, planned=dry_run and pruned.taken.any))
-    return pruned
+def _prune(cycle: Cycle, store: StateStore, actor: str, now: datetime, dry_run: bool) -> Iterator[CycleStep]:
+    cycle.pruned = prune(store, actor=actor, now=now, dry_run=dry_run)
+    taken = cycle.pruned.taken
+    cycle.warnings += taken.warnings
+    if taken.skipped is not None:
+        yield CycleStep("prune", "off", taken.skipped)
+    elif dry_run and taken.any:
+        yield CycleStep("prune", "nothing", f"would take {taken.text()}", planned=True)
+    else:
+        yield CycleStep("prune", "done" if taken.any else "nothing", taken.text())

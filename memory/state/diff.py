@@ -1,35 +1,30 @@
-"""What two bundles have apart, section by section, and a recall's summary of it."""
+"""Differences of two bundles, section by section, and a recall's summary of them."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from .files.canonical import canonical
-from .files.model import KEYS, SECTIONS, Json
+from .files.json_text import canonical
+from .files.model import KEYS, SECTIONS, Json, plural
 
 _NAMES = ("title", "path", "label")
 
 
-@dataclass(frozen=True, slots=True)
-class EditedField:
-    """A field of a section that has another value; `entry` is the title or path of the entry it belongs to."""
+class EditedField(NamedTuple):
+    """A field of a section whose value differs; `entry` is the title or path of the entry it belongs to."""
 
     entry: str
     field: str
     before: Any
     after: Any
 
-    def json(self) -> Json:
-        """Return it for programs."""
-        return {"entry": self.entry, "field": self.field, "before": self.before, "after": self.after}
-
 
 @dataclass(frozen=True, slots=True)
 class SectionDiff:
-    """What is apart in one section: entries by title or path, lines by their text, each with the list it is in."""
+    """The differences in one section: entries by title or path, lines by their text, each with the list it is in."""
 
     section: str
     added: tuple[tuple[str, str], ...] = ()
@@ -39,7 +34,7 @@ class SectionDiff:
 
     @property
     def changed(self) -> bool:
-        """Whether anything is apart."""
+        """Whether anything differs."""
         return bool(self.lines)
 
     def json(self) -> Json:
@@ -49,18 +44,18 @@ class SectionDiff:
             "changed": self.changed,
             "added": [{"list": name, "entry": entry} for name, entry in self.added],
             "removed": [{"list": name, "entry": entry} for name, entry in self.removed],
-            "edited": [one.json() for one in self.edited],
+            "edited": [one._asdict() for one in self.edited],
             "diff": list(self.lines),
         }
 
 
 def diff_bundles(before: Json, after: Json) -> tuple[SectionDiff, ...]:
-    """Return a diff of every section, in the order of the bundle; `changed` is False where nothing is apart."""
+    """Return a diff of every section, in the order of the bundle; `changed` is False where nothing differs."""
     return tuple(_section(name, before[KEYS[name]], after[KEYS[name]]) for name in SECTIONS)
 
 
 def changed_sections(before: Json, after: Json) -> tuple[str, ...]:
-    """Return the names of the sections that differ in anything."""
+    """Return the names of the sections that differ."""
     return tuple(name for name in SECTIONS if before[KEYS[name]] != after[KEYS[name]])
 
 
@@ -110,7 +105,7 @@ def _fields(name: str, old: Any, new: Any) -> Iterator[EditedField]:
 
 
 def _by_name(items: Sequence[Any]) -> dict[str, Any]:
-    """Return the entries of a list by what names them; one that is there twice gets a number behind it."""
+    """Return the entries of a list by their names; a name that occurs again gets a number appended."""
     found: dict[str, Any] = {}
     for item in items:
         name = name_of(item)
@@ -122,7 +117,7 @@ def _by_name(items: Sequence[Any]) -> dict[str, Any]:
 
 
 def name_of(item: Any) -> str:
-    """Return the title, path or label of an entry, a line itself."""
+    """Return the title, path or label of an entry; a line is its own name."""
     if isinstance(item, dict):
         key = next((key for key in _NAMES if key in item), None)
         return canonical(item) if key is None else str(item[key])
@@ -131,7 +126,7 @@ def name_of(item: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a recall changes: the sections, and titles of gotchas and next steps that come, go, change and merge."""
+    """The effect of a recall: the sections, and titles of gotchas and next steps added, removed, changed and merged."""
 
     sections: tuple[str, ...]
     selected: str = "all"
@@ -140,7 +135,7 @@ class Digest:
     steps: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), (), ())
 
     def json(self) -> Json:
-        """Return it for programs, and for the hash of a recall's event."""
+        """Return it for programs and for the hash of a recall's event."""
         names = ("added", "removed", "edited", "merged")
         return {
             "changedSections": list(self.sections),
@@ -153,14 +148,14 @@ class Digest:
         }
 
     def text(self) -> str:
-        """Return it in one line: `changed gotchas and next-steps: 2 gotchas added, 1 next step removed`."""
+        """Return it on one line: `changed gotchas and next-steps: 2 gotchas added, 1 next step removed`."""
         if not self.sections:
             return "changed nothing"
         said = []
         for noun, kinds in (("gotcha", self.gotchas), ("next step", self.steps)):
             for verb, titles in zip(("added", "removed", "edited", "merged"), kinds, strict=True):
                 if titles:
-                    said.append(f"{len(titles):,} {noun if len(titles) == 1 else noun + 's'} {verb}")
+                    said.append(f"{plural(len(titles), noun)} {verb}")
         return f"changed {', '.join(self.sections)}" + (f": {', '.join(said)}" if said else "")
 
 
@@ -172,7 +167,7 @@ def digest_of(
     protected: Sequence[str],
     merged: tuple[Sequence[str], Sequence[str]],
 ) -> Digest:
-    """Return what a recall changes; `merged` are the titles of gotchas and of next steps that went into others."""
+    """Return what a recall changes; `merged` are the titles of gotchas and next steps that were merged into others."""
     return Digest(
         changed_sections(before, after),
         selected,

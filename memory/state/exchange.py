@@ -1,4 +1,4 @@
-"""The project state on its way from and to other memories: gotchas, next steps, what the project is, events."""
+"""Conversion of the project state from and to other memories: gotchas, next steps, the project, events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _List(NamedTuple):
-    """A list of the bundle: the kind of its items, its section, its key, and what each part says beside its title."""
+    """A list of the bundle: the kind of its items, its section, its key, and the fields of an item except its title."""
 
     kind: str
     section: str
@@ -29,7 +29,7 @@ class _List(NamedTuple):
 _GOTCHAS = _List("gotcha", "gotchas", "gotchas", ("symptom", "cause", "correctPath"))
 _STEPS = _List("next-step", "next-steps", "nextSteps", ("why", "start", "done"))
 _UNKNOWN = "-"
-"""What a part says of which nothing is known; the schema wants a text."""
+"""The value of an unknown field; the schema requires a text."""
 
 
 def parts_of(memory: StateFiles) -> Iterator[Item]:
@@ -53,9 +53,9 @@ def parts_of(memory: StateFiles) -> Iterator[Item]:
 
 
 def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime) -> Taken:
-    """Return what becomes of items: open tasks become next steps, gotchas gotchas; nothing else has a place there.
+    """Convert items to the project state: open tasks become next steps, gotchas become gotchas; other items do not fit.
 
-    Each of the two lists is a change of its own.
+    The commit makes one change for each of the two lists.
     """
     bundle = store.memory().bundle
     new: dict[_List, list[Json]] = {_GOTCHAS: [], _STEPS: []}
@@ -95,7 +95,7 @@ def _place(item: Item) -> _List | None:
 
 
 def _value(place: _List, item: Item) -> tuple[Json, list[Loss]]:
-    """Return an item as a value of a list, and what it loses; the first field takes notes and text."""
+    """Return an item as a value of a list, and what it loses; notes and text go into the first field."""
     said = dict(item.fields)
     own = ("notes", "section") if item.kind == "task" else ()
     texts = [one for one in (said.get("notes", "") if own else "", item.text) if one]

@@ -1,8 +1,9 @@
-"""One look at the project state, for panes: what is there, what is wrong, and what a recall would do."""
+"""A snapshot of the project state for panes: its content, its problems, and the events that a recall would take."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -13,13 +14,12 @@ from .diff import SectionDiff, diff_bundles
 from .files.model import Json
 from .files.reading import StateFiles
 from .recall.grouping import EventGroup, group_events
-from .recall.recall import RecallPreview, preview, scope_of_recall
 from .status import Status, status_of
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointLine:
-    """A checkpoint of a list: without its bundle; `why` where it cannot be read."""
+    """A checkpoint in a list, without its bundle; `why` says why it cannot be read."""
 
     id: str
     created: str
@@ -29,10 +29,10 @@ class CheckpointLine:
 
 
 class StateLook:
-    """One look; it reads a file when something of it is asked for first. What cannot be read is in `problem`."""
+    """A snapshot; it reads a file when first needed. The error of what cannot be read is in `problem`."""
 
     def __init__(self, memory: StateFiles, key: object) -> None:
-        """`key` tells this look from one at other files."""
+        """`key` distinguishes snapshots of different file versions."""
         self.memory = memory
         self.key = key
 
@@ -53,26 +53,23 @@ class StateLook:
     @cached_property
     def state(self) -> Json | None:
         """The state, None where it cannot be read."""
-        try:
+        with suppress(MemdeckError):
             return self.memory.state
-        except MemdeckError:
-            return None
+        return None
 
     @property
     def events(self) -> tuple[Json, ...]:
         """The events that can be read, the oldest first."""
-        try:
+        with suppress(MemdeckError):
             return self.memory.found_events.items
-        except MemdeckError:
-            return ()
+        return ()
 
     @property
     def sources(self) -> list[Json]:
         """The sources, none where they cannot be read."""
-        try:
+        with suppress(MemdeckError):
             return self.memory.sources
-        except MemdeckError:
-            return []
+        return []
 
     @cached_property
     def checkpoints(self) -> tuple[CheckpointLine, ...]:
@@ -81,32 +78,25 @@ class StateLook:
 
     @cached_property
     def backlog(self) -> tuple[Json, ...]:
-        """The events that no recall has looked at."""
+        """The events that were not recalled yet."""
         return () if self.problem is not None else tuple(self.memory.unrecalled())
 
     @cached_property
     def groups(self) -> tuple[EventGroup, ...]:
-        """The same in groups, the newest first."""
+        """The backlog in groups, the newest first."""
         return tuple(group_events(self.backlog))
 
-    def preview(
-        self, source: str | None = None, section: str | None = None, policy: str | None = None
-    ) -> RecallPreview:
-        """Return what a recall would do; errors as `scope_of_recall` and `StateFiles`."""
-        scope = scope_of_recall(self.memory.config, source=source, section=section, policy=policy)
-        return preview(self.memory, scope)
-
     def diff(self, before: str, after: str) -> tuple[SectionDiff, ...]:
-        """Return the diff of two checkpoints by their ids, section by section; `state` names the bundle as it is."""
+        """Return the diff of two checkpoints by their ids, section by section; `state` names the present bundle."""
         return diff_of(self.memory, before, after)
 
     def status(self, now: datetime) -> Status:
-        """Return how things stand at an aware time; errors as `status_of`."""
+        """Return the status at an aware time; errors as `status_of`."""
         return status_of(self.memory, now)
 
 
 def checkpoint_lines(memory: StateFiles) -> Sequence[CheckpointLine]:
-    """Return the checkpoints of a list, the newest first."""
+    """Return the checkpoints for a list, the newest first."""
     lines = []
     for name in reversed(memory.checkpoint_ids):
         try:
@@ -119,7 +109,7 @@ def checkpoint_lines(memory: StateFiles) -> Sequence[CheckpointLine]:
 
 
 STATE_NAME = "state"
-"""What stands for the bundle of the state where a checkpoint is named."""
+"""The name that selects the bundle of the state instead of a checkpoint."""
 
 
 def diff_of(memory: StateFiles, before: str, after: str) -> tuple[SectionDiff, ...]:

@@ -1,4 +1,4 @@
-"""What makes and renews a bundle: init, update, edit, and the settings."""
+"""Commands that make and renew a bundle: init, update, edit, and the settings."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.errors import ConfigError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.state.analysis.focus import without_first_run
 
 from .diff import Digest, changed_sections
 from .files import schema
 from .files.archive import MOST_CHECKPOINTS, put_batch
-from .files.canonical import canonical_bytes, ordered_bytes
-from .files.config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting, written_config
-from .files.json_text import load
+from .files.config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
+from .files.json_text import canonical_bytes, load, ordered_bytes
 from .files.model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
 from .files.reading import StateFiles
 from .files.store import StateStore, StateWriting, refuse
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """What a command wrote: its change (None: nothing was to be written), the state after it, and what it says."""
+    """What a command wrote: its change (None: nothing was written), the state after it, and a summary."""
 
     change: Change | None
     state: Json
@@ -48,9 +47,7 @@ class StateChange:
 
 
 def existing(store: StateStore) -> list[str]:
-    """Return what an init would find: the files of the format, and the folders of checkpoints and archive with
-    anything in them.
-    """
+    """Return what an init would replace: files of the format, and folders of checkpoints and archive unless empty."""
     files = [path for path in (STATE, EVENTS, SOURCES, CONFIG) if store.files.read(path).exists]
     return files + [folder for folder in (CHECKPOINTS, ARCHIVE) if store.names(folder)]
 
@@ -64,10 +61,10 @@ def init(
     now: datetime,
     force: bool = False,
 ) -> StateChange:
-    """Make the project state from what the repository itself says (`analysed`, a bundle).
+    """Make the project state from the analysis of the repository (`analysed`, a bundle).
 
-    RefusedError `state.exists`, with the list, where anything of it is there; with `force` that is put into the
-    archive first, settings and sources stay where they can be read, and ids go on. UsageError `state.provider`.
+    RefusedError `state.exists`, with the list, where any of its files exist. With `force` these are archived first,
+    readable settings and sources are kept, and ids continue. UsageError `state.provider`.
     """
     if provider not in PROVIDERS:
         raise UsageError("state.provider", f"{provider[:60]!r} is no provider", f"one of {', '.join(PROVIDERS)}")
@@ -88,11 +85,9 @@ def init(
         batch = _archive_all(writing) if existing(store) else None
         if _unreadable(lambda: memory.config) or not writing.transaction.read(CONFIG).exists:
             writing.put(CONFIG, DEFAULT_BYTES)
-        if _unreadable(lambda: memory.sources):
+        if _unreadable(lambda: memory.sources) or not writing.transaction.read(SOURCES).exists:
             writing.put(SOURCES, canonical_bytes([]))
             memory.__dict__["sources"] = []
-        elif not writing.transaction.read(SOURCES).exists:
-            writing.put(SOURCES, canonical_bytes([]))
         who = {"name": provider, "binary": provider, "model": None, "sessionId": None}
         focus: str = bundle["currentFocus"]["summary"]
         state = writing.persist("init", bundle, focus, state=None, provider=who, anew=True)
@@ -104,7 +99,7 @@ def init(
 
 
 def _archive_older(store: StateStore, *, actor: str, now: datetime) -> None:
-    """Put checkpoints into the archive as long as there are more than go in one change; the newest stay for last."""
+    """Archive checkpoints in batches until what is left fits in one change; the newest come last."""
 
     def build(writing: StateWriting) -> bool:
         ids = writing.memory.checkpoint_ids
@@ -119,10 +114,10 @@ def _archive_older(store: StateStore, *, actor: str, now: datetime) -> None:
 
 
 def _archive_all(writing: StateWriting) -> str:
-    """Plan that everything there is goes into a batch; the files themselves are replaced by the caller."""
+    """Plan that everything that exists goes into a batch; the caller replaces the files themselves."""
     memory, read = writing.memory, writing.transaction.read
-    names = {STATE: "state.json", EVENTS: "events.jsonl", SOURCES: "sources.json", CONFIG: "config.json"}
-    files = [(name, data) for path, name in names.items() if (data := read(path).base) is not None]
+    paths = (STATE, EVENTS, SOURCES, CONFIG)
+    files = [(path.rpartition("/")[2], data) for path in paths if (data := read(path).base) is not None]
     events = memory.found_events.items if read(EVENTS).exists else ()
     ids = memory.checkpoint_ids
     batch = put_batch(writing, "init", DEFAULTS, events=events, checkpoints=ids, files=files)
@@ -138,11 +133,11 @@ def _unreadable(read: Callable[[], object]) -> bool:
 
 
 def update(store: StateStore, analysed: Callable[[], Json], *, actor: str, now: datetime) -> StateChange:
-    """Renew the bundle from the repository as it is; what recall and people put into it stays (see `three_way`).
+    """Renew the bundle from the present repository; what recall and people added stays (see `new_analysis.take_in`).
 
-    One event and one checkpoint more, also where nothing changed.
+    Adds one event and one checkpoint, even where nothing changed.
     """
-    _ = store.memory().state  # said before the repository is read through
+    _ = store.memory().state  # Its errors are raised before the repository is analysed.
     fresh = analysed()
 
     def build(writing: StateWriting) -> StateChange:
@@ -157,7 +152,7 @@ def update(store: StateStore, analysed: Callable[[], Json], *, actor: str, now: 
 
 
 def _analysed_before(memory: StateFiles) -> Json | None:
-    """Return what the last analysis said; None where that is not known any more, so that nothing is taken for its."""
+    """Return the last analysis; None where it is unknown, so that nothing is taken for part of it."""
     stored = memory.read(ANALYSED)
     if not stored.exists:
         return None
@@ -169,18 +164,16 @@ def _analysed_before(memory: StateFiles) -> Json | None:
 
 
 def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor: str, now: datetime) -> StateChange:
-    """Give a section of the bundle another value; one event and one checkpoint more, none where it is the same.
+    """Replace a section of the bundle; adds one event and one checkpoint, none where the value is the same.
 
-    `base` is what the person started from: ConflictError `document.conflict` where the section is another by now.
-    NotFoundError `state.section`, RefusedError `state.refused` for a value that has not the section's shape.
+    `base` is the value that the person started from: ConflictError `document.conflict` where the section has changed
+    since. NotFoundError `state.section`, RefusedError `state.refused` for a value without the section's shape.
     """
     key = key_of(section)
 
     def build(writing: StateWriting) -> StateChange:
         state = writing.memory.state
         if base is not None and state["bundle"][key] != base:
-            from memory.errors import ConflictError
-
             raise ConflictError(
                 "document.conflict", f"{section} was changed meanwhile", "look at it again", files=[STATE]
             )
@@ -207,7 +200,7 @@ def key_of(section: str) -> str:
 def record_validation(
     store: StateStore, results: list[Mapping[str, str]], *, actor: str, now: datetime, validated_at: str
 ) -> StateChange:
-    """Note how the validation commands ended, in the bundle's snapshot; one event and one checkpoint more."""
+    """Record the results of the validation commands in the bundle's snapshot; adds one event and one checkpoint."""
     ended = {result["status"] for result in results}
     status = "passed" if ended == {"passed"} else "failed" if "passed" not in ended else "mixed"
     passed = sum(result["status"] == "passed" for result in results)
@@ -230,14 +223,12 @@ def record_validation(
 
 
 def set_config(store: StateStore, key: str, value: str, *, actor: str, now: datetime) -> Change:
-    """Change one setting of config.json, the others and their order stay; ConfigError `state.config.*`."""
+    """Change one setting of config.json; the others and their order stay. ConfigError `state.config.*`."""
 
     def build(writing: StateWriting) -> Change:
         data = writing.transaction.read(CONFIG).data or DEFAULT_BYTES
         read_config(data)
-        written = written_config(data)
-        if not isinstance(written, dict):  # read_config has refused it
-            raise ConfigError("state.config.schema", f"{CONFIG}: the file is not an object", "mend it there")
+        written = load(data, CONFIG, "state.config.json")
         writing.put(CONFIG, ordered_bytes(with_setting(written, key, value)))
         return writing.commit(f"set {key} to {value[:60]}")
 

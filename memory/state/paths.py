@@ -1,4 +1,4 @@
-"""The paths that a bundle names, and whether the workspace has them."""
+"""The paths that a bundle names, and whether they exist in the workspace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .files.schema import stays_inside
 
 
 def bundle_paths(bundle: Json) -> list[str]:
-    """Return every path that a bundle names, each once, but for the entry file."""
+    """Return every path that a bundle names, each once, except the entry file."""
     parts = bundle["projectMap"]
     paths = [
         *bundle["project"]["keyPaths"],
@@ -23,7 +23,7 @@ def bundle_paths(bundle: Json) -> list[str]:
 
 
 def shown_path(path: str, root: str | os.PathLike[str] | None, home: str | os.PathLike[str] | None = None) -> str:
-    """Return a path as messages name it: one in the workspace as seen from it, one in the home folder with `~`."""
+    """Return a path for messages: relative in the workspace, with `~` in the home folder."""
     own = "" if home is None else os.path.abspath(home).rstrip("/")
     if root is None:
         return path
@@ -34,7 +34,7 @@ def shown_path(path: str, root: str | os.PathLike[str] | None, home: str | os.Pa
 
 
 def is_there(root: Path, path: str) -> bool:
-    """Tell whether a path is one beneath the workspace, and there; one that links lead out of it is not."""
+    """Return whether a path is below the workspace and exists; a path that leads out through links does not count."""
     try:
         if not (stays_inside(path) and os.path.lexists(root / path)):
             return False

@@ -1,4 +1,4 @@
-"""Questions to the state and its history, answered from the best evidence with citations; no model is asked."""
+"""Answers questions about the state and its history from the best evidence, with citations; no model is asked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 
 from memory.errors import UsageError
 
-from .files.model import EVENTS, Json, moment
+from .files.model import EVENTS, KEYS, Json, moment
 from .files.reading import StateFiles, checkpoint_path
 from .projections.files import path_of
 from .recall.consolidate import NOT_SAID
@@ -57,14 +57,20 @@ _COMMON = frozenset(
     you your
     """.split()  # noqa: SIM905
 )
+_ENTRIES: tuple[tuple[str, str, tuple[str, ...], Mode], ...] = (
+    ("gotcha", "gotchas", ("symptom", "cause", "correctPath"), "traps"),
+    ("next-step", "next-steps", ("why", "start", "done"), "next"),
+)
+"""The entries of a bundle that are evidence each: their category, section and fields, and the mode that they answer."""
 _TAG, _CHECKPOINT, _FOUND, _IN_SUMMARY = 12, 8, 4, 2
 _AGES = ((1, 18), (7, 12), (30, 6))
 
 
 @dataclass(frozen=True, slots=True)
 class QueryItem:
-    """Something that can answer: `kind` is bundle, checkpoint or event, `category` what of it; `file` where it is
-    shown, `tags` the modes that it is made for.
+    """A piece of evidence: `kind` is bundle, checkpoint or event, `category` its part of that.
+
+    `file` is where it is shown, `tags` are the modes that it is meant for.
     """
 
     id: str
@@ -80,7 +86,7 @@ class QueryItem:
 
 @dataclass(frozen=True, slots=True)
 class QueryHit:
-    """An item with its score, and the words of the question that it holds."""
+    """An item with its score, and the words of the question that it contains."""
 
     item: QueryItem
     score: int
@@ -103,7 +109,7 @@ class QueryHit:
 
 @dataclass(frozen=True, slots=True)
 class QueryAnswer:
-    """The answer to a question; `enough` is False where no evidence carries it. `hits` are the citations."""
+    """The answer to a question; `enough` is False where the evidence is too weak. `hits` are the citations."""
 
     question: str
     mode: Mode
@@ -129,7 +135,7 @@ class QueryAnswer:
 def ask(
     memory: StateFiles, question: str, now: datetime, *, mode: str | None = None, scope: str = "all"
 ) -> QueryAnswer:
-    """Return the answer to a question at an aware time; without a mode its words say which it is.
+    """Return the answer to a question at an aware time; without a mode, its words decide the mode.
 
     UsageError `state.query.empty`, `state.query.mode`, `state.query.scope`.
     """
@@ -144,14 +150,14 @@ def ask(
     hits = rank(items_of(memory, scope), words, chosen, now)
     if not hits:
         return QueryAnswer(question, chosen, scope, False, NOT_ENOUGH, "nothing is recorded", ())
-    # What asks for next steps as such is answered by a next step, whatever its own words are.
+    # A question for next steps as such is answered by a next step, whatever words that contains.
     asked = _naming(question, chosen) if chosen in hits[0].item.tags else ()
     held = tuple({*hits[0].words, *asked})
-    # Words that every text has are no evidence where they are all that is held.
+    # Words that occur in every text are no evidence where the item contains only them.
     if len(held) < _LEAST_WORDS or (telling(words) and not telling(held)):
         why = f"the best item, {hits[0].item.place}, holds too few of the words {', '.join(words)}"
         return QueryAnswer(question, chosen, scope, False, NOT_ENOUGH, why, hits[:2])
-    # A word that asks for the mode, such as the "next" of "what is next", is no subject that an item could be about.
+    # A word that asks for the mode, such as the "next" of "what is next", is not a subject of an item.
     modes = _NAMES[chosen] if asked else frozenset()
     about = [replace(hit, words=tuple(word for word in hit.words if word not in modes)) for hit in hits]
     best = sorted(about, key=lambda hit: (-len(telling(hit.words)), -(chosen in hit.item.tags), -hit.score))
@@ -183,12 +189,12 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def telling(words: Sequence[str]) -> tuple[str, ...]:
-    """Return words without those that every text has; an answer is not chosen by these."""
+    """Return the words without those that occur in every text; answers are not chosen by these."""
     return tuple(word for word in words if word not in _COMMON)
 
 
 def _holds(text: str, word: str) -> bool:
-    """Tell whether a text, its words between single spaces, has a whole word; scripts without spaces have any part."""
+    """Return whether a text, its words between single spaces, has a whole word; a non-ASCII word may be a part."""
     return f" {word} " in text if word.isascii() else word in text
 
 
@@ -198,9 +204,8 @@ def _spaced(text: str) -> str:
 
 def rank(items: Iterable[QueryItem], words: Sequence[str], mode: Mode, now: datetime) -> tuple[QueryHit, ...]:
     """Return the best items, the best first."""
-    hits = [_score(item, words, mode, now) for item in items]
-    hits.sort(key=lambda hit: (-hit.score, hit.item.id))
-    return tuple(hits[:MOST])
+    hits = (_score(item, words, mode, now) for item in items)
+    return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.item.id))[:MOST])
 
 
 def _score(item: QueryItem, words: Sequence[str], mode: Mode, now: datetime) -> QueryHit:
@@ -230,8 +235,9 @@ def _recency(created: str | None, now: datetime) -> int:
 
 
 def items_of(memory: StateFiles, scope: str) -> Iterator[QueryItem]:
-    """Yield what can answer: of the state the bundle and the newest checkpoints, of the history the last events that
-    are active; the archive never.
+    """Yield all evidence: the bundle and the newest checkpoints for the state, the last active events for the history.
+
+    The archive is never searched.
     """
     if scope in ("state", "all"):
         yield from _of_bundle(memory.bundle, memory.state["generatedAt"])
@@ -272,14 +278,11 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
     for number, action in enumerate(focus["suggestedNextActions"], 1):
         place = f"bundle.currentFocus.suggestedNextActions[{number - 1}]"
         yield item(f"suggested-action-{number}", "suggested-action", place, focus_file, action, "", "next")
-    for number, one in enumerate(bundle["gotchas"], 1):
-        text = f"{one['symptom']}\n{one['cause']}\n{one['correctPath']}"
-        place = f"bundle.gotchas.{one['title']}"
-        yield item(f"gotcha-{number}", "gotcha", place, path_of("gotchas"), one["title"], text, "traps")
-    for number, one in enumerate(bundle["nextSteps"], 1):
-        text = f"{one['why']}\n{one['start']}\n{one['done']}"
-        place = f"bundle.nextSteps.{one['title']}"
-        yield item(f"next-step-{number}", "next-step", place, path_of("next-steps"), one["title"], text, "next")
+    for kind, section, names, mode in _ENTRIES:
+        key = KEYS[section]
+        for number, one in enumerate(bundle[key], 1):
+            text, place = "\n".join(one[name] for name in names), f"bundle.{key}.{one['title']}"
+            yield item(f"{kind}-{number}", kind, place, path_of(section), one["title"], text, mode)
 
 
 def _of_checkpoint(checkpoint: Json) -> QueryItem:
@@ -294,11 +297,10 @@ def _of_checkpoint(checkpoint: Json) -> QueryItem:
         ]
     )
     name = checkpoint["id"]
-    created = checkpoint["createdAt"]
-    place = f"checkpoint:{name}"
-    file = checkpoint_path(name)
-    tags: tuple[Mode, ...] = ("changes",)
-    return QueryItem(name, "checkpoint", "checkpoint", place, file, checkpoint["summary"], text, created, tags)
+    return QueryItem(
+        name, "checkpoint", "checkpoint", f"checkpoint:{name}", checkpoint_path(name), checkpoint["summary"], text,
+        checkpoint["createdAt"], ("changes",),
+    )  # fmt: skip
 
 
 def _of_event(event: Json) -> QueryItem:
@@ -309,8 +311,10 @@ def _of_event(event: Json) -> QueryItem:
     if signals["gotchas"] or signals["validationObservations"]:
         tags.append("traps")
     text = "\n".join(text for texts in signals.values() if isinstance(texts, list) for text in texts)
-    name, created = event["id"], event["createdAt"]
-    return QueryItem(name, "event", "event", f"event:{name}", EVENTS, event["summary"], text, created, tuple(tags))
+    name = event["id"]
+    return QueryItem(
+        name, "event", "event", f"event:{name}", EVENTS, event["summary"], text, event["createdAt"], tuple(tags)
+    )
 
 
 # -- the answer in words --------------------------------------------------------------------------------------------
@@ -320,13 +324,13 @@ def _compose(hits: Sequence[QueryHit], mode: Mode) -> str:
     """Return the answer: the best items that hold a word of the question, in their own words."""
     quoted: dict[str, str] = {}
     for hit in [hit for hit in hits if telling(hit.words)] or hits:
-        # A checkpoint says again what the bundle says: the first that says it is named.
+        # A checkpoint may repeat the bundle: the first item with the text is cited.
         quoted.setdefault(_quote(hit, mode), hit.item.id)
     return "\n".join(f"{text} [{name}]" for text, name in list(quoted.items())[:_QUOTED])
 
 
 def _quote(hit: QueryHit, mode: Mode) -> str:
-    """Return what an item says to the question: the lines that hold its words, else the first ones."""
+    """Return the part of an item that answers the question: the lines with its words, else the first ones."""
     item = hit.item
     lines = list(dict.fromkeys(line.strip() for line in item.text.split("\n") if line.strip()))
     matching = [line for line in lines if any(_holds(_spaced(line), word) for word in telling(hit.words))]

@@ -1,29 +1,24 @@
-"""What a git repository says of itself in its files, read without git: nothing of a repository runs."""
+"""Reads a git repository from its files, without git: nothing of a repository is run."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from memory.errors import MemdeckError
-from memory.storage.files.safe_open import open_beneath
+from memory.storage.safe_open import open_beneath
 
 _MOST_BYTES = 4 << 20
 
 
 def top_of(path: str) -> str | None:
     """Return the folder of the work tree that a path is in, None where it is in none."""
-    folder = os.path.realpath(path)
-    while True:
-        if os.path.lexists(os.path.join(folder, ".git")):
-            return folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
+    folder = Path(os.path.realpath(path))
+    return next((str(one) for one in (folder, *folder.parents) if os.path.lexists(one / ".git")), None)
 
 
 def git_folder(top: str) -> str | None:
-    """Return the folder with the data of a work tree: `.git`, or where that file points to; None without one."""
+    """Return the folder with the data of a work tree: `.git`, or where that file points; None without one."""
     path = os.path.join(top, ".git")
     if os.path.isdir(path):
         return path if not os.path.islink(path) else None
@@ -39,7 +34,7 @@ def _is_git(folder: str) -> bool:
 
 
 def common_of(folder: str) -> str:
-    """Return the folder that all work trees of a repository share, by that of one of them."""
+    """Return the folder that all work trees of a repository share, given the git folder of one of them."""
     text = (read_small(folder, "commondir") or "").strip()
     common = os.path.realpath(os.path.join(folder, text)) if text and "\0" not in text else folder
     return common if _is_git(common) else folder
@@ -51,8 +46,27 @@ def common_folder(top: str) -> str | None:
     return None if folder is None else os.path.realpath(common_of(folder))
 
 
+def is_elsewhere(folder: str, root: str | os.PathLike[str]) -> bool:
+    """Return whether a folder belongs to another project on this machine.
+
+    A folder that does not exist here does not count as one: the session may come from another machine, or the
+    repository has moved. Other worktrees of the repository, and folders around it within the same repository, belong to
+    it.
+    """
+    if not os.path.isabs(folder) or not os.path.isdir(folder):
+        return False
+    real, own = os.path.realpath(folder), os.path.realpath(root)
+    if real == own or real.startswith(own.rstrip("/") + "/"):
+        return False
+    top = top_of(real)
+    own_top = top_of(own)
+    if top is None or own_top is None:
+        return True
+    return common_folder(top) != common_folder(own_top)
+
+
 def read_bytes(folder: str, name: str) -> bytes | None:
-    """Return a file of git, None where there is none, where it is too large, or leads out of its folder."""
+    """Return a file of git; None where it is missing, too large, or leads out of its folder."""
     try:
         with os.fdopen(open_beneath(name, folder), "rb") as file:
             data = file.read(_MOST_BYTES + 1)

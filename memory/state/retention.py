@@ -1,4 +1,4 @@
-"""Retention: old events that were recalled and old checkpoints go to the archive, and batches of it expire."""
+"""Retention: recalled old events and old checkpoints are moved to the archive, and its batches expire."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PruneCandidates:
-    """What the next prune takes: events, checkpoints by id (the oldest first), and batches that expired.
+    """What the next prune removes: events, checkpoints by id (the oldest first), and batches that expired.
 
-    `skipped` says why nothing is taken at all, `warnings` what could not be looked at.
+    `skipped` says why nothing is removed at all, `warnings` what could not be read.
     """
 
     events: tuple[Json, ...] = ()
@@ -33,9 +33,14 @@ class PruneCandidates:
     warnings: tuple[str, ...] = ()
 
     @property
+    def count(self) -> int:
+        """How many events, checkpoints and batches there are."""
+        return len(self.events) + len(self.checkpoints) + len(self.batches)
+
+    @property
     def any(self) -> bool:
         """Whether there is anything to do."""
-        return bool(self.events or self.checkpoints or self.batches)
+        return self.count > 0
 
     def json(self) -> Json:
         """Return it for programs."""
@@ -48,16 +53,13 @@ class PruneCandidates:
         }
 
     def text(self) -> str:
-        """Return it in a few words."""
+        """Return a short text about it."""
         if self.skipped is not None:
             return self.skipped
         if not self.any:
             return "nothing is old enough"
-        said = []
-        if self.events:
-            said.append(plural(len(self.events), "event"))
-        if self.checkpoints:
-            said.append(plural(len(self.checkpoints), "checkpoint"))
+        moved = {"event": self.events, "checkpoint": self.checkpoints}
+        said = [plural(len(some), noun) for noun, some in moved.items() if some]
         words = [f"{' and '.join(said)} to the archive"] if said else []
         if self.batches:
             words.append(f"{len(self.batches):,} expired {'batch' if len(self.batches) == 1 else 'batches'} out of it")
@@ -65,11 +67,11 @@ class PruneCandidates:
 
 
 def candidates(memory: StateFiles, now: datetime) -> PruneCandidates:
-    """Return what a prune at an aware time takes.
+    """Return what a prune at an aware time removes.
 
-    Events as old as `retention.history.maxAgeDays` that a recall of their own source has passed; checkpoints as old as
-    `retention.checkpoints.maxAgeDays` but for the latest and the `keepRecent` newest (0: but for the latest alone);
-    batches as old as `retention.archive.expireAfterDays`.
+    Events as old as `retention.history.maxAgeDays` that were recalled; checkpoints as old as
+    `retention.checkpoints.maxAgeDays`, except the latest and the `keepRecent` newest (0: except the latest); batches as
+    old as `retention.archive.expireAfterDays`.
     """
     retention = memory.config["retention"]
     if not retention["enabled"]:
@@ -100,14 +102,14 @@ def _old_checkpoints(memory: StateFiles, now: datetime, settings: Json) -> tuple
             warnings.append(f"{error.message}; it stays")
             continue
         if created is not None and created > before:
-            break  # Those behind it are younger: ids go with the time.
+            break  # The following ones are newer: ids grow with the time.
         old.append(name)
     return tuple(old), warnings
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What a prune did or, for a dry run, would do: what it took, where to, and the changes it made."""
+    """The result of a prune or of its dry run: what was removed, the new batches, and the changes."""
 
     taken: PruneCandidates
     archived: tuple[str, ...] = ()
@@ -128,10 +130,10 @@ class Pruned:
 
 
 def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False) -> Pruned:
-    """Put what is old into the archive and remove what expired there, each batch in one transaction.
+    """Move what is old into the archive and remove expired batches, each batch in one transaction.
 
-    The archive is written in the same change as the active files: nothing is ever in neither. `memdeck undo` brings a
-    batch back.
+    The archive is written in the same change as the active files: nothing is ever in neither. `memdeck undo` restores a
+    batch.
     """
     taken = candidates(store.memory(), now)
     if dry_run or not taken.any:
@@ -143,17 +145,17 @@ def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False
     def build(writing: StateWriting) -> tuple[PruneCandidates, str | None, Change | None]:
         return _prune(writing, frozenset(path.rpartition("/")[2] for path in archived))
 
-    # What becomes old meanwhile is for the next prune.
-    left = len(taken.events) + len(taken.checkpoints) + len(taken.batches)
+    # What becomes old meanwhile is left to the next prune.
+    left = taken.count
     while left > 0:
         part, batch, change = store.change("state.prune", build, actor=actor, now=now)
         if change is None:
             break
         changes.append(change)
-        left -= len(part.events) + len(part.checkpoints) + len(part.batches)
+        left -= part.count
         for one in part.batches:
             folder = f"{ARCHIVE}/{one}"
-            with suppress(MemoryError):  # The batch is gone; an empty folder that stays is no harm.
+            with suppress(MemoryError):  # The batch is gone; a remaining empty folder does no harm.
                 fsio.remove_folders([folder, f"{folder}/damaged", f"{folder}/checkpoints"], store.root)
         archived += [batch] if batch is not None else []
         done = PruneCandidates(
@@ -167,7 +169,7 @@ def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False
 
 
 def _prune(writing: StateWriting, mine: frozenset[str]) -> tuple[PruneCandidates, str | None, Change | None]:
-    """Do one batch of a prune; batches that it wrote itself (`mine`) do not expire with it."""
+    """Do one batch of a prune; batches that this prune wrote (`mine`) do not expire in it."""
     memory = writing.memory
     found = candidates(memory, writing.now)
     if expired := [one for one in found.batches if one not in mine]:
@@ -186,10 +188,10 @@ def _prune(writing: StateWriting, mine: frozenset[str]) -> tuple[PruneCandidates
 
 
 def _expire(writing: StateWriting, batches: list[str]) -> tuple[str, ...]:
-    """Plan that as many files of batches go as one transaction takes; return the batches that are gone with it."""
+    """Plan the removal of as many files of batches as fit in one transaction; return the batches that are then gone."""
     room, gone = 2 * MOST_CHECKPOINTS, []
     for batch in batches:
-        # The manifest goes last: what is left of a very large batch is one that expired.
+        # The manifest is removed last: the rest of a very large batch still counts as expired.
         files = sorted(files_of(writing.memory, batch), key=lambda path: path.endswith("/manifest.json"))
         for path in files[:room]:
             writing.take_away(path)
@@ -202,7 +204,7 @@ def _expire(writing: StateWriting, batches: list[str]) -> tuple[str, ...]:
 
 
 def _drop_events(writing: StateWriting, gone: tuple[Json, ...]) -> None:
-    """Plan events.jsonl without some events, every other line as it is, and their count."""
+    """Plan events.jsonl without some events, every other line unchanged, and the new count."""
     ids = {event["id"] for event in gone}
     found = writing.memory.found_events
     drop = {line for event, line in zip(found.items, found.lines, strict=True) if event["id"] in ids}

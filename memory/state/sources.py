@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
 from .files import schema
-from .files.canonical import canonical_bytes
+from .files.json_text import canonical_bytes
 from .files.model import SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
 from .files.reading import StateFiles
 from .files.store import StateStore, StateWriting, refuse
 from .imports import ImportedItem, discover, read_item
-from .imports.belonging import is_elsewhere
+from .machine_notes import Key, Remembered, RememberedFile, known_of
 from .paths import shown_path
 from .recall.events import imported, short
-from .remembered import Key, Remembered, RememberedFile, known_of, look_at
+from .repository import is_elsewhere
 
 if TYPE_CHECKING:
     from memory.storage import Change
 
 SHOWN = 20
-"""How many warnings of a source are told."""
+"""How many warnings of a source are shown."""
 
 
 def source_id(type: str, path: str, name: str | None = None) -> str:  # noqa: A002
@@ -48,10 +48,10 @@ def add_source(
     actor: str,
     now: datetime,
 ) -> tuple[Json, Change]:
-    """Add a source; `path` may begin with `~`, or count from `folder`. Nothing is imported yet.
+    """Add a source; `path` may begin with `~`, or be relative to `folder`. Nothing is imported yet.
 
-    UsageError `state.source.type`, `state.source.name`, `state.source.exists` for an id that is taken, MemdeckError
-    `state.source.missing` for a path that is not there.
+    UsageError `state.source.type`, `state.source.name`, `state.source.exists` for a duplicate id, MemdeckError
+    `state.source.missing` for a missing path.
     """
     if type not in SOURCE_TYPES:
         raise UsageError(
@@ -94,14 +94,14 @@ def add_source(
 
 
 def expand(path: str, home: Path | None, folder: str) -> str:
-    """Return a path as a person writes it as an absolute one."""
+    """Return a path written by the user as an absolute one."""
     if home is not None and (path == "~" or path.startswith("~/")):
         path = f"{home}{path[1:]}"
     return os.path.normpath(os.path.join(folder, path))
 
 
 def chosen(sources: Sequence[Json], name: str | None) -> list[Json]:
-    """Return the source of an id, all without one; NotFoundError `state.source.not_found`."""
+    """Return the source with an id, all without one; NotFoundError `state.source.not_found`."""
     if name is None:
         return list(sources)
     found = [source for source in sources if source["id"] == name]
@@ -113,9 +113,9 @@ def chosen(sources: Sequence[Json], name: str | None) -> list[Json]:
 
 @dataclass(slots=True)
 class SourceSync:
-    """What a sync did with one source; `failed` are sentences, one for each session that could not be read.
+    """The result of a sync of one source; `failed` are sentences, one for each session that could not be read.
 
-    `skipped` are sessions that were imported already, of which `unchanged` were not read again.
+    `skipped` are sessions that were imported before; `unchanged` of them were not read again.
     """
 
     source: str
@@ -130,7 +130,7 @@ class SourceSync:
 
     @property
     def status(self) -> str:
-        """`passed`, or `failed` where any session was not read."""
+        """`passed`, or `failed` where any session could not be read."""
         return "failed" if self.failed else "passed"
 
     def json(self) -> Json:
@@ -157,7 +157,7 @@ class SourceSync:
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """What a sync did, source by source, and its change (None: there was nothing to write)."""
+    """The result of a sync, source by source, and its change (None: there was nothing to write)."""
 
     results: tuple[SourceSync, ...]
     change: Change | None
@@ -169,7 +169,6 @@ class Synced:
 
 
 _Found = list[tuple[Json, SourceSync, list[ImportedItem]]]
-_Items = dict[str, tuple[tuple[int, int], RememberedFile]]
 
 
 def sync(
@@ -182,18 +181,18 @@ def sync(
     progress: Callable[[str], object] | None = None,
     quiet: bool = False,
 ) -> Synced:
-    """Import the sessions of some sources as events, in one transaction; `quiet` writes nothing where none is new and
-    every source fared as before.
+    """Import the sessions of some sources as events, in one transaction.
 
-    A session that was imported with the same hash is skipped, and not read where its file has the size and time it had
-    then; one that grew becomes a new event. A session or a source that cannot be read is told and stops none of the
-    others. `progress` is called with the name of each session that is read.
+    With `quiet`, nothing is written where no session is new and every source has the same result as before. A session
+    that was imported with the same hash is skipped, and not even read while its file has the same size and time; one
+    that grew becomes a new event. A session or a source that cannot be read is reported and does not stop the others.
+    `progress` is called with the name of each session that is read.
     """
     memory = store.memory()
     _ = memory.state
     remembered, seen = Remembered(store.private), imports_of(memory)
     found: _Found = []
-    read: list[tuple[Json, _Items]] = []
+    read: list[tuple[Json, dict[str, RememberedFile]]] = []
     for source in memory.sources:
         if source["id"] in ids:
             result, items = SourceSync(source["id"]), remembered.of(source, seen)
@@ -206,13 +205,13 @@ def sync(
         return _write(writing, found, quiet)
 
     synced = store.change("state.sync", build, actor=actor, now=now)
-    with suppress(MemoryError):  # The import is made; without the record the next one reads more.
+    with suppress(MemoryError):  # The import is made; without the record the next sync reads more.
         remembered.keep(read, now)
     return synced
 
 
 def imports_of(memory: StateFiles) -> set[Key]:
-    """Return what was imported, by the history and the archive: none of it is imported a second time."""
+    """Return the imports in the history and the archive, so that none is imported twice."""
     from .files.archive import archived_events
 
     events = (*memory.events, *archived_events(memory))
@@ -224,10 +223,10 @@ def _read(
     home: Path | None,
     source: Json,
     result: SourceSync,
-    remembered: _Items,
+    remembered: dict[str, RememberedFile],
     progress: Callable[[str], object] | None,
 ) -> list[ImportedItem]:
-    """Return the sessions of a source that are to be imported; `remembered` becomes what is known of its files now."""
+    """Return the sessions of a source to import; `remembered` is updated to the present files."""
     items: list[ImportedItem] = []
     before = dict(remembered)
     remembered.clear()
@@ -238,13 +237,13 @@ def _read(
         return items
     for one in discovered:
         try:
-            look = look_at(one.path)
-            known = _still(before.get(one.name), look, root)
+            status = os.stat(one.path)
+            known = _still(before.get(one.name), status, root)
             if known is None:
                 if progress is not None:
                     progress(one.name)
                 item = read_item(one, root=root, home=home)
-                known = known_of(item)
+                known = known_of(item, status)
                 if known.hash is not None:
                     items.append(item)
             elif known.hash is not None:
@@ -252,7 +251,7 @@ def _read(
         except (MemdeckError, OSError) as error:
             result.failed.append(_why(error, one.name))
             continue
-        remembered[one.name] = (look, known)
+        remembered[one.name] = known
         if known.bad:
             lines = plural(known.bad, "line")
             result.warnings.append(f"{one.name}: {lines} cannot be read, the first is line {known.first}")
@@ -264,25 +263,22 @@ def _read(
 
 
 def _why(error: MemdeckError | OSError, name: str) -> str:
-    """Return why something of this name was not read; what the system says of it would name its absolute path."""
+    """Return why the file `name` was not read; the system's own message would contain its absolute path."""
     if isinstance(error, MemdeckError):
         return error.message
     return f"{name} cannot be read: {error.strerror or type(error).__name__}"
 
 
-def _still(
-    before: tuple[tuple[int, int], RememberedFile] | None, look: tuple[int, int], root: Path
-) -> RememberedFile | None:
-    """Return what is known of a file that did not change, None where it is to be read."""
-    if before is None or before[0] != look:
+def _still(known: RememberedFile | None, status: os.stat_result, root: Path) -> RememberedFile | None:
+    """Return the record of an unchanged file, None where the file must be read."""
+    if known is None or (known.size, known.changed) != (status.st_size, status.st_mtime_ns):
         return None
-    known = before[1]
-    # A session of another project counts as one only as long as that project is there.
+    # A session of another project counts as such only while that project exists.
     return None if known.elsewhere is not None and not is_elsewhere(known.elsewhere, root) else known
 
 
 def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
-    """Plan the events that are new and how each source fared."""
+    """Plan the new events and the result of each source."""
     memory = writing.memory
     state = memory.state
     seen = imports_of(memory)
@@ -293,7 +289,8 @@ def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
     found = [one for one in found if one[0]["id"] in sources]
     for _, result, _ in found:
         result.imported, result.skipped, result.events = 0, result.unchanged, []
-    # A recall takes events in the order of their ids: what was said later must come later, whatever its file is called.
+    # A recall uses events in the order of their ids: later sessions must get later ids, whatever their files are
+    # called.
     every = [(source["id"], result, item) for source, result, items in found for item in items]
     for name, result, item in sorted(every, key=lambda one: one[2].created_at):
         key = (name, item.external_item_id, item.content_hash)

@@ -1,36 +1,34 @@
-"""How the project state stands, and the one thing to do next."""
+"""The status of the project state, and the one thing to do next."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from memory.errors import MemdeckError
 
 from .diff import SectionDiff, diff_bundles
-from .files.model import SCOPES, Json, plural
+from .files.model import SCOPES, Json, plural, scope_of
 from .files.reading import StateFiles
 from .recall.grouping import EventGroup, group_events
 from .recall.recall import SHOWN_GROUPS, group_json
 from .retention import PruneCandidates, candidates
 
 
-@dataclass(frozen=True, slots=True)
-class Next:
-    """The one thing to do: the command (None: nothing) and why."""
+class Next(NamedTuple):
+    """The next thing to do: the command (None: nothing) and why."""
 
     command: str | None
     why: str
 
-    def json(self) -> Json:
-        """Return it for programs."""
-        return {"command": self.command, "why": self.why}
-
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How things stand: the events by scope, all and unrecalled, their groups, the sources, the drift against a
-    checkpoint (`drift_why` where that cannot be read), and what the next prune takes.
+    """The status: the events by scope, all and unrecalled, their groups, the sources, the drift against a checkpoint.
+
+    `drift_why` says why that checkpoint cannot be read. The candidates of the next prune are included.
     """
 
     state: Json
@@ -72,21 +70,17 @@ class Status:
                 "expired": len(self.retention.batches),
                 "batches": self.batches,
             },
-            "next": self.next.json(),
+            "next": self.next._asdict(),
         }
 
 
 def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = None) -> Status:
-    """Return how things stand at an aware time; drift is told against the latest checkpoint, or the one named.
+    """Return the status at an aware time; drift is measured against the latest checkpoint, or the one named.
 
-    Errors as `StateFiles`, for what nothing can be said without.
+    Raises the errors of `StateFiles` for files without which there is no status.
     """
     state = memory.state
-    events = memory.events
     unrecalled = memory.unrecalled()
-    kinds = {"local": "tool_run", "imports": "imported_session"}
-    totals = {"all": len(events), **{scope: sum(e["kind"] == kind for e in events) for scope, kind in kinds.items()}}
-    counts = {"all": len(unrecalled), **{s: sum(e["kind"] == kind for e in unrecalled) for s, kind in kinds.items()}}
     against = checkpoint or state["maintenance"]["latestCheckpointId"]
     drift: tuple[SectionDiff, ...] = ()
     why = "" if against is not None else "there is no checkpoint"
@@ -101,11 +95,11 @@ def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = Non
             why = error.message
     taken = candidates(memory, now)
     threshold = memory.config["recall"]["backlogWarnThreshold"]
-    following = _next(counts["all"], threshold, memory.sources, taken, drift, checkpoint is None, why)
+    following = _next(len(unrecalled), threshold, memory.sources, taken, drift, checkpoint is None, why)
     return Status(
         state,
-        totals,
-        {scope: counts[scope] for scope in SCOPES},
+        _by_scope(memory.events),
+        _by_scope(unrecalled),
         tuple(group_events(unrecalled)),
         memory.sources,
         len(memory.checkpoint_ids),
@@ -119,6 +113,10 @@ def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = Non
     )
 
 
+def _by_scope(events: Sequence[Json]) -> dict[str, int]:
+    return {scope: sum(scope in ("all", scope_of(event)) for event in events) for scope in SCOPES}
+
+
 def _next(
     backlog: int,
     threshold: int,
@@ -128,7 +126,7 @@ def _next(
     latest: bool,
     why: str,
 ) -> Next:
-    """Return the first that applies: a large backlog, a source that failed, any backlog, retention, drift."""
+    """Return the first that applies: drift error, large backlog, failed source, any backlog, retention, drift."""
     events = plural(backlog, "event")
     if why:
         return Next("memdeck state validate --repair", why)

@@ -1,17 +1,19 @@
-"""The only room that writes: reading beneath a workspace, the lock, transactions, their history.
+"""The only package that writes files: reading in a workspace, the lock, transactions, their history.
 
-Import `memory.storage.fsio` for the few file-changing calls that are no change of memory, and
-`memory.storage.watch` for the watcher.
+Import `memory.storage.fsio` for the few file-changing calls that do not change memory, and `memory.storage.watch` for
+the watcher.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from .changes import Change, FileChange
-    from .files.version import ABSENT, MISSING, FileVersion, Stored
-    from .state import PrivateState, RecordedTimes
+    from .own_folders import PrivateState, RecordedTimes
+    from .safe_open import ABSENT, MISSING, FileVersion, Stored
     from .store import Store
 
 __all__ = [
@@ -29,18 +31,18 @@ __all__ = [
 _PLACES = {
     "Change": "changes",
     "FileChange": "changes",
-    "RecordedTimes": "state",
-    "PrivateState": "state",
+    "RecordedTimes": "own_folders",
+    "PrivateState": "own_folders",
     "Store": "store",
-    "ABSENT": "files.version",
-    "MISSING": "files.version",
-    "Stored": "files.version",
-    "FileVersion": "files.version",
+    "ABSENT": "safe_open",
+    "MISSING": "safe_open",
+    "Stored": "safe_open",
+    "FileVersion": "safe_open",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name of this room, imported when it is first asked for: who reads one private file needs no more."""
+    """Return a name of this package, imported on first use: reading one private file needs no more."""
     from importlib import import_module
 
     if name not in _PLACES:

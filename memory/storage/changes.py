@@ -1,11 +1,20 @@
-"""What a transaction did: one change, with the bytes of every file before and after, and who made it."""
+"""Changes: what a transaction did, with the bytes of every file before and after, and as the change log lists it."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import datetime
 
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from memory.document import Document
+    from memory.document.nodes import Entry
+
+    TouchKind = Literal["added", "removed", "edited", "moved"]
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
@@ -13,7 +22,7 @@ _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 class FileChange(NamedTuple):
     """One file of a change: `path` relative to the store's root, None for bytes if there was no file.
 
-    `mode` are the permission bits of a file that is removed, or those that a file that comes back is given.
+    `mode` holds the permission bits of a removed file, or those to give to a restored file.
     """
 
     path: str
@@ -23,11 +32,11 @@ class FileChange(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One change as it was committed; `files` is empty when nothing was different.
+    """One committed change; `files` is empty when nothing differed.
 
-    `id` is a ULID, `time` aware, `actor` one of `human`, `cli`, `maintain`, `agent:<name>`, `outside`.
-    `undoes` and `redoes` name the change that this one takes back or brings back, `undone_by` the one that
-    took this one back. `reviewer` accepted it and `proposal` is what waited for that, where it was reviewed.
+    `id` is a ULID, `time` aware, `actor` one of `human`, `cli`, `maintain`, `agent:<name>`, `outside`. `undoes` and
+    `redoes` are the id of the change that this one undoes or redoes, `undone_by` the one that undid this one. For a
+    reviewed change, `reviewer` accepted it and `proposal` is the accepted proposal.
     """
 
     id: str
@@ -44,13 +53,13 @@ class Change(NamedTuple):
 
 
 SERIES = 22
-"""How many characters of an id the parts of one series share; changes apart have other ones there."""
+"""How many leading characters of an id the parts of one series share; other changes differ there."""
 
 
 def part_id(now: datetime, series: bytes, number: int) -> str:
-    """Return the id of one part of a change that is made in several transactions; `series` are 8 random bytes.
+    """Return the id of one part of a change that is made in several transactions; `series` is 8 random bytes.
 
-    The ids of all parts differ in what stands behind the first `SERIES` characters, by which they are found again.
+    The ids of all parts share the first `SERIES` characters, by which they are found again, and differ after them.
     """
     return new_id(now, series[:8] + (number & 0xFFFF).to_bytes(2, "big"))
 
@@ -59,22 +68,140 @@ def new_id(now: datetime, randomness: bytes | None = None) -> str:
     """Return a ULID: 26 characters that sort by `now` (to the millisecond), then by 10 random bytes."""
     noise = os.urandom(10) if randomness is None else randomness
     number = (int(now.timestamp() * 1000) & (1 << 48) - 1) << 80 | int.from_bytes(noise[:10], "big")
-    return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+    return "".join([_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5)])
 
 
 AGENT = "agent:"
-"""What the name of an agent begins with."""
+"""The prefix of an agent's name."""
 PERSONS = frozenset({"human", "cli"})
-"""The names under which a person works."""
+"""The actor names of the user."""
 OWN = frozenset({"outside", "maintain", "monitor", "recover", "replay"})
-"""The names of what memdeck does by itself, and notes of other programs."""
+"""The actor names of memdeck's own work, and of recorded changes of other programs."""
 
 
 def is_agent(actor: str) -> bool:
-    """Tell whether a name is one of an agent."""
+    """Return whether an actor name is that of an agent."""
     return actor.strip().casefold().startswith(AGENT)
 
 
 def may_need_review(actor: str) -> bool:
-    """Tell whether rules can hold for an actor: for all but the person and memdeck itself."""
+    """Return whether review rules can apply to an actor: to all but the user and memdeck itself."""
     return actor not in PERSONS and actor not in OWN
+
+
+_TITLE = 200
+MOST_BEHIND = 256
+"""How many changes of a file another program's copy may be behind and still be recognised as a copy."""
+OUTSIDE = "outside"
+"""The actor of changes that another program made."""
+
+
+class Touched(NamedTuple):
+    """One entry of a change: `ref` after the change (None: a part without a ref), `old_ref` where it was different."""
+
+    file: str
+    ref: str | None
+    title: str
+    kind: TouchKind
+    old_ref: str | None = None
+
+
+class RecordedFile(NamedTuple):
+    """One file of a recorded change; `before` and `after` are (size, hash), None where there was no file.
+
+    `kept` is how many bytes of it are kept, None where they were thinned out.
+    """
+
+    path: str
+    before: tuple[int, bytes] | None
+    after: tuple[int, bytes] | None
+    kept: int | None
+
+
+class ChangeRecord(NamedTuple):
+    """A change as the history lists it; the names are those of `Change`, `seq` is the order of all changes.
+
+    `files` lists its files; where their bytes were thinned out, the change can no longer be undone. `touched` lists its
+    entries; `named` says that the list is complete, else there were too many.
+    """
+
+    seq: int
+    id: str
+    time: datetime
+    actor: str
+    operation: str
+    summary: str
+    files: tuple[RecordedFile, ...]
+    touched: tuple[Touched, ...] = ()
+    named: bool = True
+    undone_by: str | None = None
+    undoes: str | None = None
+    redoes: str | None = None
+    reviewer: str | None = None
+    proposal: str | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files, as paths in the workspace."""
+        return tuple(file.path for file in self.files)
+
+    @property
+    def kept(self) -> bool:
+        """Whether the bytes of all its files are kept, so that it can be undone; a mere note has no files."""
+        return bool(self.files) and all(file.kept is not None for file in self.files)
+
+    @property
+    def size(self) -> int:
+        """How many bytes of files it keeps."""
+        return sum(file.kept or 0 for file in self.files)
+
+
+def is_by_place(actor: str, operation: str) -> bool:
+    """Return whether an entry in the place of one that a change removed is the same entry with a new title.
+
+    It is, after memdeck's operations on one entry. Other programs and operations on whole files may have removed one
+    entry and added another.
+    """
+    return actor != OUTSIDE and operation not in ("revert", "merge", "reapply")
+
+
+class PlainReading:
+    """Reads Markdown without knowing what it is about."""
+
+    def knows(self, path: str) -> bool:  # noqa: ARG002
+        """Return True for any file of the store."""
+        return True
+
+    def lasts(self, path: str) -> bool:  # noqa: ARG002
+        """Return False: any file may be removed."""
+        return False
+
+    def document(self, path: str, data: bytes) -> Document | None:
+        """Return the document of a Markdown file."""
+        from memory.document import parse
+
+        return parse(data) if path.endswith(".md") else None
+
+    def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
+        """Return no ref, and the line as its title."""
+        from memory.document.lines import decode
+
+        return None, decode(line.rstrip(b"\r\n"))[:_TITLE]
+
+    def ref(self, path: str, section: str | None, entry: Entry) -> str | None:  # noqa: ARG002
+        """Return no ref."""
+        return None
+
+    def stamp(self, document: Document, now: datetime) -> Document:  # noqa: ARG002
+        """Return the document as it is."""
+        return document
+
+
+def touched_in(units: Sequence[Touched]) -> str:
+    """Return a sentence about some entries, for a change without a summary."""
+    if not units:
+        return "changed"
+    first = units[0]
+    title = first.title if len(first.title) <= 60 else first.title[:59] + "…"
+    more = f" and {len(units) - 1} more" if len(units) > 1 else ""
+    return f"{first.kind} {title!r}{more}"

@@ -1,4 +1,4 @@
-"""What the parts of this room ask of each other, as protocols: the store, its transactions, the log and the readings.
+"""The protocols by which the parts of this package use each other: the store, its transactions, the log, the readings.
 
 They are types only. A transaction, the log and undo depend on these, and the store on all of them.
 """
@@ -10,30 +10,31 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
 
     from memory.document import Document
+    from memory.document.compare import Region
     from memory.document.nodes import Entry
 
     from .changes import Change
-    from .files.lock import Lock
-    from .files.protection import LateBytes
-    from .files.version import Stored
-    from .places import WorkFolder
-    from .state import PrivateState
-    from .transaction.intent_log import IntentLog
-    from .transaction.recovery import Recovery
+    from .intent_log import IntentLog
+    from .lock import Lock
+    from .own_folders import PrivateState, WorkFolder
+    from .protection import LateBytes
+    from .recovery import Recovery
+    from .safe_open import Stored
 
 
 class EntryReading(Protocol):
-    """What the change log asks about files: which they are, and which entries their bytes hold."""
+    """Answers the change log's questions about files: which they are, and which entries their bytes hold."""
 
     def knows(self, path: str) -> bool:
-        """Tell whether a path is one of a file that changes may be taken back in."""
+        """Return whether changes of the file at a path can be undone."""
 
     def lasts(self, path: str) -> bool:
-        """Tell whether a path is one of a file that is there for good: that it is gone or empty is never meant."""
+        """Return whether a path is that of a permanent file: that it is missing or empty is never intended."""
 
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a file's bytes, None for a file that has no sections and entries."""
@@ -46,20 +47,28 @@ class EntryReading(Protocol):
 
 
 class Reading(EntryReading, Protocol):
-    """How the files of one store are read by who knows what they mean; paths are relative to the store's root."""
+    """Interprets the files of one store; paths are relative to the store's root."""
 
     def stamp(self, document: Document, now: datetime) -> Document:
-        """Return a document that was changed now."""
+        """Return the document with the time of its change set to `now`."""
 
 
 class Writing(Protocol):
-    """What taking a change back needs of a transaction."""
+    """The part of a transaction that undo needs."""
 
     def read(self, path: str) -> Stored:
         """Return a file as it is."""
 
-    def write(self, path: str, data: bytes, *, base: bytes | None, mode: int | None = None) -> None:
-        """Give a file other bytes; `mode` is for one that comes back."""
+    def write(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        base: bytes | None,
+        mode: int | None = None,
+        regions: Sequence[Region] | None = None,
+    ) -> None:
+        """Plan a file's new bytes; `mode` is for a file that is restored, `regions` are what is different."""
 
     def remove(self, path: str, *, base: bytes) -> None:
         """Remove a file."""
@@ -77,48 +86,55 @@ class OpenChange(Writing, Protocol):
         """Release the lock."""
 
     def commit(self, summary: str = "") -> Change:
-        """Do what was planned, and return it."""
+        """Carry out the planned changes and return them."""
 
 
 class ChangeRecorder(Protocol):
     """The history as transactions use it."""
 
+    def expect(self, path: str, data: bytes, *, before: bytes | None, regions: Sequence[Region]) -> None:
+        """Take note of bytes that a change will write, and of what is different from the bytes before."""
+
     def begin(self, change: Change, store: ChangingStore) -> bool:
-        """Note a change right before its files move; return whether the log took it."""
+        """Record a change right before its files are replaced; return whether the log accepted it."""
 
     def done(self, change_id: str, store: ChangingStore) -> None:
-        """Note that the files of a change are in their places."""
+        """Record that the files of a change are in place."""
 
     def sha256(self, data: bytes) -> bytes | None:
-        """Return the SHA-256 of bytes of the change that was just noted, None where it is not known."""
+        """Return the SHA-256 of bytes of the change that was just recorded, None where it is not known."""
 
     def before(self, change_id: str, path: str) -> bytes | None:
-        """Return the bytes that a file had before a change; None for no file, or where they are no longer known."""
+        """Return the bytes of a file before a change; None if there was no file, or where they are no longer known."""
 
     def passing(self, path: str, stored: Stored, within: float) -> bool:
-        """Tell whether a file changed a moment ago to a state that programs leave behind only for a moment."""
+        """Return whether a file changed a moment ago to a state in which programs leave it only briefly."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What went wrong with the log, or behind a change that was made."""
+        """What went wrong with the log, or after a change was made."""
 
     def warn(self, text: str) -> None:
         """Add a sentence to the warnings, once."""
 
 
 class ChangingStore(Protocol):
-    """A store as transactions, the log and undo use it; the members are described where `Store` has them."""
+    """A store as transactions, the log and undo use it; see `Store` for its members."""
 
     root: Path
     workspace: Path
     folder: Path
+    prefix: str
+    """What every path of the store begins with in the workspace: "", or a folder and `/`."""
+    private: str
+    """`folder`, memdeck's own one of this store, as a path in the workspace."""
     state: PrivateState | None
     patience: float
     settle: float
     recovered: list[Recovery]
 
     def let_go(self) -> None:
-        """Let go of the files that were read."""
+        """Clear the cache of files that were read."""
 
     @property
     def history(self) -> ChangeRecorder:
@@ -126,7 +142,7 @@ class ChangingStore(Protocol):
 
     @property
     def reading(self) -> Reading:
-        """What tells the history what the files mean."""
+        """Interprets the files for the history."""
 
     @property
     def lock(self) -> Lock:
@@ -134,52 +150,48 @@ class ChangingStore(Protocol):
 
     @property
     def journal(self) -> IntentLog | None:
-        """What is written down outside the workspace before files move."""
+        """The intent log, written outside the workspace before files are replaced."""
 
     @property
     def place(self) -> WorkFolder:
         """The folder of lock and staged files."""
 
     @property
-    def private(self) -> str:
-        """memdeck's own folder of this store, as seen from the workspace."""
-
-    @property
     def system(self) -> str:
-        """What tells the private files of this store from those of others in the workspace."""
+        """The suffix that distinguishes this store's private files from those of other stores in the workspace."""
 
     def read(self, path: str) -> Stored:
         """Return a file as it is."""
 
     def cached(self, path: str) -> Stored | None:
-        """Return a file as it was read or written last."""
+        """Return a file as it was last read or written."""
 
     def remember(self, path: str, stored: Stored | None) -> None:
-        """Take over what a transaction just wrote."""
+        """Cache what a transaction just wrote."""
 
     def shown(self, path: str) -> str:
-        """Return a path as seen from the workspace."""
+        """Return a path of the store as a path in the workspace."""
 
     def check_path(self, path: str) -> None:
         """Raise RefusedError `file.outside` for a path that no transaction may change."""
 
     def kept(self) -> tuple[LateBytes, ...]:
-        """Return the bytes of other programs that came too late for their file."""
+        """Return bytes that other programs wrote to a file after it had been replaced."""
 
     def forget(self, late: LateBytes, now: datetime) -> None:
         """Remove bytes that `kept` returned, once they are merged."""
 
     def look_after(self, now: datetime) -> None:
-        """Look at all that changes displaced, so that `kept` has what was written to it since."""
+        """Check all displaced files, so that `kept` has what was written to them since."""
 
     def sweeps_all(self) -> bool:
-        """Tell whether it is time to look at all that was displaced."""
+        """Return whether it is time to check all displaced files."""
 
     def at_once(self) -> Self:
         """Return a store of the same files whose transactions do not wait for the lock."""
 
     def review(self, change: Change) -> None:
-        """Return where an agent may make a change at once; raise where it waits for a person, or is refused."""
+        """Return if an agent may make a change at once; raise if it waits for a person or is refused."""
 
     def transaction(
         self,
@@ -195,16 +207,16 @@ class ChangingStore(Protocol):
 
 
 class JoinedStores(EntryReading, Protocol):
-    """The stores that share a change log, as the log and undo use them; paths are as seen from the workspace."""
+    """The stores that share a change log, as the log and undo use them; paths are relative to the workspace."""
 
     def store_of(self, path: str) -> ChangingStore | None:
-        """Return the store that a path belongs to; None: to none."""
+        """Return the store that a path belongs to, None if there is none."""
 
     def find(self, path: str) -> tuple[ChangingStore, str] | None:
-        """Return the store of a path, and the path as that store has it."""
+        """Return the store of a path, and the path relative to that store."""
 
     def glance(self) -> AbstractContextManager[None]:
-        """Take the stores for the same, in this thread, as long as the block lasts."""
+        """Assume, in this thread and during the block, that the stores stay the same."""
 
     def stamp(self, path: str, document: Document, now: datetime) -> Document:
-        """Return a document that was changed now."""
+        """Return the document with the time of its change set to `now`."""

@@ -1,7 +1,7 @@
 """The only module that makes file-changing system calls; a test greps that nothing else does.
 
-Everything here works on names in an open folder (`dir_fd`), so that no link in a path can lead a write
-astray, and raises plain OSError unless said otherwise: the callers know the path that a person understands.
+Everything here works on names in an open folder (`dir_fd`), so that no link in a path can redirect a write, and raises
+plain OSError unless said otherwise: the callers know the path to show to the user.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ import stat as st
 from _thread import allocate_lock  # `threading` is not needed for reading
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
-from memory.errors import RefusedError
+from memory.errors import RefusedError, made_anew, not_regular, write_failed
+from memory.lazy import TYPE_CHECKING
 
-from .files import errnos as faults
-from .files.safe_open import allow, foreign, read, version_of
+from .safe_open import allow, foreign, read, version_of
 
 __all__ = [
     "KEPT",
@@ -60,6 +59,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from typing import Any
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PLACE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -68,17 +68,17 @@ _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
 
 
 KEPT = ".kept"
-"""The ending of a displaced file with bytes that nothing else holds."""
+"""The name suffix of a displaced file with bytes that no other file holds."""
 
 UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP})
-"""What `exchange` and `rename_new` fail with where the system or the file system has no such call."""
+"""The errnos of `exchange` and `rename_new` where the system or the file system has no such call."""
 
 NO_LINKS = frozenset({*UNSUPPORTED, errno.EPERM, errno.EMLINK})
-"""What `link` fails with on a file system where files have one name only."""
+"""The errnos of `link` on a file system without hard links."""
 
 _TEMPORARY = ".tmp"
 _NO_REPLACE, _EXCHANGE = 1, 2  # The flags of renameat2.
-_NO_FILE = frozenset({errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR})  # A socket or folder stands there.
+_NO_FILE = frozenset({errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR})  # It is a socket or a folder.
 _NO_LINK = frozenset({errno.ELOOP, errno.EMLINK})  # A link that is not followed.
 _MAKING = allocate_lock()
 _libc: dict[str, Any] = {}
@@ -90,8 +90,8 @@ _libc: dict[str, Any] = {}
 def open_folder(parts: list[str], beneath: str | os.PathLike[str], made: list[str] | None = None) -> int:
     """Open a folder beneath the workspace without following any link; the caller closes the descriptor.
 
-    Missing folders are made (and synced into their parent) where `made` is given, which collects their paths.
-    RefusedError `file.link`, `file.not_folder`, `file.read_only`; FileNotFoundError where one is missing.
+    With `made`, missing folders are made (and synced into their parent) and their paths added to it. RefusedError
+    `file.link`, `file.not_folder`, `file.read_only`; FileNotFoundError where one is missing.
     """
     path = "/".join(parts)
     try:
@@ -105,18 +105,18 @@ def open_folder(parts: list[str], beneath: str | os.PathLike[str], made: list[st
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise faults.writing(error, path or os.fspath(beneath)) from error
+        raise write_failed(error, path or os.fspath(beneath)) from error
     return fd
 
 
 def _enter(name: str, parent: int, path: str | None, made: list[str] | None) -> int:
-    """Open one folder in another, make it first where `made` is given."""
+    """Open one folder in another; with `made`, make it if it is missing."""
     try:
         return os.open(name, _FOLDER, dir_fd=parent)
     except FileNotFoundError:
         if made is None or path is None:
             raise
-        # Another process may make it first; whoever did, it is opened in the same careful way.
+        # Another process may make it first; in either case it is opened in the same careful way.
         with suppress(FileExistsError):
             os.mkdir(name, 0o777, dir_fd=parent)
             made.append(path)
@@ -129,7 +129,7 @@ def _enter(name: str, parent: int, path: str | None, made: list[str] | None) -> 
 
 
 def private_folder(name: str, parent: int, path: str) -> int:
-    """Open a folder that only its owner enters (0700), make it if it is missing; the caller closes it.
+    """Open a folder that only its owner may enter (0700), make it if it is missing; the caller closes it.
 
     RefusedError `file.link`, `file.not_folder`, `file.foreign_owner`, `file.read_only`.
     """
@@ -141,7 +141,7 @@ def private_folder(name: str, parent: int, path: str) -> int:
             fd = _enter(name, parent, None, None)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
-                raise faults.made_anew(faults.writing(error, path)) from error
+                raise made_anew(write_failed(error, path)) from error
             raise
         try:
             found = os.fstat(fd)
@@ -153,14 +153,14 @@ def private_folder(name: str, parent: int, path: str) -> int:
             os.close(fd)
             raise
     except OSError as error:
-        raise faults.writing(error, path) from error
+        raise write_failed(error, path) from error
     return fd
 
 
 def empty_folder(folder: int, spare: Collection[str] = ()) -> int:
-    """Unlink what a crash left in a folder of memdeck's own and return how many files that were.
+    """Unlink what a crash left in one of memdeck's own folders and return the number of files.
 
-    Folders in it are left alone, and so are the names to spare and files that end in `KEPT`.
+    Folders in it stay, and so do the names in `spare` and files that end in `KEPT`.
     """
     count = 0
     for name in os.listdir(folder):
@@ -173,14 +173,14 @@ def empty_folder(folder: int, spare: Collection[str] = ()) -> int:
 
 
 def remove_folders(paths: list[str], beneath: str | os.PathLike[str]) -> None:
-    """Remove folders that were just made and are still empty, the innermost first, and sync where they stood."""
+    """Remove folders that were just made and are still empty, the innermost first, and sync their parents."""
     parents = []
     for path in reversed(paths):
         with suppress(OSError):
             os.rmdir(f"{os.fspath(beneath)}/{path}")
             parents.append(path.rpartition("/")[0])
     for parent in dict.fromkeys(parents):
-        # Those that were removed themselves are not there, and an empty folder that came back would do no harm.
+        # A parent may have been removed too, and an empty folder that reappears would do no harm.
         with suppress(OSError):
             fd = os.open(f"{os.fspath(beneath)}/{parent}", _FOLDER)
             try:
@@ -190,7 +190,7 @@ def remove_folders(paths: list[str], beneath: str | os.PathLike[str]) -> None:
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
-    """Make a folder that the user named, and its parents; nothing happens where it is there already."""
+    """Make a folder that the user named, and its parents; nothing happens where it exists already."""
     try:
         os.makedirs(path, exist_ok=True)
     except FileExistsError as error:
@@ -199,11 +199,11 @@ def make_folder(path: str | os.PathLike[str]) -> None:
             "file.not_folder", f"{shown} is not a folder", "take away what stands there", file=shown
         ) from error
     except OSError as error:
-        raise faults.writing(error, os.fspath(path)) from error
+        raise write_failed(error, os.fspath(path)) from error
 
 
 def remove_empty(folders: Iterable[str | os.PathLike[str]]) -> None:
-    """Take away folders that hold nothing any more, the innermost first; any other stays."""
+    """Remove those of the folders that are empty, the innermost first; the others stay."""
     for folder in sorted([os.fspath(one) for one in folders], key=len, reverse=True):
         with suppress(OSError):
             os.rmdir(folder)
@@ -216,14 +216,14 @@ def temporary_folder(prefix: str = "memdeck-") -> str:
     try:
         return tempfile.mkdtemp(prefix=prefix)
     except OSError as error:
-        raise faults.writing(error, "the folder of temporary files") from error
+        raise write_failed(error, "the folder of temporary files") from error
 
 
 # Files
 
 
 def stage(name: str, folder: int, data: bytes, like: os.stat_result | None, *, mode: int | None = None) -> int:
-    """Write a new file with the mode and group of `like` (without: `mode`, or 0644 under the umask), and sync it.
+    """Write a new file with the mode and group of `like` (without it: `mode`, or 0644 under the umask), and sync it.
 
     Returns the open descriptor. A file that could not be finished is removed again.
     """
@@ -246,9 +246,7 @@ def stage(name: str, folder: int, data: bytes, like: os.stat_result | None, *, m
 
 
 def copy_attributes(source: int, target: int) -> None:
-    """Carry extended attributes and access lists over to the file that takes another's place, where it is
-    allowed.
-    """
+    """Copy extended attributes and access lists to the file that replaces another, where that is allowed."""
     if not hasattr(os, "listxattr"):
         return
     with suppress(OSError):
@@ -258,21 +256,21 @@ def copy_attributes(source: int, target: int) -> None:
 
 
 def keep_time(source: os.stat_result, target: int) -> None:
-    """Give an open file the time at which another was changed last, durably: it was moved, not changed."""
+    """Give an open file the modification time of another, durably: the file was moved, not changed."""
     os.utime(target, ns=(source.st_atime_ns, source.st_mtime_ns))
     sync(target)
 
 
 def set_time(path: str | os.PathLike[str], when: datetime) -> None:
-    """Give a file of a sample the time at which it is to have been changed; a link is not followed."""
+    """Set the modification time of a sample file; a link is not followed."""
     moment = int(when.timestamp() * 1e9)
     os.utime(path, ns=(moment, moment), follow_symlinks=False)
 
 
 def create(name: str, folder: int, data: bytes) -> None:
-    """Make a small file (0644 under the umask) that nobody has; FileExistsError where the name is taken.
+    """Make a small new file (0644 under the umask); FileExistsError where the name is taken.
 
-    For a sentinel that says by its existence alone what it has to say; what stands in it is not synced.
+    For a sentinel whose existence alone matters; its content is not synced.
     """
     fd = os.open(name, _NEW, 0o644, dir_fd=folder)
     try:
@@ -286,22 +284,22 @@ def create(name: str, folder: int, data: bytes) -> None:
 
 
 def rename(name: str, folder: int, new_name: str, new_folder: int) -> None:
-    """Move a file over whatever has the new name, in one step."""
+    """Move a file in one step, replacing any file with the new name."""
     os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
 
 
 def rename_new(name: str, folder: int, new_name: str, new_folder: int) -> None:
-    """Move a file to a name that nobody has; FileExistsError where it is taken, one of `UNSUPPORTED`."""
+    """Move a file to a free name; FileExistsError where it is taken, OSError with one of `UNSUPPORTED`."""
     _renameat2(folder, name, new_folder, new_name, _NO_REPLACE)
 
 
 def exchange(name: str, folder: int, other: str, other_folder: int) -> None:
-    """Swap two files in one step: neither name is ever missing; one of `UNSUPPORTED` where that cannot be."""
+    """Swap two files in one step: neither name is ever missing; OSError of `UNSUPPORTED` if not possible."""
     _renameat2(folder, name, other_folder, other, _EXCHANGE)
 
 
 def _renameat2(folder: int, name: str, other_folder: int, other: str, flags: int) -> None:
-    """Call what Python has no function for; OSError as any other system call."""
+    """Call renameat2, which Python does not offer; OSError as for any other system call."""
     import ctypes
 
     if "renameat2" not in _libc:
@@ -329,7 +327,7 @@ def remove(name: str, folder: int) -> None:
 
 
 def sync(fd: int) -> None:
-    """Wait until a file or folder is on the disk itself."""
+    """Flush a file or folder to the disk itself."""
     if _FULL_SYNC is not None:
         fcntl.fcntl(fd, _FULL_SYNC)
     else:
@@ -339,22 +337,22 @@ def sync(fd: int) -> None:
 def open_lock(name: str, folder: int, path: str) -> int:
     """Open the permanent lock file, make it if it is missing; the caller closes the descriptor.
 
-    RefusedError where a link or something else stands under its name: what it leads to would be written to.
+    RefusedError where its name is a link or no regular file: the link's target would be written to.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     try:
         fd = os.open(name, flags, 0o600, dir_fd=folder)
     except OSError as error:
         if error.errno in _NO_FILE:
-            refusal = faults.not_regular(path, os.lstat(name, dir_fd=folder).st_mode)
-            raise faults.made_anew(refusal) from error
-        refused = faults.writing(error, path)
-        raise (refused if error.errno not in _NO_LINK else faults.made_anew(refused)) from error
+            refusal = not_regular(path, os.lstat(name, dir_fd=folder).st_mode)
+            raise made_anew(refusal) from error
+        refused = write_failed(error, path)
+        raise (refused if error.errno not in _NO_LINK else made_anew(refused)) from error
     try:
         allow(os.fstat(fd), path)
     except RefusedError as error:
         os.close(fd)
-        raise faults.made_anew(error) from error
+        raise made_anew(error) from error
     except BaseException:
         os.close(fd)
         raise
@@ -362,12 +360,12 @@ def open_lock(name: str, folder: int, path: str) -> int:
 
 
 def make_database(name: str, folder: int, path: str) -> None:
-    """Make an empty file (0600) for a database where there is none; RefusedError where something else stands there.
+    """Make an empty file (0600) for a database where there is none; RefusedError where the name is something else.
 
-    One that is there is never opened: closing it would let go of every lock that this process has on it. Connections
-    of the same process would go on without theirs, and another process would take away the commits under them.
+    An existing one is never opened: closing it would drop every lock that this process has on it. Connections of the
+    same process would go on without their locks, and another process could destroy their commits.
     """
-    with _MAKING:  # What one thread has just made and is about to close, another one must not find and lock.
+    with _MAKING:  # Another thread must not find and lock a file that this thread has just made and is about to close.
         try:
             found = os.lstat(name, dir_fd=folder)
         except OSError:
@@ -378,23 +376,23 @@ def make_database(name: str, folder: int, path: str) -> None:
     try:
         allow(found, path)
     except RefusedError as error:
-        raise faults.made_anew(error) from error
+        raise made_anew(error) from error
 
 
 def overwrite(fd: int, data: bytes) -> None:
-    """Write over the start of an open file, without making it shorter."""
+    """Overwrite the start of an open file without truncating it."""
     os.pwrite(fd, data, 0)
 
 
 def open_append(name: str, folder: int) -> int:
-    """Open a file that is there for adding to its end; the caller has looked at it, and closes the descriptor."""
+    """Open an existing file to add to its end; the caller has checked it, and closes the descriptor."""
     return os.open(name, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, dir_fd=folder)
 
 
 def append(fd: int, data: bytes) -> None:
-    """Add bytes to the end of a file in one write, and sync it; a part that went in before an error is cut off again.
+    """Add bytes to the end of a file in one write, and sync it; a part written before an error is cut off.
 
-    Nothing is cut off where somebody else has added bytes behind it.
+    Nothing is cut off where another program has added bytes after it.
     """
     start = os.fstat(fd).st_size
     done = 0
@@ -412,7 +410,7 @@ def append(fd: int, data: bytes) -> None:
 def put_mark(name: str, folder: int, number: int, path: str) -> None:
     """Write a number into a small file beside the memory, in place, and sync it; the number only ever grows.
 
-    RefusedError where a link or something else stands under its name.
+    RefusedError where its name is a link or no regular file.
     """
     fd = open_lock(name, folder, path)
     try:
@@ -426,11 +424,11 @@ def put_mark(name: str, folder: int, number: int, path: str) -> None:
 
 
 def put_in_place(name: str, folder: int, data: bytes, *, owner: str = "") -> None:
-    """Write a small private file (0600) of ever the same size over itself, unsynced, in one call; under a lock.
+    """Overwrite a small private file (0600) of constant size in place, unsynced, in one call; under a lock.
 
-    For what may be lost or torn by a power cut: a rename over a file that is there makes some file systems write the
-    new one out first. Where the file is missing, of another size, no regular one or has a second name (a backup may
-    hold it), it is replaced as `put_private` does it.
+    For data that a power cut may lose or tear: a rename over an existing file makes some file systems write the new one
+    out first. Where the file is missing, of another size, not a regular one or has a second name (perhaps in a backup),
+    it is replaced as by `put_private`.
     """
     try:
         fd = os.open(name, _PLACE, dir_fd=folder)
@@ -451,7 +449,7 @@ def put_in_place(name: str, folder: int, data: bytes, *, owner: str = "") -> Non
 
 def put_private(name: str, folder: int, data: bytes, *, durable: bool = True, owner: str = "") -> None:
     """Replace a small private file (0600) in one step, under a lock; without `durable` a power cut may bring the old
-    one back. Where others replace the same file under another lock, `owner` tells who does it here.
+    one back. Where the same file is also replaced under another lock, `owner` makes the temporary name unique.
     """
     temporary = temporary_name(name, owner)
     remove(temporary, folder)
@@ -473,9 +471,9 @@ def put_private(name: str, folder: int, data: bytes, *, durable: bool = True, ow
 
 
 def put_reserved(reserve: str, name: str, folder: int, data: bytes, *, durable: bool = True) -> bool:
-    """Write a file over one that was set aside, which needs no room on the disk, and give it its name in one step.
+    """Overwrite the reserve file, which needs no space on the disk, and rename it to `name` in one step.
 
-    False where there is no such file of just this size that is ours alone.
+    False where there is no reserve of exactly this size that is ours alone.
     """
     try:
         fd = os.open(reserve, _PLACE, dir_fd=folder)
@@ -500,17 +498,17 @@ def put_reserved(reserve: str, name: str, folder: int, data: bytes, *, durable: 
 
 
 def temporary_name(name: str, owner: str = "") -> str:
-    """Return the name under which `put_private` writes a file before it has its own."""
+    """Return the temporary name under which `put_private` writes a file."""
     return f".{name}{'.' + owner if owner else ''}{_TEMPORARY}"
 
 
 def is_temporary(name: str) -> bool:
-    """Tell whether a name is one that `temporary_name` gives."""
+    """Return whether a name is one that `temporary_name` returns."""
     return name.startswith(".") and name.endswith(_TEMPORARY)
 
 
 def remove_temporary(folder: int, names: Collection[str]) -> None:
-    """Unlink what a crash left of files that `put_private` had not finished, by their temporary names."""
+    """Unlink the unfinished files of `put_private` that a crash left, by their temporary names."""
     for name in os.listdir(folder):
         if name in names:
             remove(name, folder)
@@ -526,7 +524,7 @@ def scratch_file(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _write(fd: int, data: bytes) -> None:
-    """Write all of it; a disk that fills up raises rather than leaving a part."""
+    """Write all bytes; a full disk raises instead of leaving a part."""
     written = os.write(fd, data) if data else 0
     if written < len(data):
         rest = memoryview(data)

@@ -1,45 +1,50 @@
-"""The files of one memory system: read with a cache, changed by transactions."""
+"""The files of one memory system, read with a cache and changed by transactions; and the stores that share a log."""
 
 from __future__ import annotations
 
 import time
-from contextlib import suppress
+from _thread import get_ident  # `threading` is not needed for reading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory.errors import BusyError, MemdeckError, RefusedError
+from memory.lazy import TYPE_CHECKING
 
-from .files import safe_open as beneath
-from .shared_log import SharedLog
+from . import safe_open as beneath
 
 if TYPE_CHECKING:
+    from memory.document import Document
+    from memory.document.nodes import Entry
+
     from .changes import Change
-    from .contracts import Reading
-    from .files.lock import Lock
-    from .files.protection import LateBytes, Protection
-    from .files.version import Stored
+    from .contracts import ChangingStore, Reading
+    from .intent_log import IntentLog
+    from .lock import Lock
     from .log.history import History
-    from .places import WorkFolder
-    from .state import PrivateState
-    from .transaction.intent_log import IntentLog
-    from .transaction.recovery import Recovery
-    from .transaction.transaction import AcceptedProposal, Transaction
+    from .own_folders import PrivateState, WorkFolder
+    from .protection import LateBytes, Protection
+    from .recovery import Recovery
+    from .review.proposals import Proposals
+    from .safe_open import Stored
+    from .transaction import AcceptedProposal, Transaction
 
 
 class Store:
-    """Reads and changes the files beneath one folder of a workspace; safe to share between threads.
+    """Reads and changes the files in one folder of a workspace; safe to share between threads.
 
     `root` is the system's folder (`.aiter`), and every path is relative to it, with `/`: `memory/tasks.md`,
-    `memory/archive/tasks-2024-01.md`. `workspace` is the folder no link may lead out of (default: the parent
-    of `root`). `folder` is memdeck's own (default: `root/.memdeck`). Without `state` nothing is remembered
-    outside the workspace, and a change of several files is not protected from a crash. `reading` tells
-    the history what the files mean. Stores of one workspace share a change log by `together`, to which the caller adds
-    them; a store alone has its own. Making a store looks at nothing and makes nothing.
+    `memory/archive/tasks-2024-01.md`. `workspace` is the folder that no link may lead out of (default: the parent of
+    `root`). `folder` is memdeck's own (default: `root/.memdeck`). Without `state` nothing is kept outside the
+    workspace, and a change of several files is not protected from a crash. `reading` interprets the files for the
+    history. Stores of one workspace share a change log by `together`, to which the caller adds them; a single store has
+    its own. Making a store reads and creates nothing.
 
     In seconds: `lock_timeout` for memdeck's own processes, `patience` with a program that has a file open for writing,
-    `settle` for how long a displaced file is watched for late bytes. `recovered` lists the changes that this store
-    found interrupted by a crash, and how they ended.
+    `settle` for how long a displaced file is watched for late bytes. `recovered` lists the changes interrupted by a
+    crash that this store found, and how they ended.
     """
 
     def __init__(
@@ -55,7 +60,7 @@ class Store:
         settle: float = 2.0,
         together: SharedLog | None = None,
     ) -> None:
-        """Keep where things are; ValueError when root or folder lies outside the workspace."""
+        """Store the paths; ValueError when root or folder is outside the workspace."""
         self.patience = patience
         self.settle = settle
         self.recovered: list[Recovery] = []
@@ -63,8 +68,9 @@ class Store:
         self.workspace = root.parent if workspace is None else workspace
         self.folder = root / ".memdeck" if folder is None else folder
         self.state = state
-        self._prefix = _relative(root, self.workspace)
-        self._private = _relative(self.folder, self.workspace)
+        around = _relative(root, self.workspace)
+        self.prefix = f"{around}/" if around else ""  # What every path of the store begins with in the workspace.
+        self.private = _relative(self.folder, self.workspace)  # memdeck's own folder, as a path in the workspace.
         self._timeout = lock_timeout
         self._reading = reading
         self.together = SharedLog(state) if together is None else together
@@ -76,17 +82,15 @@ class Store:
             self.together.add(self)
 
     def read(self, path: str) -> Stored:
-        """Read a file, `Stored(b"", ABSENT)` where there is none; the same object as long as the file is the
-        same.
+        """Read a file, `Stored(b"", ABSENT)` where there is none; the same object as long as the file is unchanged.
 
-        Writes nothing, not even a lock. RefusedError `file.*` for what must not be read, MemdeckError
-        `file.io`.
+        Writes nothing, not even a lock. RefusedError `file.*` for files that must not be read, MemdeckError `file.io`.
         """
-        shown = self.shown(path)
+        shown = self.prefix + path
         cached, settled = self._cache.get(path, (None, False))
         if cached is not None and settled and beneath.version_of(shown, self.workspace) == cached.version:
             return cached
-        # The clock is that of the file system's stamps, not the one a caller may set with `now`.
+        # The file system's clock, not the one a caller may set with `now`.
         at = time.time_ns()
         stored = beneath.read(shown, self.workspace)
         settled = stored.version.settled(at)
@@ -96,14 +100,14 @@ class Store:
         return stored
 
     def remember(self, path: str, stored: Stored | None) -> None:
-        """Take over what a transaction just wrote, which saves reading it again; None forgets the path."""
+        """Cache what a transaction just wrote, which saves reading it again; None forgets the path."""
         if stored is None:
             self._cache.pop(path, None)
         else:
             self._cache[path] = (stored, False)
 
     def let_go(self) -> None:
-        """Let go of the files that were read."""
+        """Clear the cache of files that were read."""
         self._cache.clear()
 
     def transaction(
@@ -121,11 +125,12 @@ class Store:
         """Return a transaction to be used in a `with` block; `now` is aware and becomes the time of the
         change.
 
-        `part` is (8 random bytes, number) of a change that is made in several transactions and undone as one.
-        `recorded` fails a change that the change log does not take, for what it removes would be gone. `accepted` names
-        the proposal that a person accepted; without it what an agent does passes the rules of `memory.storage.review`.
+        `part` is (8 random bytes, number) of a change that is made in several transactions and undone as one. With
+        `recorded`, a change that the change log does not accept fails, because what it removes would be lost.
+        `accepted` names the proposal that a person accepted; without it an agent's change must pass the rules of
+        `memory.storage.review`.
         """
-        from .transaction.transaction import Transaction
+        from .transaction import Transaction
 
         return Transaction(
             self,
@@ -140,27 +145,27 @@ class Store:
         )
 
     def review(self, change: Change) -> None:
-        """Return where an agent may make a change of this store at once; errors as `pass_or_hold`."""
+        """Return if an agent may make a change of this store at once; errors as `pass_or_hold`."""
         from .review.gate import pass_or_hold
 
-        pass_or_hold(change, self.shown(""), self.together, self.state)
+        pass_or_hold(change, self.prefix, self.together, lambda: self.together.proposals, self.state)
 
-    @property
+    @cached_property
     def history(self) -> History:
-        """The changes that were made, by whomever; kept in the state folder, or with the process without one."""
+        """The changes of all actors; kept in the state folder, or in memory without one."""
         return self.together.history
 
-    @property
+    @cached_property
     def reading(self) -> Reading:
-        """What tells the history what the files mean."""
-        if self._reading is None:
-            from .log.records import PlainReading
+        """Interprets the files for the history."""
+        if self._reading is not None:
+            return self._reading
+        from .changes import PlainReading
 
-            self._reading = PlainReading()
-        return self._reading
+        return PlainReading()
 
     def cached(self, path: str) -> Stored | None:
-        """Return a file as it was read or written last, without looking at it again."""
+        """Return a file as it was last read or written, without reading it again."""
         return self._cache.get(path, (None, False))[0]
 
     def at_once(self) -> Store:
@@ -180,52 +185,47 @@ class Store:
     def lock(self) -> Lock:
         """The workspace's lock; transactions take it."""
         if not self._locks:
-            from .files.lock import NAME, Lock
+            from .lock import NAME, Lock
 
-            self._locks.setdefault("", Lock(f"{self._private}/{NAME}", self._timeout))
+            self._locks.setdefault("", Lock(f"{self.private}/{NAME}", self._timeout))
         return self._locks[""]
 
     @property
     def system(self) -> str:
-        """What tells the private files of this store from those of others in the workspace."""
-        from .transaction.intent_log import suffix_of
+        """The suffix that distinguishes this store's private files from those of other stores in the workspace."""
+        from .intent_log import suffix_of
 
         return suffix_of(self._apart)
 
     @property
     def _apart(self) -> str:
-        """The folder that memdeck's own one lies in: two stores may share a root, and none of their private files."""
-        private = self._private
-        return private.rpartition("/")[0] if private.rpartition("/")[2] == ".memdeck" else self._prefix
-
-    @property
-    def private(self) -> str:
-        """memdeck's own folder of this store, as seen from the workspace."""
-        return self._private
+        """The folder around memdeck's own one: two stores may share a root, but never private files."""
+        around, _, name = self.private.rpartition("/")
+        return around if name == ".memdeck" else self.prefix.removesuffix("/")
 
     @property
     def journal(self) -> IntentLog | None:
-        """What is written down outside the workspace before files move; None without a state folder."""
+        """The intent log, written outside the workspace before files are replaced; None without a state folder."""
         if self.state is None:
             return None
         if self._journal is None:
-            from .transaction.intent_log import IntentLog
+            from .intent_log import IntentLog
 
             self._journal = IntentLog(self.state.folder, self._apart)
         return self._journal
 
     def recover(self) -> None:
-        """Finish or discard what a crash interrupted, if there is anything; meant for the start of a process.
+        """Finish or discard a change that a crash interrupted; for the start of a process.
 
-        Where another process is at work nothing is done: it sees to it. Writes nothing when all is well. MemdeckError
-        `file.io`, RefusedError where it cannot be done.
+        Nothing is done while another process holds the lock: that one recovers it. Writes nothing when all is well.
+        MemdeckError `file.io`, RefusedError where it cannot be done.
         """
         if self.state is None:
             return
         try:
-            # Only a hint: whoever holds the lock writes its name there, and takes it away at the end. A folder that
-            # leads out of the workspace is not entered.
-            holder = beneath.read(f"{self._private}/lock", self.workspace).data
+            # Only a hint: the lock's holder writes its name there, and removes it at the end. A folder that leads out
+            # of the workspace is not entered.
+            holder = beneath.read(f"{self.private}/lock", self.workspace).data
         except MemdeckError:
             return
         if not holder.startswith(b"pid=") or self.journal is None:
@@ -238,18 +238,18 @@ class Store:
             pass
 
     def protection(self) -> Protection:
-        """Find out how well changes are protected here from crashes and from other programs; for `doctor`."""
-        from .files.protection import probe
+        """Test how well changes are protected here from crashes and from other programs; for `doctor`."""
+        from .protection import probe
 
         return probe(self.root, self.state)
 
     def kept(self) -> tuple[LateBytes, ...]:
-        """Return the bytes of other programs that came too late for their file, oldest first; for merging."""
+        """Return bytes that other programs wrote to a file after it had been replaced, oldest first; for merging."""
         if self.journal is None or not any(file.late for file in self.journal.noted()):
             return ()
-        from .files.protection import kept
+        from .protection import kept
 
-        return kept(self.journal, self.place, self.shown(""))
+        return kept(self.journal, self.place, self.prefix)
 
     def forget(self, late: LateBytes, now: datetime) -> None:
         """Remove bytes that `kept` returned, once they are merged; errors as those of a transaction."""
@@ -257,9 +257,9 @@ class Store:
             transaction.forget(late.name, late.data or b"")
 
     def look_after(self, now: datetime) -> None:
-        """Look at all that changes displaced, so that `kept` has what was written to it since.
+        """Check all displaced files, so that `kept` has what was written to them since.
 
-        Nothing is done where there is nothing, or where another process is at work: that one sees to it.
+        Nothing is done where there are none, or while another process holds the lock: that one checks them.
         """
         if self.journal is None or not self.journal.noted():
             return
@@ -267,7 +267,7 @@ class Store:
             pass
 
     def sweeps_all(self) -> bool:
-        """Tell whether it is time to look at all that was displaced: at first, then no more often than it may go."""
+        """Return whether it is time to check all displaced files: at first, then at most every `settle` seconds."""
         now = time.monotonic()
         if self._swept is not None and now - self._swept < self.settle:
             return False
@@ -277,24 +277,170 @@ class Store:
     @property
     def place(self) -> WorkFolder:
         """The folder of lock and staged files."""
-        from .places import WorkFolder
+        from .own_folders import WorkFolder
 
-        return WorkFolder(self.workspace, self._private)
+        return WorkFolder(self.workspace, self.private)
 
     def shown(self, path: str) -> str:
-        """Return a path as seen from the workspace, which is how messages name it."""
-        return f"{self._prefix}/{path}" if self._prefix else path
+        """Return a path of the store as a path in the workspace, which is how messages name it."""
+        return self.prefix + path
 
     def check_path(self, path: str) -> None:
         """Raise RefusedError `file.outside` for a path that no transaction may change."""
-        from .transaction.transaction import check_path
+        from .transaction import check_path
 
-        check_path(self.shown(path), self._private)
+        check_path(self.shown(path), self.private)
         if self.state is not None and self.state.folder.holds(self.shown(path)):
             raise RefusedError("file.outside", f"{path} is one of memdeck's own records", file=path)
 
 
 def _relative(path: Path, workspace: Path) -> str:
-    """Return a folder's path from the workspace on, empty for the workspace itself."""
+    """Return a folder's path in the workspace, "" for the workspace itself."""
     text = path.relative_to(workspace).as_posix()
     return "" if text == "." else text
+
+
+class SharedLog:
+    """The stores that share a change log, found by path; it answers the log's questions about their files."""
+
+    def __init__(self, state: PrivateState | None, grow: Callable[[str], object] | None = None) -> None:
+        """`state` is where the log is kept, None for a log in memory.
+
+        `grow` is called with a path that belongs to no store, or only to one of the whole workspace, so that it can add
+        more stores.
+        """
+        self._state = state
+        self._grow = grow
+        self._stores: list[ChangingStore] = []
+        self._histories: dict[str, History] = {}
+        self._proposals: dict[str, Proposals] = {}
+        self._glances: dict[int, dict[str, tuple[ChangingStore, ...]]] = {}
+
+    def add(self, store: ChangingStore) -> None:
+        """Add a store; its files are those in its folder that are not in the folder of a deeper store.
+
+        Of two stores with the same folder, a file belongs to the one that knows it. Where both do, it belongs to the
+        one whose private path is longer, because that one accepts few files and the other any.
+        """
+        self._stores.append(store)
+        self._stores.sort(key=lambda one: (-len(one.prefix), -len(one.private)))
+
+    @property
+    def stores(self) -> tuple[ChangingStore, ...]:
+        """The stores, the deepest folders first."""
+        return tuple(self._stores)
+
+    def store_of(self, path: str) -> ChangingStore | None:
+        """Return the store that a path in the workspace belongs to, None if there is none."""
+        known = self._glances.get(get_ident())
+        if known is None:
+            stores = self._search(path)
+        else:
+            folder = path.rpartition("/")[0]
+            if folder not in known:
+                known[folder] = self._search(path)
+            stores = known[folder]
+        if len(stores) < 2:
+            return stores[0] if stores else None
+        # Of those that share a folder the one that knows the file; the first where none does.
+        inside = path.removeprefix(stores[0].prefix)
+        return next((store for store in stores if store.reading.knows(inside)), stores[0])
+
+    @contextmanager
+    def glance(self) -> Iterator[None]:
+        """Assume, in this thread and during the block, that the stores stay the same: each folder is searched once.
+
+        Which stores exist depends on other files, and reading those again for each of many thousand files would take
+        longer than the actual work.
+        """
+        thread = get_ident()
+        if thread in self._glances:
+            yield
+            return
+        self._glances[thread] = {}
+        try:
+            yield
+        finally:
+            del self._glances[thread]
+
+    def _search(self, path: str) -> tuple[ChangingStore, ...]:
+        found = self._of(path)
+        if (not found or not found[0].prefix) and self._grow is not None:
+            self._grow(path)
+            found = self._of(path)
+        return found
+
+    def _of(self, path: str) -> tuple[ChangingStore, ...]:
+        """Return the stores of the deepest folder that contains a path; several where they share it."""
+        around = [store for store in self._stores if path.startswith(store.prefix)]
+        return tuple([store for store in around if store.prefix == around[0].prefix])
+
+    def find(self, path: str) -> tuple[ChangingStore, str] | None:
+        """Return the store of a path in the workspace, and the path relative to that store."""
+        store = self.store_of(path)
+        return None if store is None else (store, path.removeprefix(store.prefix))
+
+    @property
+    def history(self) -> History:
+        """The changes of all actors; kept in the state folder, or in memory without one."""
+        if not self._histories:
+            from .log.history import History
+            from .log.log import ChangeLog
+
+            # Atomic between threads, without an import that reading does not need.
+            log = ChangeLog(self._state.folder if self._state else None, self)
+            self._histories.setdefault("", History(log, self))
+        return self._histories[""]
+
+    @property
+    def proposals(self) -> Proposals:
+        """The changes by agents that wait for a person's review; kept like the history."""
+        if not self._proposals:
+            from memory.storage.review.proposals import Proposals
+
+            self._proposals.setdefault("", Proposals(self._state.folder if self._state else None))
+        return self._proposals[""]
+
+    def close(self) -> None:
+        """Close what is open in the private state folder; the next use opens it again."""
+        if self._histories:
+            self.history.close()
+        for proposals in self._proposals.values():
+            proposals.close()
+
+    # -- what the change log asks about files; paths are relative to the workspace --------------------------------
+
+    def knows(self, path: str) -> bool:
+        """Return whether changes of the file at a path can be undone."""
+        found = self.find(path)
+        return found is not None and found[0].reading.knows(found[1])
+
+    def lasts(self, path: str) -> bool:
+        """Return whether a path is that of a permanent file; False for a system of another package without `lasts`."""
+        return self.lasting(path) is not None
+
+    def lasting(self, path: str) -> tuple[ChangingStore, str] | None:
+        """Return what `find` does for the path of a permanent file, None for any other."""
+        found = self.find(path)
+        lasts = None if found is None else getattr(found[0].reading, "lasts", None)
+        return found if found is not None and lasts is not None and lasts(found[1]) else None
+
+    def document(self, path: str, data: bytes) -> Document | None:
+        """Return the document of a file's bytes, None for a file that has no sections and entries."""
+        found = self.find(path)
+        return None if found is None else found[0].reading.document(found[1], data)
+
+    def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
+        """Return the ref of an entry."""
+        found = self.find(path)
+        return None if found is None else found[0].reading.ref(found[1], section, entry)
+
+    def line(self, path: str, line: bytes) -> tuple[str | None, str]:
+        """Return the ref and the title of one line of a file of lines."""
+        found = self.find(path)
+        return (None, "") if found is None else found[0].reading.line(found[1], line)
+
+    def stamp(self, path: str, document: Document, now: datetime) -> Document:
+        """Return the document with the time of its change set to `now`."""
+        found = self.find(path)
+        return document if found is None else found[0].reading.stamp(document, now)

@@ -1,4 +1,4 @@
-"""Noticing that files changed: polling is the truth, the system's notifications only wake it earlier.
+"""Detects that files changed: polling decides, the system's notifications only wake it earlier.
 
 (Notification queues overflow, and a folder that is replaced takes its watches along.)
 """
@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from .files.version import ABSENT, UNKNOWN, FileVersion
+from .safe_open import ABSENT, UNKNOWN, FileVersion
 
 _SUFFIX = ".md"
 _SUBFOLDERS = ("", "archive")
@@ -21,18 +21,18 @@ _PAUSE = 0.03
 
 
 More = Callable[[], Mapping[str, Path]]
-"""Gives further folders, by what the names of their files are to begin with."""
+"""Returns further folders by the prefix of their files' names."""
 
 
 class Watcher:
-    """Calls back, from a thread of its own, with the names of the Markdown files that changed.
+    """Calls back, from its own thread, with the names of the Markdown files that changed.
 
-    Watched are the files of `folder` and of its `archive`, whether these exist yet or not. Names are
-    relative to `folder` (`tasks.md`, `archive/tasks-2024-01.md`); one that appeared or vanished counts as
-    changed, and one that was written within the last tick of the file system's clock may be named twice.
-    In further folders all files are watched; they are named by what stands before the folder in `more`.
-    memdeck's own changes are named as well. A folder that leads out of `within` has no files. `interval` is in
-    seconds. What the callback or `more` raises is kept in `error` and ends nothing.
+    Watched are the files of `folder` and of its `archive`, whether they exist yet or not. Names are relative to
+    `folder` (`tasks.md`, `archive/tasks-2024-01.md`); one that appeared or vanished counts as changed, and one that was
+    written within the last tick of the file system's clock may be named twice. In further folders all files are
+    watched; their names begin with the folder's key in `more`. memdeck's own changes are reported as well. A folder
+    that leads out of `within` has no files. `interval` is in seconds. An exception of the callback or `more` is stored
+    in `error`; watching goes on.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class Watcher:
         more: More | None = None,
         within: Path | None = None,
     ) -> None:
-        """Keep what to watch; `hints` off leaves polling alone, `within` is the workspace (None: anywhere).
+        """Store what to watch; without `hints` it only polls. `within` is the workspace (None: anywhere).
 
-        `more` gives further folders, asked with every look.
+        `more` returns further folders; it is called with every poll.
         """
         self.folder = folder
         self.within = within
@@ -66,7 +66,7 @@ class Watcher:
         self._watched: dict[str, tuple[int, int]] = {}
 
     def start(self) -> None:
-        """Take what is there now as known and watch from here on, unless it was stopped meanwhile.
+        """Record the current files and watch from here on, unless it was stopped meanwhile.
 
         RuntimeError if it was started before.
         """
@@ -80,7 +80,7 @@ class Watcher:
             self._thread.start()
 
     def stop(self) -> None:
-        """End the thread and wait for it; nothing is called back afterwards. Twice is fine, and while it is started."""
+        """End the thread and wait for it; no callback follows. May be called twice, and while it is starting."""
         self._stopped.set()
         self._wake.set()
         with self._starting:
@@ -107,8 +107,8 @@ class Watcher:
         now = _versions(self.folder, self._folders(), self.within)
         names = self._seen.keys() | now.keys()
         changed = frozenset(n for n in names if self._seen.get(n, ABSENT) != now.get(n, ABSENT))
-        # A version that is younger than a tick may stand for two contents: name the file once more next time,
-        # but no third time, for a server's clock may be ahead of ours for good.
+        # A version younger than a tick may belong to two contents: report the file once more next time. Not a third
+        # time, because a server's clock may always be ahead of ours.
         at = time.time_ns()
         twice = {name for name in changed if self._seen.get(name) != UNKNOWN}
         self._seen = {n: UNKNOWN if n in twice and not v.settled(at) else v for n, v in now.items()}
@@ -119,7 +119,7 @@ class Watcher:
                 self.error = error
 
     def _folders(self) -> Mapping[str, Path]:
-        """Return the further folders; those of the last look where they cannot be told now."""
+        """Return the further folders; those of the last poll where `more` fails."""
         try:
             self._further = self._more()
         except Exception as error:
@@ -127,7 +127,7 @@ class Watcher:
         return self._further
 
     def _listen(self) -> None:
-        """Ask for notifications from the folders that are there now; without them polling alone does it."""
+        """Subscribe to notifications from the folders that exist now; without them, polling alone is used."""
         found: dict[str, tuple[int, int]] = {}
         own = [os.path.join(self.folder, name) if name else os.fspath(self.folder) for name in _SUBFOLDERS]
         for path in (*own, *map(os.fspath, self._further.values())):
@@ -146,7 +146,7 @@ class Watcher:
             from watchdog import events
             from watchdog.observers import Observer
 
-            # Plain reading is not asked for: who wakes on that wakes himself for ever.
+            # Not reads: the watcher's own reads would wake it for ever.
             kinds = [
                 *(events.FileCreatedEvent, events.FileModifiedEvent, events.FileClosedEvent),
                 *(events.FileMovedEvent, events.FileDeletedEvent),
@@ -155,13 +155,13 @@ class Watcher:
 
             wake = self._wake
 
-            class Hint(events.FileSystemEventHandler):
+            class FileEvents(events.FileSystemEventHandler):
                 def on_any_event(self, event: Any) -> None:  # noqa: ARG002
                     wake.set()
 
             self._observer = Observer()
             for path in found:
-                self._observer.schedule(Hint(), path, event_filter=kinds)
+                self._observer.schedule(FileEvents(), path, event_filter=kinds)
             self._observer.start()
         except (ImportError, OSError):
             self._silence()
@@ -176,16 +176,16 @@ class Watcher:
 
 
 def _is_within(path: str, within: Path | None) -> bool:
-    """Tell whether a folder lies in the workspace: a link of a clone must not have others' folders watched."""
+    """Return whether a folder is in the workspace: a link in a clone must not cause folders elsewhere to be watched."""
     return within is None or f"{os.path.realpath(path)}/".startswith(os.path.realpath(within).rstrip("/") + "/")
 
 
 def _versions(folder: Path, more: Mapping[str, Path], within: Path | None) -> dict[str, FileVersion]:
-    """Look at every watched file once."""
+    """Return the versions of all watched files."""
     found: dict[str, FileVersion] = {}
     places = [(sub, Path(folder, sub), _SUFFIX) for sub in _SUBFOLDERS]
     for prefix, place, suffix in (*places, *((prefix, place, "") for prefix, place in more.items())):
-        # A folder that is missing, or goes while it is being read, has no files.
+        # A folder that is missing, or removed while it is read, has no files.
         if not _is_within(os.fspath(place), within):
             continue
         with suppress(OSError), os.scandir(place) as entries:

@@ -1,9 +1,9 @@
-"""The memory systems of a workspace: what goes over all of them, and how one is found by its type.
+"""The memory systems of a workspace: their protocol, what runs over all of them, and how to get one by its type.
 
-The failure of one system ends nothing but its own answer: each is asked through `Guarded`.
-Maintenance, search, check, status, Brief and doctor go over `systems_of` and know no system by name. A new system is
-one folder in `memory/`, one module here with an object of the protocol, and one line in `memory.registry`; or a package
-of its own (docs/extending.md).
+Each system is called through `Guarded`, so that the failure of one ends only its own answer. Maintenance, search,
+check, status, Brief and doctor iterate over `systems_of` and know no system by name. A new system is one folder in
+`memory/`, one module here with an object of the protocol, and one line in `memory.registry`; or a package of its own
+(docs/extending.md).
 """
 
 from __future__ import annotations
@@ -11,73 +11,254 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
 
-from memory.attached import FAILED, system_failed
-from memory.base.problems import Problem
+from memory.attached import Attached
 from memory.errors import MemdeckError
-from memory.registry import REGISTRY, broken, system_name
-
-from .at_rest import files_at_rest
-from .protocol import Advice, BriefLine, Contribution, PlainSystem, System
+from memory.lazy import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from memory.registry import FAILED, REGISTRY, broken, system_failed, system_name
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from memory.base.items import Item, Skipped, Taken
+    from memory.base.problems import Problem
     from memory.maintenance.report import Report
-    from memory.search.index.inventory import Shelf
+    from memory.search.index.inventory import FileRecords
     from memory.search.records import Record
     from memory.search.searcher import Searcher
-    from memory.trust.consent import Ask, Trust
+    from memory.trust.asks import Ask
+    from memory.trust.consent import ConsentDecision, Trust
     from memory.workspace import Workspace
+
+    S = TypeVar("S", bound="System")
+    T = TypeVar("T")
+
+
+class BriefLine(NamedTuple):
+    """A line of Brief: the system, the entry that it links to, its name, and its state in words.
+
+    `due` is what a person should know or do; empty for nothing.
+    """
+
+    system: str
+    target: str
+    title: str
+    words: str
+    due: str = ""
+
+
+class Advice(NamedTuple):
+    """A finding for a person, and what to do about it."""
+
+    message: str
+    hint: str = ""
+
+
+class Contribution(NamedTuple):
+    """A block that a system offers for a prompt: the entry, its title, its text, why it fits, and how well.
+
+    `score` is 0 or more and comparable within one system only; `ref` is None if the block is not a single entry.
+    """
+
+    system: str
+    ref: str | None
+    title: str
+    text: str
+    reason: str
+    score: float
+
+
+@runtime_checkable
+class System(Attached, Protocol):
+    """One memory system in one workspace; creating the object reads nothing. What a workspace asks is in `Attached`.
+
+    Paths are relative to the workspace. Times are aware. An exception of any method is reported as an error of this
+    system, and the other systems continue.
+    """
+
+    def owns(self, name: str) -> bool:
+        """Return whether `check` covers a file; it is named as in problems."""
+
+    def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
+        """Return the problems in its files, or in those named, by file and line."""
+
+    def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
+        """Run its maintenance rules, in one transaction; `dry_run` only reports."""
+
+    def records(
+        self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
+    ) -> Iterator[Record]:
+        """Yield its searchable records, archives included; only some kinds, if `kinds` names them.
+
+        A file that cannot be read is left out and added to `refused`, by its name; without `refused` it raises.
+        """
+
+    def items(self) -> Iterator[Item | Skipped]:
+        """Yield its entries for another memory, and what cannot be converted."""
+
+    def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
+        """Convert entries of another memory; nothing is written before `Taken.commit` is called.
+
+        `place` is the target in a system that has several: the agent of typed memory, the scope of curated memory.
+        RefusedError `convert.no_target` for a system that accepts none.
+        """
+
+    def records_by_file(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[FileRecords]:
+        """Yield its records file by file, for an index that reads only changed files."""
+
+    def status(self, now: datetime) -> Mapping[str, object]:
+        """Return its state as JSON-able data; `counts` maps words to numbers, for people."""
+
+    def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
+        """Yield its lines of Brief."""
+
+    def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
+        """Yield what it offers for the prompt of an agent that receives `message`, the best first."""
+
+    def wants(self) -> Iterable[Ask]:
+        """Yield what it may do only after a person approved exactly that."""
+
+    def entrust(self, trust: Trust | None, environ: Mapping[str, str]) -> None:
+        """Set the person's decisions, and the variables that commands may get; None: nothing is approved."""
+
+    def doctor_lines(self) -> Iterable[Advice]:
+        """Yield its lines of `doctor`."""
+
+
+class PlainSystem:
+    """A base class with empty answers; `name`, `present` and `look` are left to each system."""
+
+    name: str
+
+    def files(self) -> Iterable[str]:
+        """Yield nothing."""
+        return ()
+
+    def folders(self) -> Iterable[str]:
+        """Yield nothing."""
+        return ()
+
+    def owns(self, name: str) -> bool:
+        """Return whether a name is one of the files."""
+        return name in self.files()
+
+    def adopt(self, folder: str) -> None:
+        """Do nothing: its folders are in one place."""
+
+    def close(self) -> None:
+        """Do nothing: nothing is open."""
+
+    def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:  # noqa: ARG002
+        """Return nothing."""
+        return ()
+
+    def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
+        """Return a report without rules."""
+        from memory.maintenance.report import Report
+
+        return Report(dry_run, now, ())
+
+    def records(
+        self,
+        kinds: Collection[str] | None = None,  # noqa: ARG002
+        refused: MutableMapping[str, MemdeckError] | None = None,  # noqa: ARG002
+    ) -> Iterator[Record]:
+        """Yield nothing."""
+        return iter(())
+
+    def records_by_file(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[FileRecords]:
+        """Yield the records by file; all are read each time."""
+        from memory.search.index.inventory import grouped_by_file
+
+        return grouped_by_file(self.records(None, refused))
+
+    def items(self) -> Iterator[Item | Skipped]:
+        """Yield its records as notes."""
+        from memory.base.items import Item
+
+        for one in self.records():
+            yield Item("note", one.title, one.text, f"{one.file}:{one.line + 1}", one.date, one.tags)
+
+    def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
+        """Refuse."""
+        from memory.errors import RefusedError
+
+        raise RefusedError(
+            "convert.no_target", f"{self.name} takes no entries of other memories", "name another target"
+        )
+
+    def status(self, now: datetime) -> Mapping[str, object]:  # noqa: ARG002
+        """Return no counts."""
+        return {"counts": {}}
+
+    def brief_lines(self, now: datetime) -> Iterable[BriefLine]:  # noqa: ARG002
+        """Yield nothing."""
+        return ()
+
+    def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:  # noqa: ARG002
+        """Yield nothing."""
+        return ()
+
+    def wants(self) -> Iterable[Ask]:
+        """Yield nothing."""
+        return ()
+
+    def entrust(self, trust: Trust | None, environ: Mapping[str, str]) -> None:
+        """Do nothing: it runs nothing."""
+
+    def doctor_lines(self) -> Iterable[Advice]:
+        """Yield nothing."""
+        return ()
+
 
 __all__ = ["Advice", "BriefLine", "Contribution", "PlainSystem", "System", "system_of", "systems_of"]
 
-S = TypeVar("S", bound=System)
-T = TypeVar("T")
-_MAY_RAISE = frozenset({"look", "check", "maintain", "records", "items", "shelves", "status"})
-"""The questions that a MemdeckError answers as well: a file cannot be read, or a setting is wrong."""
+_MAY_RAISE = frozenset({"look", "check", "maintain", "records", "items", "records_by_file", "status"})
+"""The methods that may raise a MemdeckError in normal use: a file cannot be read, or a setting is wrong."""
+
+
+class Approval(NamedTuple):
+    """One thing that a system may do only after a person approved it, and what was decided about it."""
+
+    system: str
+    ask: Ask
+    decision: ConsentDecision
 
 
 class Guarded:
-    """A system of a workspace that is loaded at the first question, and of which each failure is a MemdeckError.
+    """A system of a workspace, loaded at the first call, that turns every failure of it into a MemdeckError.
 
-    A question that yields lines ends at a failure, and the failure is reported: `check` returns it as a problem,
-    `maintain` as a warning, `records` in `refused`, `brief_lines` and `doctor_lines` as a line. `look`, `status`, and
-    `records` without `refused` raise it, and `maintain` raises a MemdeckError of the system itself.
+    A method that yields lines ends at a failure and reports it: `check` returns it as a problem, `maintain` as a
+    warning, `records` in `refused`, `brief_lines` and `doctor_lines` as a line. `look`, `status`, and `records` without
+    `refused` raise it. `maintain` raises a MemdeckError of the system itself.
     """
 
     def __init__(self, workspace: Workspace, name: str) -> None:
-        """Keep which system it is; nothing is imported yet."""
+        """Keep the workspace and the name; nothing is imported yet."""
         self._workspace = workspace
-        self._name = name
+        self.name = name
         self._system: System | None = None
-
-    @property
-    def name(self) -> str:
-        """The name under which it is registered."""
-        return self._name
 
     @property
     def system(self) -> System:
         """The system itself; MemdeckError `system.failed` where it does not load or lacks a method of the protocol."""
-        if self._system is not None:
-            return self._system
-        found = self._workspace.system(self._name)
-        if not isinstance(found, System):
-            wanted = [one for one in dir(System) if not one.startswith("_") and not hasattr(found, one)]
-            raise system_failed(self._name, "load", TypeError(f"it has no {', '.join(wanted)}"))
-        self._system = found
-        return found
+        if self._system is None:
+            found = self._workspace.system(self.name)
+            if not isinstance(found, System):
+                wanted = [one for one in dir(System) if not one.startswith("_") and not hasattr(found, one)]
+                raise system_failed(self.name, "load", TypeError(f"it has no {', '.join(wanted)}"))
+            self._system = found
+        return self._system
 
     def present(self) -> bool:
-        """Tell whether the workspace holds it; one that fails counts as present, to be reported."""
+        """Return whether the workspace has this system; one that fails counts as present, so that it is reported."""
         try:
             return self._ask("present", lambda system: system.present())
         except MemdeckError:
             return True
 
     def files(self) -> Iterable[str]:
-        """Yield the files that the history looks at."""
+        """Yield the files that the history checks."""
         return self._listed("files", lambda system: system.files())
 
     def folders(self) -> Iterable[str]:
@@ -85,29 +266,29 @@ class Guarded:
         return self._listed("folders", lambda system: system.folders())
 
     def owns(self, name: str) -> bool:
-        """Tell whether a file is one that `check` looks at; its mark is, even where it fails."""
-        mark = system_name(self._name).mark
+        """Return whether `check` covers a file. Where the system fails, its mark is still covered."""
+        mark = system_name(self.name).mark
         try:
             return self._ask("owns", lambda system: system.owns(name))
         except MemdeckError:
             return name == mark or name.startswith(f"{mark}/")
 
     def adopt(self, folder: str) -> None:
-        """Take in a folder that nobody listed."""
+        """Add a folder that is not listed."""
         with suppress(MemdeckError):
             self._ask("adopt", lambda system: system.adopt(folder))
 
     def close(self) -> None:
-        """Close what it opened, where it was loaded."""
+        """Close what it opened, if it was loaded."""
         with suppress(MemdeckError):
             self._ask("close", lambda system: system.close())
 
     def look(self) -> object:
-        """Return one look at it."""
+        """Return a snapshot of the system."""
         return self._ask("look", lambda system: system.look())
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
-        """Return what is wrong in its files; what it raises is the only problem."""
+        """Return the problems in its files; an error that it raises is the only problem."""
         try:
             return self._ask("check", lambda system: tuple(system.check(names)))
         except MemdeckError as error:
@@ -115,17 +296,19 @@ class Guarded:
 
     def problem(self, error: MemdeckError) -> Problem:
         """Return an error as a problem of the file that it names, else of the system's mark."""
+        from memory.base.problems import Problem
+
         file, line = error.details.get("file"), error.details.get("line")
         return Problem(
             "error",
-            file if isinstance(file, str) else system_name(self._name).mark,
+            file if isinstance(file, str) else system_name(self.name).mark,
             line if isinstance(line, int) else 0,
             error.code,
             error.message,
         )
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
-        """Keep it small; a failure is a warning of the report."""
+        """Run its maintenance; a failure is a warning of the report."""
         try:
             return self._ask("maintain", lambda one: one.maintain(now, actor=actor, dry_run=dry_run, force=force))
         except MemdeckError as error:
@@ -138,26 +321,26 @@ class Guarded:
     def records(
         self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
     ) -> Iterator[Record]:
-        """Yield what can be found in it; what came before a failure stays."""
-        try:
-            yield from self._each("records", lambda system: system.records(kinds, refused))
-        except MemdeckError as error:
-            self._refuse(error, refused)
+        """Yield its searchable records; those yielded before a failure stay."""
+        return self._each(
+            "records", lambda system: system.records(kinds, refused), lambda error: self._refuse(error, refused)
+        )
 
     def items(self) -> Iterator[Item | Skipped]:
-        """Yield its entries for another memory; a failure ends them."""
+        """Yield its entries for another memory; a failure ends the iteration."""
         return self._each("items", lambda system: system.items())
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
-        """Return what becomes of entries of another memory."""
+        """Convert entries of another memory."""
         return self._ask("take", lambda system: system.take(items, place=place, actor=actor, now=now))
 
-    def shelves(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[Shelf]:
-        """Yield its records file by file; what came before a failure stays."""
-        try:
-            yield from self._each("shelves", lambda system: system.shelves(refused))
-        except MemdeckError as error:
-            self._refuse(error, refused)
+    def records_by_file(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[FileRecords]:
+        """Yield its records file by file; those yielded before a failure stay."""
+        return self._each(
+            "records_by_file",
+            lambda system: system.records_by_file(refused),
+            lambda error: self._refuse(error, refused),
+        )
 
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return its state as JSON-able data."""
@@ -165,10 +348,11 @@ class Guarded:
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
         """Yield its lines of Brief; a failure is a line."""
-        try:
-            yield from self._each("brief_lines", lambda system: system.brief_lines(now))
-        except MemdeckError as error:
-            yield BriefLine(self._name, "", self._name, error.message, "in trouble")
+        return self._each(
+            "brief_lines",
+            lambda system: system.brief_lines(now),
+            lambda error: [BriefLine(self.name, "", self.name, error.message, "in trouble")],
+        )
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
         """Yield what it offers for a prompt."""
@@ -179,30 +363,31 @@ class Guarded:
         return self._listed("wants", lambda system: system.wants())
 
     def entrust(self, trust: Trust | None, environ: Mapping[str, str]) -> None:
-        """Take the person's decisions."""
+        """Set the person's decisions."""
         with suppress(MemdeckError):
             self._ask("entrust", lambda system: system.entrust(trust, environ))
 
     def doctor_lines(self) -> Iterable[Advice]:
-        """Yield what `doctor` says about it."""
-        try:
-            yield from self._each("doctor_lines", lambda system: system.doctor_lines())
-        except MemdeckError as error:
-            yield Advice(error.message, error.hint)
+        """Yield its lines of `doctor`."""
+        return self._each(
+            "doctor_lines",
+            lambda system: system.doctor_lines(),
+            lambda error: [Advice(error.message, error.hint)],
+        )
 
     def failures(self, now: datetime) -> Iterator[MemdeckError]:
-        """Yield the failure of each question that only reads, each tried once; none for a system in order."""
+        """Call each read-only method once, and yield the failures; none for a system in order."""
         hooks: dict[str, Callable[[System], object]] = {
             "present": lambda system: system.present(),
             "files": lambda system: tuple(system.files()),
             "folders": lambda system: tuple(system.folders()),
-            "owns": lambda system: system.owns(system_name(self._name).mark),
+            "owns": lambda system: system.owns(system_name(self.name).mark),
             "look": lambda system: system.look(),
             "check": lambda system: system.check(),
             "maintain": lambda system: system.maintain(now, actor="doctor", dry_run=True),
             "records": lambda system: sum(1 for _ in system.records(None, {})),
             "items": lambda system: sum(1 for _ in system.items()),
-            "shelves": lambda system: sum(1 for _ in system.shelves({})),
+            "records_by_file": lambda system: sum(1 for _ in system.records_by_file({})),
             "status": lambda system: system.status(now),
             "brief_lines": lambda system: tuple(system.brief_lines(now)),
             "contributions": lambda system: tuple(system.contributions("", now)),
@@ -227,13 +412,24 @@ class Guarded:
         except (MemdeckError, MemoryError):
             raise
         except Exception as error:
-            raise system_failed(self._name, hook, error) from error
+            raise system_failed(self.name, hook, error) from error
 
-    def _each(self, hook: str, ask: Callable[[System], Iterable[T]]) -> Iterator[T]:
-        items = iter(self._ask(hook, ask))
-        end = object()
-        while (item := self._ask(hook, lambda _: next(items, end))) is not end:
-            yield item  # type: ignore[misc]
+    def _each(
+        self,
+        hook: str,
+        ask: Callable[[System], Iterable[T]],
+        failed: Callable[[MemdeckError], Iterable[T]] | None = None,
+    ) -> Iterator[T]:
+        """Yield what a method yields, and what `failed` makes of its failure; without `failed` it is raised."""
+        try:
+            items = iter(self._ask(hook, ask))
+            end = object()
+            while (item := self._ask(hook, lambda _: next(items, end))) is not end:
+                yield item  # type: ignore[misc]
+        except MemdeckError as error:
+            if failed is None:
+                raise
+            yield from failed(error)
 
     def _listed(self, hook: str, ask: Callable[[System], Iterable[T]]) -> tuple[T, ...]:
         try:
@@ -241,19 +437,21 @@ class Guarded:
         except MemdeckError:
             return ()
 
-    def _refuse(self, error: MemdeckError, refused: MutableMapping[str, MemdeckError] | None) -> None:
+    def _refuse(self, error: MemdeckError, refused: MutableMapping[str, MemdeckError] | None) -> tuple[()]:
+        """Add a failure to `refused`; without that, raise it."""
         if refused is None:
             raise error
-        refused[system_name(self._name).mark] = error
+        refused[system_name(self.name).mark] = error
+        return ()
 
 
 def systems_of(workspace: Workspace) -> tuple[System, ...]:
-    """Return the systems that are present in a workspace; what fails in one of them stays its own, see `Guarded`."""
+    """Return the systems that are present in a workspace; a failure of one does not affect others, see `Guarded`."""
     return tuple(Guarded(workspace, name) for name in workspace.present())
 
 
 def system_of(workspace: Workspace, name: str, kind: type[S]) -> S:
-    """Return a system itself, present or not, for its own verbs and its own pane; see `System`."""
+    """Return the system object itself, present or not, for its own verbs and its own pane; see `System`."""
     found = workspace.system(name)
     if not isinstance(found, kind):
         raise TypeError(f"{name} is no {kind.__name__}")
@@ -261,12 +459,14 @@ def system_of(workspace: Workspace, name: str, kind: type[S]) -> S:
 
 
 def load_problems() -> tuple[Problem, ...]:
-    """Return the systems of other packages that cannot be used, as problems; nothing of them is known to be here."""
+    """Return a problem for each system of another package that cannot be used, whether or not the workspace has it."""
+    from memory.base.problems import Problem
+
     return tuple(Problem("warning", f"{one.package}:{one.name}", 0, "system.unusable", one.why) for one in broken())
 
 
 def failures_of(workspace: Workspace, now: datetime) -> Iterator[tuple[str, MemdeckError]]:
-    """Yield the name and the failure for each question that a system of the workspace fails at; nothing is changed."""
+    """Yield the name and the error for each method that fails in a system of the workspace; nothing is changed."""
     for name in workspace.present():
         for error in Guarded(workspace, name).failures(now):
             yield name, error
@@ -275,10 +475,11 @@ def failures_of(workspace: Workspace, now: datetime) -> Iterator[tuple[str, Memd
 def check_all(
     workspace: Workspace, names: Sequence[str] | None = None, *, now: datetime | None = None
 ) -> tuple[Problem, ...]:
-    """Return what is wrong in the files of all systems, or in those named; a name of no system is the first one's.
+    """Return the problems in the files of all systems, or in `names`; a name that no system owns goes to the first
+    system.
 
-    With `now`, and no names, the systems of other packages are asked everything else, too: what fails is a problem, and
-    so is a system that cannot be used.
+    With `now` and no names, all other methods of the systems of other packages are called, too. Each failure is a
+    problem, and so is a system that cannot be used.
     """
     systems = systems_of(workspace)
     if names is None:
@@ -308,13 +509,13 @@ def records_of_all(
     kinds: Collection[str] | None = None,
     refused: MutableMapping[str, MemdeckError] | None = None,
 ) -> Iterator[Record]:
-    """Yield what can be found in all systems; files that cannot be read go to `refused`, or raise without it."""
+    """Yield the searchable records of all systems; files that cannot be read go to `refused`, or raise without it."""
     for system in systems_of(workspace):
         yield from system.records(kinds, refused)
 
 
 def entrust(workspace: Workspace, trust: Trust | None, environ: Mapping[str, str]) -> None:
-    """Hand the person's decisions, and what commands may get variables from, to all systems."""
+    """Pass the person's decisions, and the variables that commands may get, to all systems."""
     for system in systems_of(workspace):
         system.entrust(trust, environ)
 
@@ -324,40 +525,56 @@ def asks_of_all(workspace: Workspace) -> tuple[Ask, ...]:
     return tuple(ask for system in systems_of(workspace) for ask in system.wants())
 
 
+def approvals_of(workspace: Workspace, trust: Trust | None, environ: Mapping[str, str]) -> list[Approval]:
+    """Return everything that all systems ask for, with the decisions; empty if `trust` is None.
+
+    Every count of it is a count of this one list, so that all agree.
+    """
+    if trust is None:
+        return []
+    entrust(workspace, trust, environ)
+    asks = [(system.name, ask) for system in systems_of(workspace) for ask in system.wants()]
+    decided = trust.decide_all(ask for _, ask in asks)
+    return [Approval(system, ask, decision) for (system, ask), decision in zip(asks, decided, strict=True)]
+
+
+def waiting_in(approvals: Iterable[Approval]) -> tuple[Approval, ...]:
+    """Return the approvals that are not decided yet, or whose subject changed since it was approved."""
+    return tuple(one for one in approvals if one.decision.waits)
+
+
 def brief_lines_of(workspace: Workspace, now: datetime) -> tuple[BriefLine, ...]:
-    """Return the lines of Brief of all systems; none of one that is in trouble."""
-    found: list[BriefLine] = []
-    for system in systems_of(workspace):
-        with suppress(MemdeckError):
-            found += system.brief_lines(now)
-    return tuple(found)
+    """Return the lines of Brief of all systems."""
+    return tuple(line for system in systems_of(workspace) for line in system.brief_lines(now))
 
 
 def contributions_of(
     workspace: Workspace, message: str, now: datetime, without: Collection[str] = ()
 ) -> tuple[Contribution, ...]:
-    """Return what all systems but some offer for a prompt, in their order; nothing of one that is in trouble."""
-    found: list[Contribution] = []
-    for system in systems_of(workspace):
-        if system.name in without:
-            continue
-        with suppress(MemdeckError):
-            found += system.contributions(message, now)
-    return tuple(found)
+    """Return what all systems but those in `without` offer for a prompt, in order; a failing system offers nothing."""
+    systems = [system for system in systems_of(workspace) if system.name not in without]
+    return tuple(one for system in systems for one in system.contributions(message, now))
 
 
 def searcher_of(workspace: Workspace) -> Searcher:
-    """Return what searches all systems of a workspace, with its index in the private state folder."""
+    """Return a searcher over all systems of a workspace, with its index in the private state folder."""
     from memory.search.searcher import Searcher
+
+    from .at_rest import files_at_rest
 
     folder = None if workspace.state is None else workspace.state.folder
     return Searcher(folder, lambda: systems_of(workspace), lambda: files_at_rest(workspace, systems_of(workspace)))
 
 
-def maintain_each(
+def maintain_all(
     workspace: Workspace, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False
-) -> tuple[Report, ...]:
-    """Keep all systems small, one transaction each, and return a report of each; errors as `maintain_all`."""
+) -> Report:
+    """Run the maintenance of all systems, one transaction each, and report it as one run.
+
+    If a system cannot be maintained, its error is raised after the others are done.
+    """
+    from memory.maintenance.report import Report
+
     reports, first = [], None
     for system in systems_of(workspace):
         try:
@@ -366,17 +583,4 @@ def maintain_each(
             first = first or error
     if first is not None:
         raise first
-    return tuple(reports)
-
-
-def maintain_all(
-    workspace: Workspace, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False
-) -> Report:
-    """Keep all systems small, one transaction each, and report them as one run.
-
-    The error of a system that cannot be maintained is raised after the others are done.
-    """
-    from memory.maintenance import Report
-
-    done = maintain_each(workspace, now, actor=actor, dry_run=dry_run, force=force)
-    return Report.joined(done) if done else Report(dry_run, now, ())
+    return Report.joined(reports) if reports else Report(dry_run, now, ())

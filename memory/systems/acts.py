@@ -1,4 +1,4 @@
-"""Changes of other systems than the memory files, as values that a pane hands on."""
+"""Changes of systems other than the memory files, as values that a pane passes on."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ S = TypeVar("S", bound=System)
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """A change of another system than the memory files, which a pane asks for; make one with `act`."""
+    """A change, requested by a pane, of a system other than the memory files; create one with `act`."""
 
     system: str
     make: Callable[[Workspace, str, datetime], Outcome]
 
     def run(self, workspace: Workspace, *, actor: str, now: datetime) -> Outcome:
-        """Make it; errors as the system raises them."""
+        """Make the change; errors as the system raises them."""
         return self.make(workspace, actor, now)
 
 
 def act(name: str, kind: type[S], do: Callable[[S, str, datetime], Outcome]) -> Act:
-    """Return the change `do(system, actor, now)` of the system of a name and a type."""
+    """Return an `Act` that calls `do(system, actor, now)` with the system of this name and type."""
     return Act(name, lambda workspace, actor, now: do(system_of(workspace, name, kind), actor, now))

@@ -1,4 +1,4 @@
-"""Reading a workspace as it stood at one moment, though others change several of its files meanwhile."""
+"""Reading a workspace as it was at one moment, even while other programs change several of its files."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from memory.workspace import Workspace
 
-    from .protocol import System
+    from . import System
 
 TRIES = 3
-"""How often a workspace is read at one look until nobody wrote to it meanwhile."""
+"""How often one refresh reads a workspace until no other program wrote to it meanwhile."""
 UNSETTLED = 5
-"""The look at which one that is written to during every reading is taken as it was read."""
+"""The refresh at which a workspace that was written to during every reading is accepted as it was read."""
 FileStamp = tuple[int, ...] | None
 R = TypeVar("R")
 
@@ -22,9 +22,9 @@ R = TypeVar("R")
 def files_at_rest(workspace: Workspace, systems: Iterable[System]) -> dict[str, FileStamp] | None:
     """Return the stamps of the files of these systems; None while a change has moved some of its files and not all.
 
-    Where it is the same before and after a reading, all that was read stood in the files at one moment.
+    Equal stamps before and after a reading mean that everything read was in the files at one moment.
     """
-    # Before the stamps: a change that ends between the two has moved its files by then, and they tell of it.
+    # Checked before the stamps: a change that ends in between has already moved its files, so the stamps show it.
     if any(store.journal is not None and store.journal.waiting() is not None for store in workspace.stores()):
         return None
     names = (name for system in systems for name in system.files())
@@ -34,8 +34,8 @@ def files_at_rest(workspace: Workspace, systems: Iterable[System]) -> dict[str, 
 def read_at_rest(
     workspace: Workspace, systems: Sequence[System], read: Callable[[], R], *, patient: bool = True
 ) -> R | None:
-    """Return what a reading of these systems gave, None where their files did not all stand so at one moment: an
-    entry that is moved meanwhile is in two files then, or in none. Without `patient` it is returned all the same.
+    """Return the result of `read`, or None if the files of these systems changed meanwhile: an entry that is moved
+    during the reading is in two files then, or in none. Without `patient` the result is returned in any case.
     """
     before = files_at_rest(workspace, systems)
     if before is None and patient:
@@ -45,7 +45,7 @@ def read_at_rest(
 
 
 def file_stamp(path: str) -> FileStamp:
-    """Return what tells two states of a file apart; None: it is not there."""
+    """Return what identifies a state of a file; None if the file does not exist."""
     try:
         found = os.stat(path)
     except OSError:

@@ -6,26 +6,26 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 from memory.curated.curated import Curated
+from memory.curated.identity import FILE, FOLDER
 from memory.curated.model import INDEX, Invalid, Memory, Root
-from memory.curated.places.identity import FILE, FOLDER
-from memory.curated.places.roots import agent_root, agents_in, workspace_root
-from memory.curated.stores import CuratedReading, person_store
+from memory.curated.stores import CuratedReading, agent_root, agents_in, person_store, workspace_root
 from memory.errors import MemdeckError
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
 
-from .protocol import Advice, Contribution, PlainSystem
+from . import Advice, Contribution, PlainSystem
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memory.base.items import Item, Skipped, Taken
     from memory.base.problems import Problem
     from memory.curated.recall.find import RecallFound as RecallFound
     from memory.errors import MemdeckError as Refusal
     from memory.maintenance import Report
-    from memory.search import Record
-    from memory.search.index.inventory import Shelf
+    from memory.search.index.inventory import FileRecords
+    from memory.search.records import Record
     from memory.trust.consent import Ask, Trust
     from memory.workspace import Outcome, Workspace
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 
 class CuratedLook(NamedTuple):
-    """One look at the memories of a workspace; `error` says why there is none.
+    """A snapshot of the memories of a workspace; `error` says why there are none.
 
-    `marks` are other ones with each decision and dream, `curated` is where everything else is looked up.
+    `marks` change with each decision and dream; everything else is looked up in `curated`.
     """
 
     memories: tuple[Memory, ...]
@@ -54,15 +54,15 @@ class CuratedLook(NamedTuple):
 
 
 class CuratedItem(NamedTuple):
-    """The item behind a record: where it is in its file, from 0."""
+    """The item behind a record: its line in the file, from 0."""
 
     line: int = 0
 
 
 class CuratedMemory(PlainSystem):
-    """The curated memory of a workspace; `curated` is what verbs and other programs use.
+    """The curated memory of a workspace; verbs and other programs use `curated`.
 
-    The person's own memories (`$AGH_HOME`) are in reach of `curated`; check, search and status tell of the workspace.
+    `curated` also reaches the person's own memories (`$AGH_HOME`); check, search and status cover the workspace only.
     """
 
     name = "curated"
@@ -74,7 +74,7 @@ class CuratedMemory(PlainSystem):
         self._last: CuratedLook | None = None
 
     def entrust(self, trust: Trust | None, environ: Mapping[str, str]) -> None:
-        """Take the person's decisions: approved commands of the settings may be asked."""
+        """Set the person's decisions: approved commands of the settings may be run."""
         from .curated_commands import models_of
 
         models = models_of(self.curated, trust, environ)
@@ -83,14 +83,14 @@ class CuratedMemory(PlainSystem):
 
     @cached_property
     def curated(self) -> Curated:
-        """The memories that one sees from the workspace."""
+        """The memories that are visible from the workspace."""
         home = self._workspace.home
         state = None if self._workspace.state is None else self._workspace.state.folder.home
         person = None if home is None else person_store(home, state)
         return Curated(self._files, person, state_home=state, home=home)
 
     def present(self) -> bool:
-        """Tell whether the workspace has an identity."""
+        """Return whether the workspace has an identity."""
         return os.path.lexists(self._workspace.root / FOLDER / FILE) and "workspace" in self.curated.sides
 
     def _roots(self) -> tuple[Root, ...]:
@@ -110,11 +110,11 @@ class CuratedMemory(PlainSystem):
         return [FOLDER, *(f"{FOLDER}/{root.folder}" for root in self._roots())]
 
     def owns(self, name: str) -> bool:
-        """Tell whether a file lies in the folder of the system."""
+        """Return whether a file is in the folder of the system."""
         return name.startswith(f"{FOLDER}/")
 
     def close(self) -> None:
-        """Close the databases of both sides, and the change log of the person's; the workspace closes its own."""
+        """Close the databases of both sides, and the change log of the person's side; the workspace closes its own."""
         made: Curated | None = self.__dict__.get("curated")
         if made is None:
             return
@@ -123,7 +123,7 @@ class CuratedMemory(PlainSystem):
             made.sides["global"].store.together.close()
 
     def look(self) -> CuratedLook:
-        """Return one look at the memories; the same object as long as they are."""
+        """Return a snapshot of the memories; the same object as long as they do not change."""
         roots = self._roots()
         try:
             memories, invalid = tuple(self.curated.memories(roots)), tuple(self.curated.invalid(roots))
@@ -136,7 +136,7 @@ class CuratedMemory(PlainSystem):
         return self._last
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
-        """Return the files that are no memories, an identity that cannot be read, and folders with the same one."""
+        """Return problems: files that are no memory, an unreadable identity, folders that share an identity."""
         from memory.base.problems import Problem
 
         found: list[Problem] = []
@@ -159,7 +159,7 @@ class CuratedMemory(PlainSystem):
         return tuple(one for one in found if names is None or one.file in names)
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
-        """Let old decisions go, and dream where the gates are open; see `curated_upkeep`."""
+        """Remove old decisions, and dream where the gates are open; see `curated_upkeep`."""
         from .curated_upkeep import maintain
 
         return maintain(self.curated, now, actor=actor, dry_run=dry_run)
@@ -167,7 +167,7 @@ class CuratedMemory(PlainSystem):
     def records(
         self, kinds: Collection[str] | None = None, refused: MutableMapping[str, Refusal] | None = None
     ) -> Iterator[Record]:
-        """Yield the memories, the deepest scope first; files that are none go to `refused`."""
+        """Yield the memories, the deepest scope first; files that are no memory go to `refused`."""
         if kinds is not None and self.name not in kinds:
             return
         look = self.look()
@@ -180,10 +180,10 @@ class CuratedMemory(PlainSystem):
             refused.update(_refused(look.invalid))
         yield from map(_record, look.memories)
 
-    def shelves(self, refused: MutableMapping[str, Refusal]) -> Iterator[Shelf]:
-        """Yield each memory as a file of its own; its text is read where the index has another one only."""
+    def records_by_file(self, refused: MutableMapping[str, Refusal]) -> Iterator[FileRecords]:
+        """Yield the record of each memory; its text is read only if the index has a different one."""
         from memory.curated.index.entries import invalid_files, stamps
-        from memory.search.index.inventory import Shelf, whole
+        from memory.search.index.inventory import FileRecords, whole
 
         roots = self._roots()
         side = self.curated.sides.get("workspace")
@@ -196,14 +196,14 @@ class CuratedMemory(PlainSystem):
             return
         refused.update(_refused(bad))
         for root, name, stamp in listed:
-            yield Shelf(
+            yield FileRecords(
                 f"{FOLDER}/{root.folder}/{name}",
                 stamp,
                 lambda root=root, name=name: [whole(self._recorded(root, name))],  # type: ignore[misc]
             )
 
     def _recorded(self, root: Root, name: str) -> list[Record]:
-        """Return the record of one memory; none where it is gone."""
+        """Return the record of one memory; none if it was deleted."""
         from memory.curated.index.entries import memories
 
         side = self.curated.sides["workspace"]
@@ -212,7 +212,7 @@ class CuratedMemory(PlainSystem):
         ]
 
     def items(self) -> Iterator[Item | Skipped]:
-        """Yield the memories of the workspace and its agents, and the files that are none."""
+        """Yield the memories of the workspace and its agents, and the files that are no memory."""
         from memory.curated.exchange import items_of
 
         look = self.look()
@@ -221,14 +221,14 @@ class CuratedMemory(PlainSystem):
         return items_of(look.memories, look.invalid, FOLDER)
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
-        """Return what becomes of items as memories of the scope that `place` names; the controller decides on each."""
+        """Convert items to memories of the scope that `place` names; the controller decides on each."""
         from memory.curated.exchange import take
 
         return take(self.curated, items, place, actor=actor, now=now)
 
     def status(self, now: datetime) -> Mapping[str, Any]:  # noqa: ARG002
-        """Return how many memories there are by scope, how many sessions are kept, and what cannot be read."""
-        from memory.curated.sessions.kept import kept_sessions
+        """Return how many memories each scope has, how many sessions are kept, and what cannot be read."""
+        from memory.curated.sessions.places import kept_sessions
 
         look = self.look()
         counts: dict[str, int] = {"memories": len(look.memories)}
@@ -286,14 +286,14 @@ class CuratedMemory(PlainSystem):
         return dream(self.curated, force=force, actor=actor, now=now)
 
     def search(self, text: str, now: datetime) -> RecallFound:
-        """Return what a question finds among the memories that one sees; it is not counted as a recall."""
+        """Return what a question finds among the visible memories; it is not counted as a recall."""
         from memory.curated.recall.find import find
 
         return find(self.curated, text, self.curated.visible(), now=now)
 
     def doctor_lines(self) -> Iterable[Advice]:
-        """Yield the folders that have the same identity, records that were damaged, and how long sessions are kept."""
-        from memory.curated.sessions.kept import kept_sessions
+        """Yield the folders that have the same identity, damaged records, and how long sessions are kept."""
+        from memory.curated.sessions.places import kept_sessions
 
         try:
             kept = kept_sessions(self.curated)
@@ -320,8 +320,8 @@ class CuratedMemory(PlainSystem):
 
 
 def _record(one: Memory) -> Record:
-    """Return what a search sees of a memory."""
-    from memory.search import Record
+    """Return the search record of a memory."""
+    from memory.search.records import Record
 
     path = f"{FOLDER}/{one.root.folder}/{one.filename}"
     text = " ".join((one.header.description, one.body))
@@ -330,11 +330,11 @@ def _record(one: Memory) -> Record:
 
 
 def _refused(found: Iterable[Invalid]) -> dict[str, MemdeckError]:
-    """Return why files are no memories, by their path."""
+    """Return the errors of files that are no memory, by their path."""
     paths = ((f"{FOLDER}/{bad.root.folder}/{bad.filename}", bad) for bad in found)
     return {path: MemdeckError(bad.code, f"{path}:{bad.line}: {bad.reason}") for path, bad in paths}
 
 
 def _facts(look: CuratedLook) -> object:
-    """Return what tells one look from another; errors are no values that compare."""
+    """Return what distinguishes two snapshots; errors are compared by their text."""
     return look.memories, look.invalid, str(look.error or ""), look.marks

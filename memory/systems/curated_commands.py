@@ -1,4 +1,4 @@
-"""The models of curated memory as commands: of the person's own settings, and only after an approval."""
+"""The models of curated memory as commands: only from the person's own settings, and only after an approval."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.curated.models import Model, ModelError, ModelTimeoutError
-from memory.curated.places.settings import FILE, CuratedSettings
+from memory.curated.settings import FILE, CuratedSettings
 from memory.errors import MemdeckError
-from memory.trust.wants import command_ask
+from memory.trust.asks import command_ask
 
 from .model_command import NotInTime, NotUsed, ask_command
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from memory.trust.consent import Ask, Trust
 
 _SPARE = 1
-"""One byte more than an answer may have is read, so that a longer one is known for one."""
+"""One byte more than the limit is read, so that an answer that is too long is recognised."""
 
 
 class CommandRole(NamedTuple):
-    """What a command of the settings is for: the keys of the command and of its time limit, and when it is asked."""
+    """What a command of the settings is for: the keys of the command and of its time limit, and when it is used."""
 
     name: str
     command: str
@@ -50,7 +50,7 @@ ROLES = (
 
 
 def model_asks(settings: CuratedSettings) -> dict[str, Ask]:
-    """Return the commands of the settings as asks, by role; those are missing that are not to be asked."""
+    """Return the commands of the settings as asks, by role; roles that are not in use are left out."""
     found = {}
     for role in ROLES:
         text = settings[role.command].strip()
@@ -63,11 +63,11 @@ def model_asks(settings: CuratedSettings) -> dict[str, Ask]:
 
 
 def models_of(curated: Curated, trust: Trust | None, environ: Mapping[str, str]) -> dict[str, Model]:
-    """Return the models of the settings by role; none where there is nothing to keep approvals in."""
+    """Return the models of the settings by role; empty if there is nowhere to keep approvals."""
     try:
         asks = model_asks(curated.settings)
     except MemdeckError:
-        return {}  # whoever uses memory is told
+        return {}  # the error is reported where the memory is used
     if trust is None:
         return {}
     return {name: _Command(ask, trust, environ) for name, ask in asks.items()}
@@ -80,7 +80,7 @@ class _Command:
         self._ask, self._trust, self._environ = ask, trust, environ
 
     def ask(self, question: Json, *, seconds: float, limit: int, now: datetime) -> str:  # noqa: ARG002
-        """Return what the command prints; ModelError where there is no answer that counts, or none in time."""
+        """Return what the command prints; ModelError if there is no valid answer, ModelTimeoutError if none in time."""
         decision = self._trust.decide(self._ask)
         if not decision.allowed:
             raise ModelError(f"the command is not approved: {decision.why}")

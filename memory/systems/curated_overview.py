@@ -1,30 +1,28 @@
-"""Everything that a person may want to see of curated memory at one moment: memories, decisions, dreams, failures."""
+"""A complete view of curated memory at one moment: memories, decisions, dreams, failures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
+from memory.curated.curated import Curated
 from memory.curated.extract.inbox import LARGEST, waiting
 from memory.curated.index.records import UNAVAILABLE
 from memory.curated.model import Invalid, Json, Memory
-from memory.curated.operations.memories import OperationCall, summaries
+from memory.curated.operations.memories import summaries
+from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError
 
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-
 DECISIONS = 200
-"""The most decisions that are shown, the newest."""
+"""The maximum number of decisions shown, the newest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
-    """A memory that a deeper one hides; `reader` is the agent for whom it does, None for everyone."""
+    """A memory that a deeper one hides; `reader` is the agent for whom it is hidden, None for everyone."""
 
     memory: Memory
     winner: Memory
@@ -33,7 +31,7 @@ class Shadow:
 
 @dataclass(frozen=True, slots=True)
 class CuratedOverview:
-    """One look at everything; each part as the operation of that name gives it. `error` says why there is none."""
+    """A snapshot of everything; each part as the operation of that name returns it. `error` says why it is empty."""
 
     memories: tuple[Memory, ...] = ()
     shadows: tuple[Shadow, ...] = ()
@@ -49,12 +47,11 @@ class CuratedOverview:
 
 
 def overview(curated: Curated, now: datetime) -> CuratedOverview:
-    """Return everything at one time; nothing is written."""
+    """Return a snapshot of everything; nothing is written."""
     call = OperationCall(now)
 
-    def ask(name: str, **values: object) -> Json:
-        operation = BY_NAME.get(name)
-        return {} if operation is None else operation.run(curated, values, call)
+    def ask(name: str) -> Json:
+        return BY_NAME[name].run(curated, {}, call)
 
     try:
         roots = curated.all_roots()
@@ -63,56 +60,43 @@ def overview(curated: Curated, now: datetime) -> CuratedOverview:
         return CuratedOverview(
             memories,
             _shadows(curated),
-            {
-                key_of(memory): row
-                for memory, row in zip(memories, summaries(curated, list(memories), now), strict=True)
-            },
+            {memory.key: row for memory, row in zip(memories, summaries(curated, list(memories), now), strict=True)},
             tuple(curated.invalid(roots)),
             ask("health"),
             _decisions(curated, call),
-            tuple(dreaming.get("scopes", ())),
-            tuple(ask("dream list").get("dreams", ())),
+            tuple(dreaming["scopes"]),
+            tuple(ask("dream list")["dreams"]),
             tuple(_inbox(curated)),
-            tuple(ask("extractor list-pending").get("failures", ())),
+            tuple(ask("extractor list-pending")["failures"]),
         )
     except MemdeckError as error:
         return CuratedOverview(error=error)
 
 
 def _decisions(curated: Curated, call: OperationCall) -> tuple[Json, ...]:
-    """Return the newest decisions; none where the records cannot be read, of which the health tells."""
+    """Return the newest decisions; empty if the records cannot be read, which the health reports."""
     try:
-        return tuple(BY_NAME["decisions list"].run(curated, {"limit": DECISIONS}, call).get("decisions", ()))
+        return tuple(BY_NAME["decisions list"].run(curated, {"limit": DECISIONS}, call)["decisions"])
     except MemdeckError as error:
         if error.code != UNAVAILABLE:
             raise
         return ()
 
 
-def key_of(memory: Memory) -> str:
-    """Return what names a memory among those of both sides."""
-    return f"{memory.root.side}:{memory.id}"
-
-
 def _shadows(curated: Curated) -> tuple[Shadow, ...]:
-    """Return what is hidden for everyone, then what is hidden besides for the readers of one agent each."""
-    everyone = curated.memories(curated.visible())
-    by_key = {key_of(one): one for one in everyone}
-    hidden = curated.shadowed(everyone)
-    found = [Shadow(by_key[key], winner, None) for key, winner in hidden.items()]
-    for agent in sorted({root.agent for root in curated.all_roots() if root.agent}):
-        seen = curated.memories(curated.visible(agent))
-        by_key = {key_of(one): one for one in seen}
-        found += [
-            Shadow(by_key[key], winner, agent)
-            for key, winner in curated.shadowed(seen).items()
-            if winner.root.agent and key not in hidden
-        ]
+    """Return the memories hidden for everyone, then those hidden only for the readers of one agent."""
+    found: list[Shadow] = []
+    for reader in (None, *sorted({root.agent for root in curated.all_roots() if root.agent})):
+        seen = {one.key: one for one in curated.memories(curated.visible(reader))}
+        everywhere = {one.memory.key for one in found if one.reader is None}
+        for key, winner in curated.shadowed([*seen.values()]).items():
+            if reader is None or (winner.root.agent and key not in everywhere):
+                found.append(Shadow(seen[key], winner, reader))
     return tuple(found)
 
 
 def _inbox(curated: Curated) -> list[Json]:
-    """Return the files that wait in the inboxes: how many candidates each holds, and since when."""
+    """Return the files that wait in the inboxes: how many candidates each has, and since when."""
     found: list[Json] = []
     for one in waiting(curated):
         try:
@@ -133,7 +117,7 @@ def _lines(path: str) -> int:
 
 
 def _put_at(name: str) -> str | None:
-    """Return the time that the name of a file of the inbox begins with."""
+    """Return the time at the beginning of an inbox file's name."""
     try:
         return format_utc(datetime.strptime(name.partition("-")[0], "%Y%m%dT%H%M%S.%fZ").replace(tzinfo=UTC))
     except ValueError:

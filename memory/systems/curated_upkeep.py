@@ -1,30 +1,26 @@
-"""The maintenance of curated memory: old decisions go, and dreaming runs where its gates are open."""
+"""The maintenance of curated memory: remove old decisions, and dream where the gates are open."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from datetime import datetime
 
-from memory.curated.control.retention import prune
-from memory.curated.daily.upkeep import is_due
-from memory.curated.daily.upkeep import sweep as daily_sweep
+from memory.curated.control.decision import prune
+from memory.curated.curated import Curated
+from memory.curated.daily import is_due
+from memory.curated.daily import sweep as daily_sweep
 from memory.curated.dreaming.run import dream, failed_lately, is_looked_at
 from memory.curated.extract.consume import consume, count
 from memory.curated.extract.extraction import extract
 from memory.curated.extract.inbox import waiting
 from memory.curated.extract.turns import queued
-from memory.curated.interrupted import finish_interrupted
-from memory.curated.places.identity import FOLDER
+from memory.curated.identity import FOLDER
+from memory.curated.index.records import time_of
 from memory.curated.sessions.upkeep import sweep
+from memory.curated.sides import Side
 from memory.errors import MemdeckError
-from memory.maintenance import Report, RuleReport
-from memory.maintenance.others import Gone
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-    from memory.curated.sides import Side
+from memory.maintenance.report import Gone, Report, RuleReport
 
 PRUNE, DREAM, DRAIN = "prune-curated-decisions", "dream-curated-memory", "drain-curated-inbox"
 INBOX, SESSIONS, DAILY = "_inbox", "archive-session-ledgers", "sweep-daily-logs"
@@ -33,7 +29,7 @@ _PERSON = "$AGH_HOME"
 
 
 def maintain(curated: Curated, now: datetime, *, actor: str, dry_run: bool) -> Report:
-    """Return what was done, or would be: a rule that fails is a warning, and stops no other."""
+    """Run the rules (plan them with `dry_run`), and return a report; a failed rule is a warning and stops no other."""
     begun = time.perf_counter()
     rules: list[RuleReport] = []
     warnings: list[str] = []
@@ -50,8 +46,8 @@ def maintain(curated: Curated, now: datetime, *, actor: str, dry_run: bool) -> R
                 rules.append(made)
 
     if not dry_run:
-        attempt(lambda: finish_interrupted(curated, now))
-        attempt(lambda: _count_recalls(curated))
+        attempt(lambda: curated.finish_interrupted(now))
+        attempt(curated.count_recalls)  # not reported as a rule, because nothing is removed
     attempt(lambda: _drained(curated, now, actor, dry_run))
     attempt(lambda: _pruned(curated, now, dry_run))
     attempt(lambda: _swept(curated, now, actor, dry_run))
@@ -61,21 +57,15 @@ def maintain(curated: Curated, now: datetime, *, actor: str, dry_run: bool) -> R
     return Report(dry_run, now, tuple(rules), tuple(warnings), round((time.perf_counter() - begun) * 1000, 1))
 
 
-def _count_recalls(curated: Curated) -> None:
-    """Count the recalls that wait in the queues of both sides; it is no rule, for nothing goes."""
-    for side in curated.sides.values():
-        side.records.queue.count()
-
-
 def _drained(curated: Curated, now: datetime, actor: str, dry_run: bool) -> RuleReport | None:
-    """Look at the turns that wait and decide on the inbox; None where nothing waits, or the extractor is off."""
+    """Process the waiting turns and decide on the inbox; None if nothing waits, or the extractor is off."""
     if not curated.settings["enabled"] or not curated.settings["extractor.enabled"]:
         return None
     sessions = list(queued(curated))
     if not sessions and not waiting(curated):
         return None
     if not dry_run:
-        # With a model each session takes its time.
+        # With a model each session is slow.
         most = curated.settings["extractor.queue.capacity"] if "extractor" in curated.models else len(sessions)
         for session in sessions[:most]:
             extract(curated, session, actor=actor, now=now)
@@ -103,7 +93,7 @@ def _pruned(curated: Curated, now: datetime, dry_run: bool) -> RuleReport:
 
 
 def _swept(curated: Curated, now: datetime, actor: str, dry_run: bool) -> RuleReport | None:
-    """Put old ledgers of sessions away; None where there is none."""
+    """Archive old session ledgers; None if there are none."""
     if "global" not in curated.sides:
         return None
     tally = sweep(curated, actor=actor, now=now, dry_run=dry_run)
@@ -117,7 +107,7 @@ def _swept(curated: Curated, now: datetime, actor: str, dry_run: bool) -> RuleRe
 
 
 def _logged(curated: Curated, side: Side, now: datetime, actor: str, dry_run: bool) -> RuleReport | None:
-    """Write and put away the daily logs of a side, once a day; None where nothing was done there, or it is not due."""
+    """Write and archive the daily logs of a side, once a day; None if there was nothing to do, or it is not due."""
     if not curated.settings["enabled"] or not is_due(curated, side, now):
         return None
     done = daily_sweep(curated, side, actor=actor, now=now, dry_run=dry_run)
@@ -135,7 +125,7 @@ def _logged(curated: Curated, side: Side, now: datetime, actor: str, dry_run: bo
 def _dreamed(
     curated: Curated, side: Side, now: datetime, actor: str, dry_run: bool, warnings: list[str]
 ) -> RuleReport | None:
-    """Dream on one side; None where dreaming is off or nobody ever recalled anything there."""
+    """Dream on one side; None if dreaming is off or no memory was ever recalled there."""
     if not curated.settings["dream.enabled"] or not curated.settings["enabled"]:
         return None
     if failed_lately(curated, side, now) or not is_looked_at(curated, side, now, dry_run=dry_run):
@@ -156,4 +146,4 @@ def _dreamed(
 
 
 def _day(stamp: int | None) -> str:
-    return "" if stamp is None else datetime.fromtimestamp(stamp / 1000, UTC).date().isoformat()
+    return "" if stamp is None else time_of(stamp)[:10]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 from memory.facts import FactsLook, FactStore
 from memory.facts.model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact
+from memory.lazy import TYPE_CHECKING
 from memory.workspace import Outcome
 
-from .protocol import BriefLine, Contribution, PlainSystem
+from . import BriefLine, Contribution, PlainSystem
 
 if TYPE_CHECKING:
     from memory.base.items import Item, Skipped, Taken
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from memory.document import Document
     from memory.document.nodes import Entry
     from memory.maintenance import Report
-    from memory.search import Record
+    from memory.search.records import Record
     from memory.workspace import Workspace
 
 RULE = "prune-facts"
 
 
 class Facts(PlainSystem):
-    """The facts of a workspace; `store` is what verbs and other programs use."""
+    """The facts of a workspace; verbs and other programs use `store`."""
 
     name = "facts"
 
@@ -37,7 +37,7 @@ class Facts(PlainSystem):
         self.store = FactStore(self._files)
 
     def present(self) -> bool:
-        """Tell whether there is a file of facts."""
+        """Return whether the file of facts exists."""
         return (self._workspace.root / SHOWN).is_file()
 
     def files(self) -> Iterable[str]:
@@ -49,15 +49,15 @@ class Facts(PlainSystem):
         return (SHOWN.rpartition("/")[0],)
 
     def owns(self, name: str) -> bool:
-        """Tell whether a name is that of a file of this system."""
+        """Return whether a name is that of a file of this system."""
         return name in (SHOWN, f"{FOLDER}/{MARK}", f"{FOLDER}/{SETTINGS}")
 
     def look(self) -> FactsLook:
-        """Return one look at the facts."""
+        """Return a snapshot of the facts."""
         return self.store.look()
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
-        """Return what is wrong in the file of facts, the mark beside it, and the settings."""
+        """Return the problems in the file of facts, the mark beside it, and the settings."""
         from memory.base.problems import Problem
         from memory.facts.check import problems_of
 
@@ -68,18 +68,17 @@ class Facts(PlainSystem):
             line, message = error.details.get("line", 0), error.message.partition(": ")[2] or error.message
             found.append(Problem("error", f"{FOLDER}/{SETTINGS}", line, error.code, message))
         try:
-            found += problems_of(self.store.read(), self.store.mark, self._files.read(MARK).base)
+            found += problems_of(self.store.read(), self._files.read(MARK).base)
         except MemdeckError as error:
             found.append(Problem("error", SHOWN, 0, error.code, error.message))
         return tuple(one for one in found if names is None or one.file in names)
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
-        """Let the oldest facts go that are over `max_total`; they stay in the change log."""
+        """Remove the oldest facts beyond `max_total`; they stay in the change log."""
         import time
 
         from memory.facts.reading import time_key
-        from memory.maintenance import Report, RuleReport
-        from memory.maintenance.others import Gone
+        from memory.maintenance.report import Gone, Report, RuleReport
 
         begun = time.perf_counter()
         before = len(self.store.read().facts)
@@ -97,13 +96,13 @@ class Facts(PlainSystem):
         return Report(dry_run, now, (rule,), duration_ms=took, change=change)
 
     def items(self) -> Iterator[Item | Skipped]:
-        """Yield the facts as they stand in the file."""
+        """Yield the facts in the order of the file."""
         from memory.facts.exchange import items_of
 
         return items_of(self.store)
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
-        """Return what becomes of items as facts, in one change."""
+        """Convert items to facts, in one change."""
         from memory.facts.exchange import take
 
         return take(self.store, items, actor=actor, now=now)
@@ -112,7 +111,7 @@ class Facts(PlainSystem):
         self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
     ) -> Iterator[Record]:
         """Yield the facts, the newest first."""
-        from memory.search import Record
+        from memory.search.records import Record
 
         if kinds is not None and self.name not in kinds:
             return
@@ -128,7 +127,7 @@ class Facts(PlainSystem):
             yield Record(self.name, SHOWN, fact.title, text, fact, fact.ts[:10], tuple(fact.tags))
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:  # noqa: ARG002
-        """Yield how many facts there are, and what is over the limit or cannot be read."""
+        """Yield how many facts there are, how many are over the limit, and how many cannot be read."""
         look = self.store.look()
         count, most, unread = len(look.reading.facts), look.settings.max_total, len(look.reading.unread)
         due = [f"{count - most:,} over the limit"] if count > most else []
@@ -136,7 +135,7 @@ class Facts(PlainSystem):
         yield BriefLine(self.name, "", "facts", f"{count:,} of {most:,} facts", ", ".join(due))
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
-        """Yield the facts that a message injects, see `memory.facts.inject`."""
+        """Yield the facts to inject for a message, see `memory.facts.inject`."""
         found = self.store.look().inject(message, now)
         scores = {one.fact: one for one in found.candidates}
         for fact in found.facts:
@@ -159,7 +158,7 @@ class Facts(PlainSystem):
     # -- what the pane asks for, as outcomes of changes ---------------------------------------------------------------
 
     def add(self, text: str, tags: Sequence[str], scope: str, *, actor: str, now: datetime) -> Outcome:
-        """Store a fact; UsageError `facts.refused` where it may not be stored."""
+        """Store a fact; UsageError `facts.refused` if it may not be stored."""
         from memory.errors import UsageError
         from memory.facts.model import RefusedFact, ref_of
 
@@ -169,7 +168,7 @@ class Facts(PlainSystem):
         return Outcome(kept.change, f"stored {kept.id}", ref_of(kept.id))
 
     def remove(self, facts: Sequence[Fact], *, actor: str, now: datetime) -> Outcome:
-        """Delete facts, in one change; NotFoundError `facts.not_found` where they are gone already."""
+        """Delete facts, in one change; NotFoundError `facts.not_found` if they do not exist any more."""
         from memory.errors import NotFoundError
 
         change = self.store.delete_all([fact.id for fact in facts], actor=actor, now=now)
@@ -180,22 +179,20 @@ class Facts(PlainSystem):
 
 
 class FactReading:
-    """What the change log asks about the file of facts."""
+    """How the change log reads the file of facts."""
 
     def knows(self, path: str) -> bool:
-        """Tell whether a path is that of the file of facts."""
+        """Return whether a path is that of the file of facts."""
         return path == FILE
 
-    def lasts(self, path: str) -> bool:
-        """Tell whether a path is that of the file of facts."""
-        return path == FILE
+    lasts = knows
 
     def document(self, path: str, data: bytes) -> Document | None:  # noqa: ARG002
-        """Return none: it is a file of lines."""
+        """Return None: it is a file of lines."""
         return None
 
     def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
-        """Return the ref and the text of a fact; a line that is none has no ref."""
+        """Return the ref and the text of a fact; a line that is no fact has no ref."""
         from memory.facts.reading import read_facts
 
         reading = read_facts(line)
@@ -205,7 +202,7 @@ class FactReading:
         return None, "a line that is no fact"
 
     def ref(self, path: str, section: str | None, entry: Entry) -> str | None:  # noqa: ARG002
-        """Return none: there are no entries."""
+        """Return None: there are no entries."""
         return None
 
     def stamp(self, document: Document, now: datetime) -> Document:  # noqa: ARG002

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from memory.lazy import TYPE_CHECKING
 from memory.workspace import MEMORY_FOLDER
 
-from .protocol import PlainSystem
+from . import PlainSystem
 
 if TYPE_CHECKING:
     from memory.base.items import Committed, Item, Skipped, Taken
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.files.snapshot import Snapshot
     from memory.maintenance import Report
-    from memory.search import Record
-    from memory.search.index.inventory import Shelf
+    from memory.search.index.inventory import FileRecords
+    from memory.search.records import Record
     from memory.trust.consent import Ask
     from memory.workspace import Workspace
 
@@ -32,30 +32,25 @@ class WorkspaceMemory(PlainSystem):
         self._workspace = workspace
 
     def present(self) -> bool:
-        """Tell whether there is a folder `.aiter/memory`."""
+        """Return whether the folder `.aiter/memory` exists."""
         return self._workspace.memory.is_dir()
 
     def files(self) -> Iterable[str]:
-        """Yield the memory files and the archive files."""
+        """Return the memory files and the archive files."""
         from memory.files import MEMORY_FILES
 
-        for name in (*MEMORY_FILES, *self._workspace.snapshot().archive_names):
-            yield f"{MEMORY_FOLDER}/{name}"
-
-    def folders(self) -> Iterable[str]:
-        """Yield none: the memory folder is always watched."""
-        return ()
+        return [f"{MEMORY_FOLDER}/{name}" for name in (*MEMORY_FILES, *self._workspace.snapshot().archive_names)]
 
     def owns(self, name: str) -> bool:
-        """Tell whether a name is one of a file in the memory folder."""
+        """Return whether a name is that of a file in the memory folder."""
         return name.endswith(".md") and name.count("/") == name.startswith("archive/")
 
     def look(self) -> Snapshot:
-        """Return a look at the memory files."""
+        """Return a snapshot of the memory files."""
         return self._workspace.snapshot()
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
-        """Return what is wrong in the memory files."""
+        """Return the problems in the memory files."""
         from memory.files.check import check_files
         from memory.files.monitors import FILE
 
@@ -83,10 +78,10 @@ class WorkspaceMemory(PlainSystem):
         return items_of(self._workspace.snapshot())
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
-        """Return what becomes of items: tasks, journal entries, contacts, and all else as knowledge; in one change."""
+        """Convert items to tasks, journal entries, contacts, and the rest to knowledge; in one change."""
         from memory.base.items import Committed, Taken
         from memory.files.edit import Edit
-        from memory.files.exchange.drafts import DraftDocuments
+        from memory.files.exchange.from_items import DraftDocuments
 
         drafts = DraftDocuments.of(self._workspace.snapshot(), items, now)
 
@@ -104,7 +99,7 @@ class WorkspaceMemory(PlainSystem):
         self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
     ) -> Iterator[Record]:
         """Yield tasks, journal entries, knowledge, contacts, plans, monitors and settings."""
-        from memory.search import FILE_KINDS, records
+        from memory.search.records import FILE_KINDS, records
 
         snapshot = self._workspace.snapshot()
         if refused is not None:
@@ -120,14 +115,14 @@ class WorkspaceMemory(PlainSystem):
         snapshot = self._workspace.snapshot()
         return (*monitors_want(snapshot), *task_asks(snapshot.tasks))
 
-    def shelves(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[Shelf]:  # noqa: ARG002
-        """Yield what search indexes file by file; a file that cannot be read raises when its groups are asked for."""
-        from memory.search.index.file_inventory import shelves_of_files
+    def records_by_file(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[FileRecords]:  # noqa: ARG002
+        """Yield the records of each file, for the index; an unreadable file raises when its groups are requested."""
+        from memory.search.index.inventory import records_of_memory_files
 
-        return shelves_of_files(self._workspace)
+        return records_of_memory_files(self._workspace)
 
     def status(self, now: datetime) -> Mapping[str, object]:
-        """Return counts by file, and how many tasks are due, overdue and in progress, and monitors alert."""
+        """Return counts by file, how many tasks are due, overdue and in progress, and how many monitors alert."""
         from memory.files.status import brief
 
         found = brief(self._workspace.snapshot().readable(), now)
@@ -141,9 +136,9 @@ class WorkspaceMemory(PlainSystem):
 
 
 def monitors_want(snapshot: Snapshot) -> tuple[Ask, ...]:
-    """Return the commands and addresses of monitors.
+    """Return the commands and addresses of monitors as asks.
 
-    To approve what a monitor asks for that could not run would change nothing, so it cannot be.
+    The ask of a monitor that could not run cannot be approved, because that would have no effect.
     """
     from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Merges two versions of a memory file that grew apart on two branches, as git asks a merge driver to."""
+"""A merge driver for git: merges two versions of a memory file that diverged on two branches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memory.document.merge import Conflict, apply_mine, kind_of, merge
 from memory.errors import UsageError
 
 MARKER_SIZE = 7
-"""How many characters a conflict marker has, unless git asks for more."""
+"""Characters of a conflict marker, unless git asks for more."""
 
 PATTERNS = ("**/.aiter/memory/*.md", "**/.aiter/memory/archive/*.md", "**/.aegis/memory/memories.*")
 """The files that can be merged, as `.gitattributes` names them."""
@@ -24,8 +24,8 @@ PATTERNS = ("**/.aiter/memory/*.md", "**/.aiter/memory/archive/*.md", "**/.aegis
 class MergedFile:
     """The bytes of a merge, with git's conflict markers where both sides changed the same.
 
-    `conflicts` are these places, `kept` what one side removed and the other changed: it stays. Both have the form of
-    `Conflict.json`.
+    `conflicts` are these places. `kept` are entries that one side removed and the other changed: they stay. Both have
+    the form of `Conflict.json`.
     """
 
     data: bytes
@@ -36,9 +36,9 @@ class MergedFile:
 def merge_versions(path: str, base: bytes, ours: bytes, theirs: bytes, marker: int = MARKER_SIZE) -> MergedFile:
     """Merge two versions of the memory file at `path` that come from `base`; `ours` is the branch that git is on.
 
-    Memory files of Markdown are merged by entry, field, table row and line, and entries that both sides added are all
-    there. In a file of facts each line is a fact; one of theirs whose id is taken gets the next free one. Raises
-    UsageError `merge.unknown_file` for a path that is no memory file.
+    Markdown memory files are merged by entry, field, table row and line; entries that either side added are all kept.
+    In a file of facts each line is a fact; one of theirs whose id is taken gets the next free id. Raises UsageError
+    `merge.unknown_file` for a path that is no memory file.
     """
     path = path.replace("\\", "/")
     for pattern, function in _KINDS:
@@ -55,7 +55,7 @@ def merge_versions(path: str, base: bytes, ours: bytes, theirs: bytes, marker: i
 
 
 def _documents(path: str, base: bytes, ours: bytes, theirs: bytes, marker: int) -> MergedFile:
-    """Merge Markdown; a conflict is marked in the lines that differ between its two sides, and nowhere else."""
+    """Merge Markdown; conflict markers enclose only the lines that differ between the two sides."""
     merged = merge(parse(base), parse(theirs), parse(ours), kind_of(path))
     other = merged.document
     for conflict in merged.conflicts:
@@ -65,7 +65,7 @@ def _documents(path: str, base: bytes, ours: bytes, theirs: bytes, marker: int) 
 
 
 def _turned(conflict: Conflict) -> dict[str, object]:
-    """Return a conflict with the sides as git names them: the document of a merge keeps what git calls ours."""
+    """Return a conflict with the sides swapped to git's names: the merge keeps what git calls ours."""
     found = conflict.json()
     return {**found, "ours": found["theirs"], "theirs": found["ours"]}
 
@@ -73,7 +73,7 @@ def _turned(conflict: Conflict) -> dict[str, object]:
 def _marked(ours: Document, theirs: Document, size: int) -> bytes:
     """Return two versions as one file, with conflict markers around the lines that differ.
 
-    They are compared section by section, so that an entry that was moved is marked in both, and no heading with it.
+    They are compared section by section, so that a moved entry is marked in both sections, but no heading is.
     """
     sides = [_parts(ours), _parts(theirs)]
     if [heading for heading, _ in sides[0]] != [heading for heading, _ in sides[1]]:
@@ -94,20 +94,14 @@ def _marked(ours: Document, theirs: Document, size: int) -> bytes:
 
 
 def _parts(document: Document) -> list[tuple[bytes, bytes]]:
-    """Return the heading and all bytes of each section, what stands before the first one with them."""
-    parts: list[tuple[bytes, bytes]] = []
-    left = len(document.bom) + len(document.front_raw)
-    data = document.dump()
-    parts.append((b"", data[:left]))
-    for _, section in document.all_sections():
-        chunks: list[bytes | memoryview] = []
-        section.chunks(chunks)
-        parts.append((section.heading, b"".join(chunks)))
+    """Return the heading and all bytes of each section; part 0, without a heading, is the BOM and the front matter."""
+    parts: list[tuple[bytes, bytes]] = [(b"", document.bom + document.front_raw)]
+    parts += [(section.heading, section.raw) for _, section in document.all_sections()]
     return parts
 
 
 def _facts(_path: str, base: bytes, ours: bytes, theirs: bytes, _marker: int) -> MergedFile:
-    """Merge lines that are one fact each: ours without what they removed, then what they added."""
+    """Merge files with one fact a line: ours without what they removed, then what they added."""
     before, mine, other = [[line.rstrip(b"\r\n") for line in lines_of(data)] for data in (base, ours, theirs)]
     removed = set(before) - set(other)
     lines = [line for line in mine if line not in removed]
@@ -144,12 +138,12 @@ def _id(line: bytes) -> object:
 
 
 def _with_number(line: bytes, number: int) -> bytes:
-    """Return a fact's line with another number, every other byte as it was."""
+    """Return a fact's line with another number, all other bytes unchanged."""
     return _NUMBERED.sub(lambda found: found[1] + str(number).encode() + found[3], line, count=1)
 
 
 def _mark(_path: str, _base: bytes, ours: bytes, theirs: bytes, _marker: int) -> MergedFile:
-    """Merge the highest number that was given to a fact: the higher one."""
+    """Merge the highest number given to a fact: the higher one wins."""
     return MergedFile(max(ours, theirs, key=lambda data: int(data) if data.strip().isdigit() else -1))
 
 

@@ -1,7 +1,7 @@
-"""Asking a command of the person's configuration a question: JSON on its standard input, text on its output.
+"""Sending a question to a command of the person's configuration: JSON on its standard input, text on its output.
 
-The question is in no file: each command reads its own, however many are asked at once. Only what was approved runs;
-what the command prints is for the caller to judge.
+The question is never written to a file, so several commands can be asked at once. Only approved commands run; the
+caller validates what the command prints.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from memory.monitoring.process.command import Finished, clean_environment, run_c
 
 
 class NotUsed(Exception):
-    """Why what a command did is not taken."""
+    """Why the output of a command is not used."""
 
 
 class NotInTime(NotUsed):
@@ -31,10 +31,10 @@ def ask_command(
     seconds: float,
     limit: int,
 ) -> str:
-    """Return what an approved command prints; NotUsed where it fails or prints too much, NotInTime beyond `seconds`.
+    """Return what an approved command prints; NotUsed if it fails or prints too much, NotInTime beyond `seconds`.
 
-    `names` are the variables that it gets beside those of every command, `folder` is the workspace, where it runs and
-    of which its PATH has nothing, `limit` in bytes.
+    `names` are variables that it gets in addition to those of every command. `folder` is the workspace: the command
+    runs there, but no folder of it is on its PATH. `limit` is in bytes.
     """
     ended = run_command(
         text,
@@ -56,11 +56,11 @@ def ask_command(
 
 
 LONGEST = 200
-"""Characters of a line that a command printed, in messages."""
+"""Maximum length, in characters, of a printed line in messages."""
 
 
 def last_line(ended: Finished) -> str:
-    """Return the last line that a command printed, of its errors where it printed nothing; no secret is shown."""
+    """Return the last line of a command's output, else of its errors; a line with a secret is skipped."""
     from memory.base.safe_text import visible
     from memory.base.secrets import find_secrets
 

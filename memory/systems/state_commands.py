@@ -1,8 +1,8 @@
 """The commands that project state may run, each after a person's approval: validation commands, and an engine.
 
-The engine stands in for the deterministic one in a recall. It is a command of the person's own configuration, never of
-the repository. It gets one JSON object on its standard input, `{"version": 1, "section": …, "bundle": …, "events":
-[…]}`, and prints the new bundle as JSON and nothing else. Whatever else it does, the deterministic engine is used.
+The engine replaces the deterministic one in a recall. It is a command of the person's own configuration, never of the
+repository. It gets one JSON object on its standard input, `{"version": 1, "section": …, "bundle": …, "events": […]}`,
+and prints the new bundle as JSON and nothing else. In all other cases the deterministic engine is used.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from memory.monitoring.process.command import clean_environment, run_command
 from memory.state.files import schema
 from memory.state.files.json_text import line_of
 from memory.state.files.model import STATE, Json
+from memory.trust.asks import command_ask
 from memory.trust.consent import blocked_error
 from memory.trust.settings import FILE, TrustSettings
-from memory.trust.wants import command_ask
 
 from .model_command import NotUsed, ask_command, last_line
 
@@ -36,7 +36,7 @@ LIMIT = 16_000_000
 
 
 def validation_asks(memory: StateFiles) -> tuple[Ask, ...]:
-    """Return the validation commands of the bundle as asks; none where the state cannot be read."""
+    """Return the validation commands of the bundle as asks; empty if the state cannot be read."""
     try:
         commands, data = memory.bundle["validationCommands"], memory.read(STATE).data
     except MemdeckError:
@@ -66,11 +66,12 @@ def run_validation(
 ) -> list[Mapping[str, str]]:
     """Run the validation commands of the bundle and return their results, in the shape of the snapshot.
 
-    `progress` is called with the label of each before it runs. Where `cancel` was called off, the results say nothing.
+    `progress` is called with the label of each command before it runs. If `cancel` was triggered, the results mean
+    nothing.
 
-    BlockedError `trust.blocked` where any of them is not approved: then none runs. One that is approved no more when
-    its turn comes, as a file that it names was changed meanwhile, is `unavailable`. MemdeckError
-    `state.validation.none` where there is none.
+    BlockedError `trust.blocked` if any command is not approved: then none runs. A command that is no longer approved
+    when its turn comes, because a file that it names changed meanwhile, is `unavailable`. MemdeckError
+    `state.validation.none` if there is none.
     """
     asks = validation_asks(memory)
     if not asks:
@@ -86,7 +87,7 @@ def run_validation(
     for ask in asks:
         if progress is not None:
             progress(ask.name)
-        # Those before it may have taken minutes, and have written what it would run.
+        # The commands before it may have taken minutes, and have written what it would run.
         decision = trust.decide(ask)
         if decision.allowed:
             ended = run_command(
@@ -116,7 +117,7 @@ def _ended(ended: Finished) -> tuple[str, str]:
 
 
 def engine_ask(settings: TrustSettings) -> Ask | None:
-    """Return the engine of the person's settings as an ask, None where there is none."""
+    """Return the engine of the person's settings as an ask, None if there is none."""
     if not settings.engine:
         return None
     return command_ask(
@@ -130,7 +131,7 @@ def engine_ask(settings: TrustSettings) -> Ask | None:
 
 
 def engine_of(trust: Trust, environ: Mapping[str, str]) -> Engine | None:
-    """Return the engine of the person's settings, None where there is none."""
+    """Return the engine of the person's settings, None if there is none."""
     ask = engine_ask(trust.settings)
     if ask is None:
         return None
@@ -140,7 +141,16 @@ def engine_of(trust: Trust, environ: Mapping[str, str]) -> Engine | None:
         if not decision.allowed:
             return None, f"the engine is not approved ({decision.why}), so the deterministic one was used"
         try:
-            made = _ask_engine(decision.text or "", bundle, events, section, trust, environ)
+            output = ask_command(
+                decision.text or "",
+                {"version": 1, "section": section, "bundle": bundle, "events": list(events)},
+                folder=trust.workspace,
+                environ=environ,
+                names=trust.settings.engine_environment,
+                seconds=trust.settings.engine_timeout,
+                limit=LIMIT,
+            )
+            made = _bundle(output, bundle)
         except NotUsed as error:
             return None, f"the engine was not used: {error}; the deterministic one was"
         except MemdeckError as error:
@@ -150,33 +160,12 @@ def engine_of(trust: Trust, environ: Mapping[str, str]) -> Engine | None:
     return engine
 
 
-def _ask_engine(
-    text: str,
-    bundle: Json,
-    events: Sequence[Json],
-    section: str,
-    trust: Trust,
-    environ: Mapping[str, str],
-) -> Json:
-    question = {"version": 1, "section": section, "bundle": bundle, "events": list(events)}
-    output = ask_command(
-        text,
-        question,
-        folder=trust.workspace,
-        environ=environ,
-        names=trust.settings.engine_environment,
-        seconds=trust.settings.engine_timeout,
-        limit=LIMIT,
-    )
-    return _bundle(output, bundle)
-
-
 def _bundle(output: str, before: Json) -> Json:
-    """Return the bundle that an engine printed; nothing but one JSON object in the shape of a bundle is taken."""
+    """Return the bundle that an engine printed; only one JSON object in the shape of a bundle is accepted."""
     from memory.state.files.json_text import load
 
     try:
-        bundle = load(output.encode("utf-8", "surrogatepass"), "its answer", "state.engine.json")
+        bundle: Json = load(output.encode("utf-8", "surrogatepass"), "its answer", "state.engine.json")
     except MemdeckError as error:
         raise NotUsed(error.message) from error
     faults = schema.faults_of(schema.BUNDLE, bundle)
@@ -185,5 +174,4 @@ def _bundle(output: str, before: Json) -> Json:
     unknown = [key for key in bundle if key not in before]
     if unknown:
         raise NotUsed(f"its answer has keys that a bundle has not: {', '.join(unknown)[:80]}")
-    found: Json = bundle
-    return found
+    return bundle

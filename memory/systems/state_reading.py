@@ -1,4 +1,4 @@
-"""What the change log asks about the files of the project state."""
+"""How the change log reads the files of the project state."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from memory.state.files.model import ANALYSED, ARCHIVE, ENTRY_FILES, FOLDER, PRIVATE, PROJECTIONS, STATE
-from memory.storage.log.records import PlainReading
+from memory.storage.changes import PlainReading
 
 if TYPE_CHECKING:
     from memory.document import Document
@@ -19,10 +19,10 @@ _OWN = re.compile(
 
 
 class StateReading(PlainReading):
-    """Reads the files of the format: each goes back whole but events.jsonl, of which lines go back."""
+    """Reads the files of the format: an undo restores them whole, except events.jsonl, which it restores by line."""
 
     def knows(self, path: str) -> bool:
-        """Take the files of the format, the projections and the entry files."""
+        """Return whether a path is a file of the format, a projection or an entry file."""
         if path.startswith(PRIVATE):
             return False
         if path in ENTRY_FILES or _OWN.fullmatch(path):
@@ -31,24 +31,23 @@ class StateReading(PlainReading):
         return folder == PROJECTIONS and name.endswith(".md")
 
     def authored(self, path: str, data: bytes) -> bytes:
-        """Return what people and agents wrote of a file: the bundle, and all of an entry file but the entry block."""
+        """Return what people and agents wrote in a file: the bundle, and an entry file without the entry block."""
         if path.startswith(f"{PROJECTIONS}/") or path == ANALYSED:
             return b""
         if path == STATE:
             return _bundle(data)
         if path in ENTRY_FILES:
-            from memory.state.projections.entry_block import find_blocks
+            from memory.state.projections.entry_block import without_blocks
 
-            for block in reversed(find_blocks(data)):
-                data = data[: block.start] + data[block.end :]
+            return without_blocks(data)
         return data
 
     def document(self, path: str, data: bytes) -> Document | None:  # noqa: ARG002
-        """Return none: nothing in these files goes back entry by entry."""
+        """Return None: these files are never restored entry by entry."""
         return None
 
     def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
-        """Return the ref and the summary of an event; a line that holds none has no ref."""
+        """Return the ref and the summary of an event; a line without an event has no ref."""
         from memory.state.files.reading import read_events
 
         found = read_events(line.rstrip(b"\n"))
@@ -64,7 +63,7 @@ def ref_of(name: str) -> str:
 
 
 def _bundle(data: bytes) -> bytes:
-    """Return the bundle of a state without the outcome of the last validation; bytes that hold none as they are."""
+    """Return the bundle of a state without the outcome of the last validation; bytes without a bundle unchanged."""
     try:
         bundle = json.loads(data)["bundle"]
         bundle["currentFocus"].pop("validationSnapshot", None)

@@ -1,4 +1,4 @@
-"""What a search finds in the project state."""
+"""The search records of the project state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, MutableMapping
 from typing import NamedTuple
 
 from memory.errors import MemdeckError
-from memory.search import Record
+from memory.search.records import Record
 from memory.state.diff import name_of
 from memory.state.files.json_text import line_of
 from memory.state.files.model import ARCHIVE, EVENTS, SIGNALS, STATE, Json
@@ -18,33 +18,24 @@ KIND = "state"
 
 
 class StateItem(NamedTuple):
-    """The item behind a record: where it is."""
+    """The item behind a record: its ref and line."""
 
     ref: str
     line: int
 
 
 def records_of(memory: StateFiles, refused: MutableMapping[str, MemdeckError] | None) -> Iterator[Record]:
-    """Yield the parts of the bundle, the events and those of the archive; a file that cannot be read goes to
-    `refused`, or raises without it.
+    """Yield the parts of the bundle, the events and those of the archive; a file that cannot be read goes to `refused`,
+    or raises without it.
     """
-    for file, read in ((STATE, _bundle), (EVENTS, _active)):
+    archived = (f"{ARCHIVE}/{batch}/events.jsonl" for batch in reversed(memory.batches))
+    for file in (STATE, EVENTS, *archived):
         try:
-            yield from read(memory)
+            yield from _bundle(memory) if file == STATE else _events(memory, file)
         except MemdeckError as error:
             if refused is None:
                 raise
             refused[file] = error
-    for batch in reversed(memory.batches):
-        file = f"{ARCHIVE}/{batch}/events.jsonl"
-        try:
-            data = memory.read(file).data
-        except MemdeckError as error:
-            if refused is None:
-                raise
-            refused[file] = error
-            continue
-        yield from _events(file, data)
 
 
 def _bundle(memory: StateFiles) -> Iterator[Record]:
@@ -74,13 +65,8 @@ def _bundle(memory: StateFiles) -> Iterator[Record]:
             yield record(f"{kind}-{number}", one["title"], "\n".join(one.values()), key)
 
 
-def _active(memory: StateFiles) -> Iterator[Record]:
-    if memory.read(EVENTS).exists:
-        yield from _events(EVENTS, memory.read(EVENTS).data)
-
-
-def _events(file: str, data: bytes) -> Iterator[Record]:
-    found = read_events(data)
+def _events(memory: StateFiles, file: str) -> Iterator[Record]:
+    found = read_events(memory.read(file).data)
     for event, line in zip(reversed(found.items), reversed(found.lines), strict=True):
         yield Record(
             KIND,

@@ -1,4 +1,4 @@
-"""The typed memory of the agents that lie in a workspace, as a system."""
+"""The typed memory of the agents in a workspace, as a system."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from memory.typed.aidefile import NAME
 from memory.typed.registry import Agent, agents_of
 from memory.typed.status import AgentLook, AgentStatus, look_at
 from memory.typed.stores import TypedReading, path_in
+from memory.workspace import Outcome
 
-from .protocol import Advice, BriefLine, PlainSystem
+from . import Advice, BriefLine, PlainSystem
 
 if TYPE_CHECKING:
     from memory.base.items import Item, Skipped, Taken
     from memory.base.problems import Problem
     from memory.maintenance import Report, RuleReport
-    from memory.search import Record
+    from memory.search.records import Record
     from memory.storage import Change, Store
     from memory.trust.consent import Ask
     from memory.typed.failures import Failure
     from memory.typed.files import MemoryFile
-    from memory.typed.prune import AgentPrune, May
-    from memory.workspace import Outcome, Workspace
+    from memory.typed.status import AgentPrune
+    from memory.workspace import Workspace
 
 RULE = "prune-typed-memory"
 KIND = "typed"
@@ -34,15 +35,15 @@ _BASELINE = 1_000_000
 
 
 class TypedLook:
-    """One look at the agents of a workspace: which files they have, how large and how old."""
+    """A snapshot of the agents of a workspace: their files, with sizes and ages."""
 
     def __init__(self, agents: tuple[AgentLook, ...]) -> None:
-        """Keep what was seen."""
+        """Keep the snapshots of the agents."""
         self.agents = agents
         self._at: tuple[datetime, tuple[AgentStatus, ...]] | None = None
 
     def at(self, now: datetime) -> tuple[AgentStatus, ...]:
-        """Return how each agent stands at an aware time; the answer for the last one is kept."""
+        """Return the status of each agent at an aware time; the last answer is cached."""
         known = self._at
         if known is None or known[0] != now:
             known = self._at = (now, tuple(agent.at(now) for agent in self.agents))
@@ -55,7 +56,7 @@ class TypedLook:
         return preview(agent.folder, file)
 
     def failures_in(self, agent: Agent, file: MemoryFile) -> tuple[Failure, ...]:
-        """Return the failures that a file notes, read now; none where it is no failure log."""
+        """Return the failures noted in a file, read now; empty if it is no failure log."""
         from memory.typed.failures import FILE
         from memory.typed.reading import failures_of
 
@@ -66,7 +67,7 @@ class TypedLook:
 
 
 class TypedMemory(PlainSystem):
-    """The agents of a workspace: those of the registry that lie in it, and one that it is itself."""
+    """The agents of a workspace: those of the registry whose folder is in it, and the workspace itself if it is one."""
 
     name = "typed"
 
@@ -80,7 +81,7 @@ class TypedMemory(PlainSystem):
     # -- which agents -------------------------------------------------------------------------------------------
 
     def agents(self) -> tuple[Agent, ...]:
-        """Return the agents; a registry that cannot be read has none here, `check` says what is wrong with it."""
+        """Return the agents; an unreadable registry adds none, and `check` reports what is wrong with it."""
         home, root = self._workspace.home, self._workspace.root
         try:
             agents = agents_of(root, home)
@@ -91,7 +92,7 @@ class TypedMemory(PlainSystem):
         return agents
 
     def present(self) -> bool:
-        """Tell whether there is any agent, or may be: a registry that cannot be read lists nobody knows what."""
+        """Return whether there is any agent, or may be: it is unknown what an unreadable registry lists."""
         return bool(self.agents()) or bool(check.registry_problems(self._workspace.home, parsing=True))
 
     def store(self, agent: Agent) -> Store:
@@ -99,7 +100,7 @@ class TypedMemory(PlainSystem):
         return self._store(check.shown_folder(agent.folder, self._workspace.root).rstrip("/"))
 
     def adopt(self, folder: str) -> None:
-        """Take in the folder (from the workspace on) of an agent that is not registered, for its history."""
+        """Add the folder (relative to the workspace) of an agent that is not registered, for its history."""
         self._store(folder)
 
     def _store(self, folder: str) -> Store:
@@ -115,16 +116,16 @@ class TypedMemory(PlainSystem):
     # -- looking ------------------------------------------------------------------------------------------------
 
     def look(self) -> TypedLook:
-        """Return a look at the agents; the same object as long as nothing changed."""
+        """Return a snapshot of the agents; the same object as long as nothing changed."""
         found = TypedLook(tuple(look_at(agent) for agent in self.agents()))
         if self._last is None or _facts(found) != _facts(self._last):
             self._last = found
         return self._last
 
     def files(self) -> Iterable[str]:
-        """Yield the Aidefiles, the core and the procedural files, but for very large ones.
+        """Yield the Aidefiles, the core and the procedural files, except very large ones.
 
-        Episodic files are scratch that comes and goes: the history has the changes that memdeck makes to them.
+        Episodic files are scratch files: the history has only memdeck's own changes of them.
         """
         for look in self.look().agents:
             shown = self._shown(look.agent)
@@ -134,7 +135,7 @@ class TypedMemory(PlainSystem):
                     yield shown + file.path
 
     def folders(self) -> Iterable[str]:
-        """Yield the folders that hold memory files, and those of agents but for the workspace itself."""
+        """Yield the folders with memory files, and the agents' own folders except the workspace itself."""
         for look in self.look().agents:
             shown = self._shown(look.agent)
             places = {file.path.rpartition("/")[0] for file in look.found.files}
@@ -143,23 +144,16 @@ class TypedMemory(PlainSystem):
             yield from sorted(path for path in {(shown + place).rstrip("/") for place in {"", *places}} if path)
 
     def owns(self, name: str) -> bool:
-        """Tell whether a path, as seen from the workspace, is one of an agent's Aidefile or memory."""
+        """Return whether a path, relative to the workspace, is an agent's Aidefile or in its memory."""
         for look in self.look().agents:
             shown = self._shown(look.agent)
-            if not name.startswith(shown):
-                continue
             path = name.removeprefix(shown)
-            if path == NAME:
-                return True
-            if look.aidefile is not None and (
-                look.aidefile.is_core(path)
-                or path.startswith((look.aidefile.procedural_real + "/", look.aidefile.episodic_real + "/"))
-            ):
+            if name.startswith(shown) and (path == NAME or (look.aidefile and look.aidefile.holds(path))):
                 return True
         return False
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
-        """Return what is wrong with the registry, the Aidefiles, core files, locks, and lines that hold secrets."""
+        """Return the problems of the registry, the Aidefiles, core files and locks, and lines with secrets."""
         found = [] if names is not None else list(check.registry_problems(self._workspace.home))
         for look in self.look().agents:
             found += check.agent_problems(look, self._shown(look.agent), self._secrets)
@@ -170,9 +164,9 @@ class TypedMemory(PlainSystem):
     ) -> Iterator[Record]:
         """Yield a record for each `##` block of a Markdown file and for each other text file.
 
-        A file that cannot be read or is very large is left out, and noted in `refused` where that is given.
+        A file that cannot be read or is very large is left out, and added to `refused` if that is given.
         """
-        from memory.search import Record
+        from memory.search.records import Record
         from memory.typed.reading import entries_of
 
         if kinds is not None and KIND not in kinds:
@@ -194,14 +188,14 @@ class TypedMemory(PlainSystem):
             yield from items_of(look, self._shown(look.agent))
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
-        """Return what becomes of items as blocks of the agent that `place` names, or the only one."""
+        """Convert items to blocks of the agent that `place` names, or of the only one."""
         from memory.typed.exchange import agent_for, take
 
         look = agent_for(self.look().agents, place)
         return take(look, self.store(look.agent), items, actor=actor, now=now)
 
     def status(self, now: datetime) -> Mapping[str, object]:
-        """Return sizes, ages, tokens and what the next prune would take, agent by agent."""
+        """Return sizes, ages, tokens and what the next prune would delete, agent by agent."""
         agents = self.look().at(now)
         return {
             "agents": [agent.json() for agent in agents],
@@ -213,7 +207,7 @@ class TypedMemory(PlainSystem):
         }
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
-        """Yield a line for each agent: how many files, how large, and how many the next prune takes."""
+        """Yield a line for each agent: how many files, how large, and how many the next prune deletes."""
         from memory.typed.sizes import bytes_text
 
         for status in self.look().at(now):
@@ -228,7 +222,7 @@ class TypedMemory(PlainSystem):
             yield BriefLine(self.name, "" if first is None else f"{name}:{first.path}", name, words, due)
 
     def doctor_lines(self) -> Iterable[Advice]:
-        """Yield the locks whose process is gone: nobody will take them away, and memdeck does not by itself."""
+        """Yield the locks whose process ended: no program will remove them, and memdeck does not by itself."""
         for look in self.look().agents:
             for holder in look.locks:
                 if holder.dead:
@@ -238,7 +232,7 @@ class TypedMemory(PlainSystem):
     # -- changing -----------------------------------------------------------------------------------------------
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
-        """Prune the registered agents of the workspace; an Aidefile that nobody registered deletes nothing.
+        """Prune the registered agents of the workspace; an Aidefile that is not registered deletes nothing.
 
         What cannot be pruned is a warning: no file and no agent ends the pass.
         """
@@ -266,24 +260,23 @@ class TypedMemory(PlainSystem):
         """Prune one agent; see `memory.typed.prune.prune`."""
         from memory.typed.prune import prune
 
-        return prune(agent, self.store, now, actor=actor, dry_run=dry_run, may=self._may())
+        from .typed_folders import may_prune
+
+        state = self._workspace.state
+        may = may_prune(None if state is None else state.folder.home)
+        return prune(agent, self.store, now, actor=actor, dry_run=dry_run, may=may)
 
     def wants(self) -> Iterator[Ask]:
-        """Yield the folders that a prune would delete in, agent by agent."""
+        """Yield the folders that a prune would delete from, agent by agent."""
         from .typed_folders import ask_of
 
         for look in self.look().agents:
             if look.aidefile is not None:
                 yield ask_of(look.agent, look.aidefile, look.found)
 
-    def _may(self) -> May:
-        from .typed_folders import may_prune
-
-        state = self._workspace.state
-        return may_prune(None if state is None else state.folder.home)
-
     def move(self, agent: Agent, source: str, target: str, *, core: str | None, actor: str, now: datetime) -> Outcome:
-        """Promote (`core="add"`) or demote (`core="remove"`) a file, with `core_files` of the Aidefile, in one change.
+        """Promote (`core="add"`) or demote (`core="remove"`) a file, and update `core_files` of the Aidefile, in one
+        change.
 
         Paths are relative to the agent's folder. Errors as `AgentWriter.move`.
         """
@@ -295,7 +288,7 @@ class TypedMemory(PlainSystem):
         return _outcome(AgentWriter(store, now, actor).move(source, target, operation, core=core))
 
     def lock(self, agent: Agent, path: str, *, now: datetime, actor: str) -> Outcome:
-        """Lock a file, or unlock it where this process holds the lock; BusyError `typed.locked` for another's."""
+        """Lock a file, or unlock it if this process has the lock; BusyError `typed.locked` for a foreign lock."""
         from memory.typed.locks import holder_of, refuse_locked
         from memory.typed.writes import lock_file, unlock_file
 
@@ -310,8 +303,7 @@ class TypedMemory(PlainSystem):
 
 
 def _rule(pruned: AgentPrune, shown: str) -> RuleReport:
-    from memory.maintenance import RuleReport
-    from memory.maintenance.others import Gone, Stays
+    from memory.maintenance.report import Gone, RuleReport, Stays
 
     stays = (*pruned.skipped, *pruned.errors)
     kept = pruned.kept + len(stays)
@@ -335,18 +327,16 @@ def _changed(file: MemoryFile) -> str:
 
 
 def _outcome(change: Change) -> Outcome:
-    from memory.workspace import Outcome
-
     return Outcome(change, change.summary)
 
 
 def _nothing(operation: str, summary: str, actor: str, now: datetime) -> Change:
-    """Return the record of something that is no change of memory."""
+    """Return a record for an operation that changes no memory."""
     from memory.storage.changes import Change, new_id
 
     return Change(new_id(now), now, actor, operation, summary, ())
 
 
 def _facts(look: TypedLook) -> object:
-    """Return what tells one look from another; errors are no values that compare."""
+    """Return what distinguishes two snapshots; errors are compared by their text."""
     return [(one.agent, one.aidefile, one.found, one.locks, str(one.error or "")) for one in look.agents]

@@ -1,4 +1,4 @@
-"""The consent to prune the folders that an Aidefile has chosen, for whoever prunes."""
+"""The consent to prune the folders that an Aidefile names."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from memory.errors import BlockedError, MemdeckError
 from memory.registry import workspace_of
 from memory.trust.asks import Ask
 from memory.trust.suspicion import hidden_in, hidden_in_name
-from memory.typed.folders import USUAL, folder_refusal, folders_text
+from memory.typed.status import USUAL, folder_refusal, folders_text
 
 if TYPE_CHECKING:
     from memory.typed.aidefile import Aidefile
     from memory.typed.files import AgentFiles
-    from memory.typed.prune import May
     from memory.typed.registry import Agent
+    from memory.typed.status import May
 
 
 def ask_of(agent: Agent, aidefile: Aidefile, found: AgentFiles) -> Ask:
-    """Return what an agent asks for, the same wherever one stands."""
+    """Return an agent's ask; it does not depend on the workspace from which the agent is seen."""
     text = folders_text(aidefile)
     refusal = folder_refusal(aidefile, found)
     hidden = hidden_in(text) or hidden_in_name(agent.name)
@@ -31,10 +31,10 @@ def ask_of(agent: Agent, aidefile: Aidefile, found: AgentFiles) -> Ask:
 
 
 def may_prune(state_home: Path | None) -> May:
-    """Return the function that says why an agent's folders may not be pruned now, None where they may.
+    """Return a function that returns why an agent's folders may not be pruned now, None if they may.
 
-    The folders of an agent without settings may; others need an approval in the state folder, and so do they once
-    others were approved. BlockedError `trust.blocked`, RefusedError `typed.folder`.
+    The folders of an agent without settings may be pruned. Others need an approval in the state folder, and so do the
+    usual ones once others were approved. BlockedError `trust.blocked`, RefusedError `typed.folder`.
     """
 
     def why_not(agent: Agent, aidefile: Aidefile, found: AgentFiles) -> MemdeckError | None:

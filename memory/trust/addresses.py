@@ -1,12 +1,14 @@
-"""Which addresses are the open internet's, and which belong to this machine, its network or its cloud's insides.
+"""Which addresses are public, and which belong to this machine, its network or the internals of its cloud.
 
-Nothing is asked of a name server here. Whoever connects looks at the address that a name leads to with
-`is_open_address`, and at every redirect with `closed_reason`.
+No name server is queried here. The code that connects checks the resolved address with `is_open_address`, and every
+redirect with `closed_reason`.
 """
 
 from __future__ import annotations
 
 import re
+
+from memory.errors import UsageError
 
 _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "intranet", "lan", "home", "corp", "private", "arpa")
 _HOST = re.compile(r"[A-Za-z0-9._:%\[\]-]{1,255}", re.ASCII)
@@ -14,9 +16,9 @@ _NUMBER = re.compile(r"(?:0[xX][0-9a-fA-F]*|[0-9]+)")
 
 
 def closed_reason(url: str) -> str:
-    """Say why an address needs an approval of its own; "" for http and https to a public name or number.
+    """Return why an address needs its own approval; "" for http and https to a public name or number.
 
-    Only what is sure to be public is let through: other schemes, user names, odd forms are for a person to look at.
+    Only what is certainly public is let through: a person decides about other schemes, user names and odd forms.
     """
     from urllib.parse import urlsplit
 
@@ -41,7 +43,7 @@ def closed_reason(url: str) -> str:
 
 
 def unusable_url(url: str) -> str:
-    """Say why no http check can ask an address, whoever approves it; "" where one can."""
+    """Return why no http check can request an address, even if approved; "" if one can."""
     from urllib.parse import urlsplit
 
     try:
@@ -54,25 +56,23 @@ def unusable_url(url: str) -> str:
     return "" if host else "the address has no host"
 
 
-class BadTarget(ValueError):
-    """What a tcp check cannot connect to; `key` is the field that is wrong, `hint` what to write."""
+class BadSetting(UsageError, ValueError):
+    """An invalid field of a monitor; code `monitor.setting`, `details["key"]` names it."""
 
-    def __init__(self, key: str, message: str, hint: str) -> None:
-        """Say what is wrong."""
-        super().__init__(message)
-        self.key = key
-        self.hint = hint
+    def __init__(self, key: str, message: str, hint: str = "") -> None:
+        """Create the error with the wrong field and what to write."""
+        super().__init__("monitor.setting", message, hint, key=key, field=key)
 
 
 def read_target(text: str) -> tuple[str, int]:
-    """Return host and port of a tcp check: `db.example.com:5432`, `[::1]:5432`, `tcp://db:5432`; raises BadTarget."""
+    """Return host and port of a tcp check: `db.example.com:5432`, `[::1]:5432`, `tcp://db:5432`; raises BadSetting."""
     host, _, port = text.strip().removeprefix("tcp://").rstrip(":").rpartition(":")
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
     if not _HOST.fullmatch(host) or (":" in host and not _is_address(host)):
-        raise BadTarget("host", f"the host in {text[:40]!r} is none", "write a name or an address, and a port")
+        raise BadSetting("host", f"the host in {text[:40]!r} is none", "write a name or an address, and a port")
     if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 65536):
-        raise BadTarget("port", f"the port in {text[:40]!r} is none", "write a number from 1 to 65535")
+        raise BadSetting("port", f"the port in {text[:40]!r} is none", "write a number from 1 to 65535")
     return host, int(port)
 
 
@@ -87,7 +87,7 @@ def _is_address(host: str) -> bool:
 
 
 def closed_host_reason(host: str) -> str:
-    """Say why a host (a name or a number) needs an approval of its own; "" for a public one."""
+    """Return why a host (a name or a number) needs its own approval; "" for a public one."""
     name = host.strip().strip("[]").lower().rstrip(".")
     if not name:
         return "there is no host"
@@ -97,7 +97,7 @@ def closed_host_reason(host: str) -> str:
     if ":" in name:
         return "the host is no address and no name"
     labels = name.split(".")
-    # Also what looks like a number to one library and like a name to the next.
+    # Also hosts that one library reads as a number and another as a name.
     if _NUMBER.fullmatch(labels[-1]):
         return f"{host[:60]} is an unusual way to write an address"
     if len(labels) == 1:
@@ -108,9 +108,9 @@ def closed_host_reason(host: str) -> str:
 
 
 def is_open_address(address: str) -> bool:
-    """Tell whether an IP address, as a name server gives it, is a public one; False for what is no address.
+    """Return whether an IP address, as a name server returns it, is public; False for anything that is no address.
 
-    Both the fixed table and Python's own, which is another one in each version, have to agree to that.
+    It has to be public by both the fixed table and Python's own, which differs between versions.
     """
     import ipaddress
 
@@ -123,13 +123,13 @@ def is_open_address(address: str) -> bool:
     if is_closed(found):
         return False
     if isinstance(found, ipaddress.IPv6Address) and found not in ipaddress.IPv6Network(GLOBAL_6):
-        # An IPv4 address in another dress leads to where that leads.
+        # An IPv4 address in an IPv6 one leads to the same host.
         return is_open_address(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
     return found.is_global and not (found.is_multicast or found.is_reserved or found.is_unspecified)
 
 
 def _as_number(host: str) -> str | None:
-    """Return a host that is an IP address, also one written as `2130706433`, `0x7f.1` or `0177.0.0.1`; None else."""
+    """Return a host that is an IP address, also if written as `2130706433`, `0x7f.1` or `0177.0.0.1`; else None."""
     import ipaddress
 
     if ":" in host:

@@ -1,4 +1,4 @@
-"""What the memory files of a workspace ask for: commands, remediations, actions and addresses, exactly as written."""
+"""The asks of a workspace's memory files: commands, remediations, actions and addresses, exactly as written."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from memory.base.names import alike
+from memory.base.values import alike
+from memory.document.nodes import field_line
 from memory.files.tasks.values import Head, text_or_none
 
-from .addresses import read_target, unusable_url
+from .addresses import BadSetting, read_target, unusable_url
 from .suspicion import hidden_in, hidden_in_name
 
 if TYPE_CHECKING:
@@ -24,32 +25,32 @@ MONITORS = "monitors.md"
 TASKS = "tasks.md"
 HTTP = frozenset({"http", "https"})
 CONNECTS = HTTP | {"tcp"}
-"""The types of monitors that connect to somewhere instead of running something."""
+"""The types of monitors that connect to a host instead of running something."""
 MEASURED = frozenset({"lastcheck", "laststatus"})
-"""The fields of a monitor, in small letters, that a run writes: what was measured, not what shall be."""
+"""The fields of a monitor, in small letters, that a run writes: measurements, not settings."""
 SETTINGS = frozenset(
     ("method", "follow", "expect", "certificate", "unit", "host", "port", "path", "entry", "olderthan")
 )
-"""The fields, in small letters, that say what a check looks at and when that is bad, beside those of every ask."""
+"""The fields of a check, in small letters, that say what it measures and when that is bad, beyond those of any ask."""
 _SAME_NAME = "another entry has the same name"
 _OPEN = ("pending", "in-progress")
 _APART = frozenset({"autoremediate", "threshold", "interval", "timeout", "environment"})
 LONGEST = 8192
-"""The most characters of a command or address: nobody reads more; a script of its own is held on to as well."""
+"""The most characters of a command or address: no person reads more. A script in its own file is pinned as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One thing that wants to run, exactly as the file says it.
+    """One request to run something, exactly as in the file.
 
     `role` is check, remediate, action (of a task), url or folders (of an agent, to be pruned); `kind` the monitor's
     type as written, `command` for what runs in a shell. `text` is the command or address: text of the file's bytes,
     decoded with `surrogateescape`. `threshold`, `interval`, `timeout` are whole values with their remarks;
     `environment` the names of variables that a command gets, `environment_text` how they are written. `line` (from 0)
-    is for messages and counts for nothing. `fires` is, for a remediation, the check that fires it; `settings` further
-    fields that decide what is done, a line each: of a check those of `SETTINGS`, of a remediation all but what was
-    measured. `ambiguous` says why it can never be approved as it stands, `usual` why it needs no approval as long as
-    nothing else was approved in its place; it is no part of an approval.
+    is for messages only. `fires` is, for a remediation, the check that triggers it; `settings` are further fields that
+    decide what is done, a line each: for a check those of `SETTINGS`, for a remediation all but the measured ones.
+    `ambiguous` is why it cannot be approved in its present form; `usual` why it needs no approval as long as nothing
+    else was approved in its slot. `usual` is no part of an approval.
     """
 
     role: str
@@ -75,48 +76,49 @@ class Ask:
 
     @property
     def slot(self) -> tuple[str, str, str]:
-        """What it is for: an approval for one of these is compared with the next."""
+        """What it is for: an approval is compared with the next ask of the same slot."""
         return self.role, self.file, self.name
 
 
 def asks_of(snapshot: Snapshot) -> tuple[Ask, ...]:
-    """Return everything that the files ask for, in file order: first the monitors, then the actions of open tasks."""
+    """Return all asks of the files, in file order: first the monitors, then the actions of open tasks."""
     return (*monitor_asks(snapshot.monitors.monitors), *task_asks(snapshot.tasks))
 
 
 def monitor_asks(monitors: Iterable[Monitor]) -> tuple[Ask, ...]:
-    """Return what monitors ask for; all monitors of the file belong in one call, for names must be unique."""
+    """Return the asks of monitors; pass all monitors of the file in one call, because names must be unique."""
     monitors = tuple(monitors)
     twins = _twins([monitor.name for monitor in monitors])
     return tuple(ask for monitor in monitors for ask in _of_monitor(monitor, twins))
 
 
 def task_asks(tasks: TaskList) -> tuple[Ask, ...]:
-    """Return the actions of pending tasks and of those in progress; they run only by a person's own key."""
+    """Return the actions of pending tasks and of those in progress; they run only on a person's keypress."""
     found = ((tasks.tasks[place], ask) for place, ask in zip(_acting(tasks), task_asks_anywhere(tasks), strict=True))
-    return tuple(replace(ask, line=_line(task.entry, "action", task.line)) for task, ask in found)
+    return tuple(replace(ask, line=field_line(task.entry, "action", task.line)) for task, ask in found)
 
 
 def task_asks_anywhere(tasks: TaskList) -> tuple[Ask, ...]:
     """Return the same without their lines, each the same object as long as its entry is: cheap after an edit."""
-    asks, names = tasks.columns.of(_of_task), tasks.columns.of(_alike_title)
+    columns = tasks.columns
+    asks, names = columns.of(_of_task), columns.of(_alike_title)
     doubled: set[str] = set()
     if len(set(names)) < len(names):
-        count = Counter(chain.from_iterable(names[place.start : place.stop] for place in tasks.places(*_OPEN)))
+        count = Counter(chain.from_iterable([names[place.start : place.stop] for place in tasks.places(*_OPEN)]))
         doubled = {name for name, times in count.items() if times > 1}
-    twins = tasks.columns.of(_of_twin) if doubled else asks
-    # One step for each, and nothing is made on the way: what is made for thousands is a look for garbage more.
+    twins = columns.of(_of_twin) if doubled else asks
+    # One step for each, without creating objects: thousands of them would trigger another garbage collection.
     return tuple(filter(None, [(twins if names[place] in doubled else asks)[place] for place in _acting(tasks)]))
 
 
 def acting_places(tasks: TaskList) -> dict[str, int]:
-    """Return where the open tasks that have an action stand among all, by title; of one title the last."""
+    """Return the positions of the open tasks with an action among all tasks, by title; of equal titles the last."""
     asks = tasks.columns.of(_of_task)
     return {ask.name: place for place in _acting(tasks) if (ask := asks[place]) is not None}
 
 
 def _acting(tasks: TaskList) -> list[int]:
-    """Return where the open tasks that have an action stand among all, in file order."""
+    """Return the positions of the open tasks with an action among all tasks, in file order."""
     asks = tasks.columns.of(_of_task)
     return [
         number
@@ -127,13 +129,13 @@ def _acting(tasks: TaskList) -> list[int]:
 
 
 def _of_twin(entry: Entry) -> Ask | None:
-    """Return what a task asks for that shares its name with another open one; None where it has no action."""
+    """Return the ask of a task that shares its name with another open one; None if it has no action."""
     ask = _of_task(entry)
     return None if ask is None else replace(ask, ambiguous=_SAME_NAME)
 
 
 def _alike_title(entry: Entry) -> str:
-    """Return what the title of a task shares with those that a person would take for it."""
+    """Return a form of a task's title that is equal for titles that a person could confuse."""
     return alike(entry.memo(Head).title)
 
 
@@ -143,7 +145,7 @@ def checks_of(asks: Iterable[Ask]) -> dict[str, Ask]:
 
 
 def remediations_of(asks: Iterable[Ask]) -> dict[str, Ask]:
-    """Return what mends monitors by their name, the first of each."""
+    """Return the remediations by the name of their monitor, the first of each."""
     return _by_name(ask for ask in asks if ask.file == MONITORS and ask.role == "remediate")
 
 
@@ -155,8 +157,40 @@ def _by_name(asks: Iterable[Ask]) -> dict[str, Ask]:
 
 
 def action_of(asks: Iterable[Ask], title: str) -> Ask | None:
-    """Return the action of the open task of a title, None where it has none."""
+    """Return the action of the open task with a title, None if it has none."""
     return next((ask for ask in asks if ask.role == "action" and ask.name == title), None)
+
+
+def command_ask(
+    role: str,
+    text: str,
+    name: str,
+    file: str,
+    line: int = 0,
+    *,
+    names: Iterable[str] = (),
+    timeout: str = "",
+    environment: tuple[str, ...] = (),
+) -> Ask:
+    """Return the ask of another system for a command.
+
+    `names` are those of all commands of its role, which must be distinguishable. `line` counts from 0, `environment`
+    are the variables that the command gets in addition to those of every command.
+    """
+    same = sum(alike(one) == alike(name) for one in names) > 1 and len(text) <= LONGEST
+    why = _SAME_NAME if same else _hidden(text, (name, timeout, *environment))
+    return Ask(
+        role,
+        "command",
+        text,
+        name,
+        file,
+        line,
+        timeout=timeout,
+        environment=environment,
+        ambiguous=why,
+        environment_text=", ".join(environment),
+    )
 
 
 def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
@@ -169,7 +203,7 @@ def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
     }
     written = fields.get("environment") or ""
     environment = tuple(name.strip() for name in written.split(",") if name.strip())
-    why = _same_name(monitor.name, twins) or _same_keys(monitor.entry)
+    why = (_SAME_NAME if monitor.name in twins else "") or _same_keys(monitor.entry)
     if monitor.type is None and monitor.command is not None and monitor.url is not None:
         why = why or "it has no type, and both a command and a url"
     if text is not None:
@@ -188,27 +222,27 @@ def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
     if text is not None:
         connects = kind.casefold() in CONNECTS
         key = "url" if connects else "path" if kind.casefold() == "file" else "command"
-        yield ask("url" if connects else "check", kind, text, _line(monitor.entry, key, monitor.line))
+        yield ask("url" if connects else "check", kind, text, field_line(monitor.entry, key, monitor.line))
     remedy = monitor.auto_remediate
     if remedy is not None:
         fires = f"{_quoted(kind)} {_quoted(text or '')} when {_quoted(timing['threshold'])}"
-        yield ask("remediate", "command", remedy, _line(monitor.entry, "autoRemediate", monitor.line), fires)
+        yield ask("remediate", "command", remedy, field_line(monitor.entry, "autoRemediate", monitor.line), fires)
 
 
 def _unusable(kind: str, text: str) -> str:
-    """Say why no check could connect to a target: to approve it would change nothing."""
+    """Return why no check could connect to a target, so that an approval would have no effect."""
     if kind.casefold() in HTTP:
         return unusable_url(text)
     if kind.casefold() == "tcp":
         try:
             read_target(text)
-        except ValueError as error:
-            return str(error)
+        except BadSetting as error:
+            return error.message
     return ""
 
 
 def _checked(monitor: Monitor) -> tuple[str, str | None]:
-    """Return what kind of check a monitor is and what it would run or connect to (None: nothing)."""
+    """Return the kind of a monitor's check, and what it would run or connect to (None: nothing)."""
     fields = monitor.entry.fields
     kind = monitor.type
     if kind is None:
@@ -223,7 +257,7 @@ def _checked(monitor: Monitor) -> tuple[str, str | None]:
             host = f"[{host}]" if ":" in host and not host.startswith("[") else host
             return kind, monitor.url or (f"{host}:{port}" if host else None)
         case "file":
-            # What lies inside of the workspace is read anyway; only a look at other places is asked for.
+            # Files in the workspace are read anyway; only paths outside need an approval.
             path = (fields.get("path") or "").strip()
             leads_out = path.startswith(("/", "~")) or ".." in path.split("/")
             return kind, path if leads_out else None
@@ -232,7 +266,7 @@ def _checked(monitor: Monitor) -> tuple[str, str | None]:
 
 
 def _of_task(entry: Entry) -> Ask | None:
-    """Return what a task asks for, wherever it stands and whatever others are called; None where it has no action."""
+    """Return the ask of a task, regardless of its position and of other tasks' names; None if it has no action."""
     action = text_or_none(entry.fields.get("action")) if b"action" in entry.raw else None
     if action is None:
         return None
@@ -243,33 +277,23 @@ def _of_task(entry: Entry) -> Ask | None:
 
 def _settings(entry: Entry, *, whole: bool) -> str:
     """Return the fields that decide what an ask does, each as `key: "value"`, whatever their order in the file."""
-    found = []
-    for key, value in entry.fields.items():
-        name = key.casefold()
-        if name not in MEASURED | _APART if whole else name in SETTINGS:
-            found.append(f"{key}: {_quoted(value)}")
+
+    def decides(name: str) -> bool:
+        return name not in MEASURED | _APART if whole else name in SETTINGS
+
+    found = (f"{key}: {_quoted(value)}" for key, value in entry.fields.items() if decides(key.casefold()))
     return "\n".join(sorted(found))
 
 
-def _line(entry: Entry, key: str, top: int) -> int:
-    return next((top + 1 + node.line for node in entry.fields.nodes if node.key == key), top)
-
-
 def _quoted(text: str) -> str:
-    """Return text in quotes, so that where it ends cannot be mistaken."""
+    """Return text in quotes, so that its end is unambiguous."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
 def _twins(names: Sequence[str]) -> frozenset[str]:
-    """Return the names that another one is like."""
-    groups: dict[str, int] = {}
-    for name in names:
-        groups[alike(name)] = groups.get(alike(name), 0) + 1
-    return frozenset(name for name in names if groups[alike(name)] > 1)
-
-
-def _same_name(name: str, twins: frozenset[str]) -> str:
-    return _SAME_NAME if name in twins else ""
+    """Return the names that another name equals or resembles."""
+    count = Counter(alike(name) for name in names)
+    return frozenset(name for name in names if count[alike(name)] > 1)
 
 
 def _same_keys(entry: Entry) -> str:
@@ -283,7 +307,7 @@ def _same_keys(entry: Entry) -> str:
 
 
 def _hidden(text: str, others: Iterable[str]) -> str:
-    """Say what hides in an ask: in the command itself nothing may, elsewhere nothing that steers a terminal."""
+    """Return why an ask cannot be approved: a text that is too long, or a hidden or control character; else ""."""
     if len(text) > LONGEST:
         return f"it is longer than {LONGEST:,} characters: put it into a script"
     found = hidden_in(text) or next((hidden for other in others if (hidden := hidden_in_name(other))), "")

@@ -1,8 +1,8 @@
 """Consent: nothing from a memory file runs or connects before a person approved exactly that.
 
-`asks_of` lists what the files ask for, `Trust.decide` says of each whether it may run, and gives the approved text:
-that runs, not the file's. Decisions are kept in the state folder, outside of every workspace. A decision covers
-everything `Ask` holds but its line, the workspace's real path and folder, and the files that a command names.
+`asks_of` lists the asks of the files. `Trust.decide` returns for each whether it may run, and the approved text: that
+text runs, not the file's. Decisions are kept in the state folder, outside every workspace. A decision covers everything
+in `Ask` except its line, the workspace's real path and folder, and the files that a command names.
 """
 
 from __future__ import annotations
@@ -17,17 +17,21 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.errors import AmbiguousError, BlockedError, ConflictError, MemdeckError, NotFoundError, RefusedError
-from memory.named_tuple import NamedTuple
-from memory.storage.places import StateFolder
-from memory.storage.record import PrivateRecord
+from memory.lazy import NamedTuple
+from memory.storage.own_folders import StateFolder
+from memory.storage.private.record import PrivateRecord
 from memory.trust.pins.named_files import CannotPin, Pinned, Script, Scripts
 
 from .addresses import closed_reason, is_open_address
 from .asks import HTTP, Ask, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
-from .consent_decision import CHANGED, NOBODY, NOT_OPEN, OWN, ConsentDecision, undecided
 from .pins.unknown import sentence_of
 from .records import (
+    CHANGED,
+    NOBODY,
+    NOT_OPEN,
+    OWN,
     Book,
+    ConsentDecision,
     ConsentPlace,
     ConsentRecord,
     DamagedRecords,
@@ -37,12 +41,13 @@ from .records import (
     difference,
     identity_of,
     read_book,
+    undecided,
     write_book,
 )
 from .settings import TrustSettings, read_settings
 
 if TYPE_CHECKING:
-    from memory.storage.files.version import FileVersion
+    from memory.storage.safe_open import FileVersion
     from memory.workspace import Workspace
 
 __all__ = [
@@ -70,21 +75,19 @@ T = TypeVar("T")
 
 
 class _Answers(NamedTuple):
-    """What was decided last time of many asks, by their ids, and of which records, folder and files."""
+    """The last decisions about many asks, by their ids, with the records, folder and files that they were based on.
+
+    `pinned` has the files of each command, or why they cannot be pinned.
+    """
 
     book: Book | None = None
     place: ConsentPlace | None = None
-    pinned: Mapping[str, Pinned | CannotPin] = MappingProxyType({})
+    pinned: Mapping[str, Pinned | str] = MappingProxyType({})
     answers: Mapping[int, tuple[Ask, ConsentDecision]] = MappingProxyType({})
-
-    def pinned_by(self, command: str) -> Pinned | str | None:
-        """Return the files of a command, or why they cannot be held on to; None where nobody asked."""
-        found = self.pinned.get(command)
-        return str(found) if isinstance(found, CannotPin) else found
 
 
 class Trust:
-    """The decisions about one workspace; safe between processes, one object for one thread at a time."""
+    """The decisions about one workspace; safe between processes; use one object in one thread at a time."""
 
     def __init__(
         self,
@@ -95,8 +98,8 @@ class Trust:
         person: Path | None = None,
         note: Callable[[str, str, datetime], object] | None = None,
     ) -> None:
-        """`state_home` is `$XDG_STATE_HOME`, `workspace` the folder that holds the memory system, `person` the person's
-        home folder; nothing is read yet.
+        """`state_home` is `$XDG_STATE_HOME`, `workspace` the folder that contains the memory system, `person` the
+        person's home folder; nothing is read yet.
 
         `note(summary, who, now)` is called after each decision, for the history.
         """
@@ -107,19 +110,19 @@ class Trust:
         self._note = note
         self._known: tuple[FileVersion, Book] | None = None
         self._real: str | None = None
-        self._pinned: dict[str, Pinned | CannotPin] | None = None
+        self._pinned: dict[str, Pinned | str] | None = None
         self._opened: Book | None = None
         self._last = _Answers()
 
     @property
     def path(self) -> Path:
-        """Where decisions are kept."""
+        """The file of the decisions."""
         return self._file.path
 
     # -- looking ----------------------------------------------------------------------------------------------------
 
     def decide(self, ask: Ask) -> ConsentDecision:
-        """Say whether an ask may run; never asks anybody, and writes nothing."""
+        """Return whether an ask may run; never prompts, and writes nothing."""
         if ask.ambiguous:
             return ConsentDecision(False, "refused", "", None, ask.ambiguous)
         try:
@@ -137,18 +140,18 @@ class Trust:
         return self._judge(book, ask, pinned, place)
 
     def decide_all(self, asks: Iterable[Ask], *, lately: bool = False) -> list[ConsentDecision]:
-        """Return `decide` of each as of one moment: of commands that say the same, the files are looked at once.
+        """Return `decide` of each as of one moment: for equal commands, the files are read once.
 
-        What was decided last time of an ask that is the same object is said again where the records, the folder and the
-        files that it names are as they were. `lately`: that was a moment ago, and they are not looked at again.
+        The last decision about the same ask object is reused if the records, the folder and the files that it names are
+        unchanged. `lately`: that call was a moment ago, and the files are not checked again.
 
-        For lists and counts; before something runs, `decide` is asked.
+        For lists and counts; before something runs, call `decide`.
         """
         before, book, place = self._last, None, None
         if lately and before.book is not None:
             book, place = before.book, before.place
         else:
-            # Where it cannot be read each decision says why.
+            # If it cannot be read, each decision reports why.
             with suppress(DamagedRecords, MemdeckError, OSError):
                 book, place = self._book(), self._place()
         stands = book is not None and book == before.book and place == before.place
@@ -170,19 +173,18 @@ class Trust:
         return decided
 
     def _names_the_same(self, ask: Ask, before: _Answers, same: dict[str, bool]) -> bool:
-        """Tell whether the files of a command are what they were; `same` keeps that for each command."""
+        """Return whether the files of a command are unchanged; `same` caches the result for each command."""
         if ask.ambiguous or not _is_command(ask):
             return True
-        known = same.get(ask.text)
-        if known is None:
+        if ask.text not in same:
             try:
                 pinned: Pinned | str = self._named(ask)
             except CannotPin as error:
                 pinned = str(error)
             except (MemdeckError, OSError):
                 return False
-            known = same[ask.text] = pinned == before.pinned_by(ask.text)
-        return known
+            same[ask.text] = pinned == before.pinned.get(ask.text)
+        return same[ask.text]
 
     def _judge(self, book: Book, ask: Ask, pinned: Pinned, place: ConsentPlace) -> ConsentDecision:
         scripts, unknown = pinned.scripts, pinned.unknown
@@ -196,13 +198,10 @@ class Trust:
             return ConsentDecision(
                 True, "approved", found, same.ask.text, why, scripts=scripts, unknown=unknown, single=True
             )
-        if ask.role == "url":
-            closed = self.closed_reason(ask)
-            if not closed and book.opening is not None and book.opening.place == place:
-                why = "the workspace is approved for outgoing checks"
-                return ConsentDecision(True, "approved", found, ask.text, why)
-        else:
-            closed = ""
+        closed = self.closed_reason(ask) if ask.role == "url" else ""
+        if ask.role == "url" and not closed and book.opening is not None and book.opening.place == place:
+            why = "the workspace is approved for outgoing checks"
+            return ConsentDecision(True, "approved", found, ask.text, why)
         old = next((one for one in book.records if one.verdict == "approved" and one.ask.slot == ask.slot), None)
         if old is None and ask.usual and not ask.ambiguous:
             return ConsentDecision(True, "approved", found, ask.text, ask.usual)
@@ -213,18 +212,18 @@ class Trust:
         return undecided("pending", found, why, pinned)
 
     def closed_reason(self, ask: Ask) -> str:
-        """Say why an address needs an approval of its own even in an approved workspace, "" where it does not."""
+        """Return why an address needs its own approval even in an approved workspace, "" if it does not."""
         if ask.kind.casefold() not in HTTP:
             return f"{ask.kind} checks connect to whatever they name"
         return self.closed_url_reason(ask.text)
 
     def closed_url_reason(self, url: str) -> str:
-        """Say the same of any URL, such as the one that a redirect leads to."""
+        """Return the same for any URL, such as the target of a redirect."""
         closed = closed_reason(url)
         return "" if closed and self.may_reach(url) else closed
 
     def may_reach(self, url: str) -> bool:
-        """Tell whether the person's own configuration names the host of an http address as one to be asked."""
+        """Return whether the person's own configuration permits requests to the host of an http address."""
         from urllib.parse import urlsplit
 
         try:
@@ -235,28 +234,22 @@ class Trust:
             return False
 
     def list(self) -> tuple[ConsentRecord, ...]:
-        """Return every decision, the oldest first; none where the record does not count (see `problems`)."""
+        """Return every decision, the oldest first; none if the record is invalid (see `problems`)."""
         try:
             return self._book().records
         except (DamagedRecords, MemdeckError, OSError):
             return ()
 
-    def workspace_approved(self) -> bool:
-        """Tell whether the workspace was approved for outgoing checks of public addresses."""
+    def opening(self) -> Opening | None:
+        """Return who approved the workspace for outgoing checks of public addresses, and when; None: nobody did."""
         try:
             opening = self._book().opening
-            return opening is not None and opening.place == self._place()
+            return opening if opening is not None and opening.place == self._place() else None
         except (DamagedRecords, MemdeckError, OSError):
-            return False
-
-    def opening(self) -> Opening | None:
-        """Return who approved the workspace and when, None where that does not count."""
-        if not self.workspace_approved():
             return None
-        return self._book().opening
 
     def problems(self) -> tuple[str, ...]:
-        """Return sentences about what keeps approvals from counting; for `doctor`."""
+        """Return sentences about why approvals do not count; for `doctor`."""
         try:
             self._book()
         except DamagedRecords as error:
@@ -270,10 +263,10 @@ class Trust:
     def approve(
         self, what: str | Ask, *, who: str, now: datetime, asks: Iterable[Ask] = (), shown: str | None = None
     ) -> ConsentRecord:
-        """Approve an ask as it is now, or the one of `asks` that an id (or its beginning) names.
+        """Approve an ask as it is now, or the one of `asks` with an id (or its beginning).
 
-        `shown` is the id of what the person saw; ConflictError `trust.changed` where the files that the command names
-        are others by now. RefusedError `trust.refused` for what nobody can approve, NotFoundError `trust.not_found`,
+        `shown` is the id of what the person saw; ConflictError `trust.changed` if the ask or a file that it names has
+        changed since. RefusedError `trust.refused` if it cannot be approved, NotFoundError `trust.not_found`,
         AmbiguousError `trust.ambiguous`, errors of the state folder.
         """
         return self._settle("approved", what, who, now, asks, shown)
@@ -281,11 +274,11 @@ class Trust:
     def deny(
         self, what: str | Ask, *, who: str, now: datetime, asks: Iterable[Ask] = (), shown: str | None = None
     ) -> ConsentRecord:
-        """Deny an ask, so that nobody is asked about it again; raises as `approve`."""
+        """Deny an ask, so that no one is asked about it again; raises as `approve`."""
         return self._settle("denied", what, who, now, asks, shown)
 
     def revoke(self, what: str | Ask, *, who: str, now: datetime) -> tuple[ConsentRecord, ...]:
-        """Take back a decision by its id, or all about an ask; raises NotFoundError `trust.not_found`."""
+        """Revoke a decision by its id, or all about an ask; raises NotFoundError `trust.not_found`."""
         gone: list[ConsentRecord] = []
 
         def change(book: Book) -> Book:
@@ -303,24 +296,24 @@ class Trust:
         return tuple(gone)
 
     def approve_workspace(self, who: str, now: datetime) -> None:
-        """Approve outgoing checks of public http and https addresses, whatever they are."""
+        """Approve outgoing checks of any public http and https addresses."""
         opening = Opening(self._place(), who, _stamp(now))
         self._update(lambda book: Book(book.records, opening), now)
         self._say("approved the workspace for outgoing checks", who, now)
 
     def revoke_workspace(self, who: str, now: datetime) -> None:
-        """Take that back."""
+        """Revoke the approval of the workspace."""
         self._update(lambda book: Book(book.records, None), now)
         self._say("revoked the approval of the workspace for outgoing checks", who, now)
 
     def find(self, asks: Iterable[Ask], text: str) -> tuple[Ask, ConsentDecision]:
-        """Return the ask that an id, or at least four digits of its beginning, names; raises as `approve`."""
+        """Return the ask with an id, given in full or as at least four digits of its beginning; raises as `approve`."""
         return _one(text, [(ask, self.decide(ask)) for ask in asks], lambda pair: pair[1].id)
 
     def _settle(
         self, verdict: Verdict, what: str | Ask, who: str, now: datetime, asks: Iterable[Ask], shown: str | None
     ) -> ConsentRecord:
-        self._file.read()  # says it where nothing can be kept
+        self._file.read()  # raises if nothing can be stored
         ask, decision = (what, self.decide(what)) if isinstance(what, Ask) else self.find(asks, what)
         if not decision.id:
             raise RefusedError("trust.refused", f"{_about(ask)}: {decision.why}", "mend it in the file first")
@@ -335,7 +328,7 @@ class Trust:
         return record
 
     def _update(self, change: Callable[[Book], Book], now: datetime) -> None:
-        """Change the book under its lock; a damaged one is kept aside first, and the book begins anew."""
+        """Change the book under its lock; a damaged book is moved aside first, and replaced by an empty one."""
         self._file.set_aside(_is_damaged, command="trust", now=now)
         self._file.update(lambda data: write_book(change(read_book(data))), command="trust", now=now)
         self._known = None
@@ -356,10 +349,10 @@ class Trust:
             try:
                 held[ask.text] = self._scripts.pinned(ask.text)
             except CannotPin as error:
-                held[ask.text] = error
+                held[ask.text] = str(error)
         found = held[ask.text]
-        if isinstance(found, CannotPin):
-            raise found
+        if isinstance(found, str):
+            raise CannotPin(found)
         return found
 
     def _place(self) -> ConsentPlace:
@@ -383,7 +376,7 @@ class Trust:
 
 
 def trust_of(workspace: Workspace, config_home: Path) -> Trust | None:
-    """Return the decisions about an open workspace, noted in its history; None where it has no state folder.
+    """Return the decisions about an open workspace, noted in its history; None if it has no state folder.
 
     `config_home` is `$XDG_CONFIG_HOME`: only the person's own settings there can widen trust.
     """

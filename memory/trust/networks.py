@@ -1,9 +1,9 @@
-"""The networks that are not the open internet, whatever version of Python runs: a fixed table beside `ipaddress`.
+"""The networks that are not public, independent of Python's version: a fixed table in addition to `ipaddress`.
 
 Compiled in November 2026 from the registries of IANA (IPv4 and IPv6 special-purpose addresses: RFC 6890, 8190, 9374,
-9602, 9637, 9780; multicast: RFC 5771, 4291) and from what the providers of clouds document for addresses that only a
-machine of theirs reaches. All of a special-purpose network counts as closed, also parts that are routed, such as the
-anycast addresses of protocols: no service that a monitor watches is there.
+9602, 9637, 9780; multicast: RFC 5771, 4291) and from the documentation of cloud providers on addresses that only their
+own machines reach. All of a special-purpose network counts as closed, including routed parts such as the anycast
+addresses of protocols: no service that a monitor watches is there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CLOSED_4 = (
     "192.0.2.0/24",  # documentation
     "192.31.196.0/24",  # AS112
     "192.52.193.0/24",  # AMT
-    "192.88.99.0/24",  # 6to4 relays, given up
+    "192.88.99.0/24",  # 6to4 relays, deprecated
     "192.168.0.0/16",  # private
     "192.175.48.0/24",  # AS112
     "198.18.0.0/15",  # benchmarks
@@ -30,20 +30,21 @@ CLOSED_4 = (
     "203.0.113.0/24",  # documentation
     "224.0.0.0/4",  # multicast
     "240.0.0.0/4",  # reserved, and broadcast
-    # Public by their number, but only a machine of that cloud reaches them.
+    # Public by number, but reachable only from a machine of that cloud.
     "168.63.129.16/32",  # Azure: WireServer, which gives out configuration and certificates
     "192.80.8.124/32",  # Equinix Metal (Packet): metadata
     "161.26.0.0/16",  # IBM Cloud: infrastructure services
     "166.8.0.0/14",  # IBM Cloud: private service endpoints
 )
 GLOBAL_6 = "2000::/3"
-"""The only part of IPv6 that is given out for the open internet; outside of it are loopback, link-local, unique local
+"""The only part of IPv6 that is allocated for the public internet. Outside of it are loopback, link-local, unique local
 (with the metadata of AWS, fd00:ec2::254, and Google, fd20:ce::254), multicast, discard, SRv6, mapped and translated
-addresses, and what nobody has yet."""
+addresses, and unallocated ones.
+"""
 CLOSED_6 = (
     "2001::/23",  # protocol assignments: Teredo, benchmarks, AMT, AS112, ORCHID, DRIP
     "2001:db8::/32",  # documentation
-    "2002::/16",  # 6to4, given up; holds an IPv4 address
+    "2002::/16",  # 6to4, deprecated; contains an IPv4 address
     "2620:4f:8000::/48",  # AS112
     "3fff::/20",  # documentation
 )
@@ -57,7 +58,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def is_closed(address: Address) -> bool:
-    """Tell whether an address, or an IPv4 address that is packed into it, is in a network of the tables."""
+    """Return whether an address, or an IPv4 address embedded in it, is in a network of the tables."""
     closed_4, closed_6, [everything], inside = _networks()
     if isinstance(address, ipaddress.IPv4Address):
         return any(address in network for network in closed_4)

@@ -1,6 +1,6 @@
-"""What was decided, as it is kept: one JSON file of records outside of every workspace, all of it or nothing.
+"""The decision about an ask, and stored ones: one JSON file of records outside every workspace.
 
-A record is compared with what is asked now.
+It is valid as a whole or not at all. A record is compared with the current ask.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from .asks import Ask
 
 VERSION = 2
 _FIRST = 1
-"""The version whose approvals covered less: they are compared with, and count for nothing."""
+"""The version whose approvals covered less: they are used for comparison only, and never count."""
 _LATER = ("settings",)
-"""The parts of an ask that the first version did not know."""
+"""The parts of an ask that the first version did not have."""
 _COMPARED = ("kind", "text", "threshold", "interval", "timeout", "environment_text", "fires", "settings")
 _PART_WORDS = {
     "kind": "type",
@@ -28,11 +28,65 @@ _PART_WORDS = {
     "settings": "fields",
 }
 Verdict = Literal["approved", "denied"]
+NOT_OPEN = "the workspace is not approved for outgoing checks"
+NOBODY = "nobody approved it yet"
+OWN = "needs an approval of its own: "
+CHANGED = "approved once, but changed since: "
+_SHORT = {NOT_OPEN: "not approved yet", NOBODY: "not approved yet"}
+SHORT = 10
+"""Displayed hex digits of an id."""
+State = Literal["approved", "pending", "denied", "withdrawn", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentDecision:
+    """Whether an ask may run now; `text` is what runs, from the record, and None unless `allowed`.
+
+    `id` identifies exactly this ask with its files ("" if it cannot be approved), `why` is a sentence for people,
+    `before` the ask that was approved in its slot before. `scripts` are the files that it names, `unknown` describes
+    others that it may reach but that cannot be determined (`memory.trust.pins.unknown`). `single`: it was approved
+    individually, not with the workspace; only then may an address lead to private hosts.
+    """
+
+    allowed: bool
+    state: State
+    id: str
+    text: str | None
+    why: str
+    before: Ask | None = None
+    scripts: tuple[Script, ...] = ()
+    scripts_before: tuple[Script, ...] = ()
+    unknown: tuple[str, ...] = ()
+    single: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for a person: it is undecided, or it differs from what was approved."""
+        return self.state in ("pending", "withdrawn")
+
+    @property
+    def short_id(self) -> str:
+        """The id as it is displayed."""
+        return self.id[:SHORT]
+
+
+def undecided(state: State, found: str, why: str, pinned: Pinned) -> ConsentDecision:
+    """Return the decision for an ask that may not run."""
+    return ConsentDecision(False, state, found, None, why, scripts=pinned.scripts, unknown=pinned.unknown)
+
+
+def short_reason(why: str) -> str:
+    """Return a reason in as few words as possible; one that names a specific cause stays as it is."""
+    if why.startswith(CHANGED):
+        return f"changed: {why.removeprefix(CHANGED)}"
+    if why.startswith(OWN):
+        return f"own approval: {why.removeprefix(OWN)}"
+    return _SHORT.get(why, why)
 
 
 @dataclass(frozen=True, slots=True)
 class ConsentPlace:
-    """A workspace as consent knows it: its real path and the number of its folder; a copy is another one."""
+    """The identity of a workspace for consent: its real path and the inode of its folder; a copy is another place."""
 
     path: str
     inode: int
@@ -42,8 +96,8 @@ class ConsentPlace:
 class ConsentRecord:
     """One decision: `id` is the hash of everything that it covers, `who` and `when` (UTC) who took it.
 
-    `unknown` is what the person was told that it does not cover. `version` is the one that took it: of an older one
-    the id is that of nothing that is asked now, so that it never counts.
+    `unknown` is what the person was told that it does not cover. `version` is the version that took it: the id of an
+    older one matches no current ask, so that it never counts.
     """
 
     id: str
@@ -74,7 +128,7 @@ class Book:
     opening: Opening | None = None
 
     def with_record(self, record: ConsentRecord) -> Book:
-        """Return the book with a record, which takes the place of what was decided of the same before."""
+        """Return the book with a record, which replaces earlier decisions about the same."""
         kept = [
             one
             for one in self.records
@@ -90,15 +144,15 @@ class Book:
 
 
 class DamagedRecords(ValueError):
-    """The bytes are no book of this version."""
+    """The bytes are not a book of this version."""
 
 
 def identity_of(
     ask: Ask, scripts: Iterable[Script], place: ConsentPlace, unknown: Iterable[str] = (), version: int = VERSION
 ) -> str:
-    """Return the hash (64 hex digits) over everything that an approval covers; other bytes, another hash.
+    """Return the hash (64 hex digits) over everything that an approval covers; any other byte gives another hash.
 
-    `unknown` is what it is said not to cover: where that becomes more, it is asked about again.
+    `unknown` is what the approval does not cover: if that grows, a new decision is needed.
     """
     more = [] if version == _FIRST else [ask.settings, list(unknown)]
     return _digest(
@@ -115,14 +169,14 @@ def identity_of(
 
 
 def denied_before(record: ConsentRecord, ask: Ask, scripts: tuple[Script, ...], place: ConsentPlace) -> bool:
-    """Tell whether an older version, which covered less, has denied this: a denial may well cover more."""
+    """Return whether an older version, which covered less, denied this: a denial may cover more."""
     if record.version == VERSION or record.verdict != "denied":
         return False
     return record.id == identity_of(ask, scripts, place, version=record.version)
 
 
 def difference(old: ConsentRecord, ask: Ask, pinned: Pinned, place: ConsentPlace) -> str:
-    """Say in a few words what is not as it was approved."""
+    """Return in a few words what differs from what was approved."""
     if old.version != VERSION:
         return "an approval covers more by now, look at it once again"
     scripts = pinned.scripts
@@ -150,7 +204,7 @@ def write_book(book: Book) -> bytes:
 
 
 def read_book(data: bytes | None) -> Book:
-    """Return the book of some bytes (None: an empty one); Damaged unless every byte is as it was written."""
+    """Parse a book (None: an empty one); DamagedRecords unless every byte is as it was written."""
     if data is None:
         return Book()
     import json
@@ -179,7 +233,7 @@ def _digest(value: Any) -> str:
     import json
     from hashlib import sha256
 
-    # ASCII, so that halves of pairs (bytes that are no UTF-8) count as what they are.
+    # ASCII, so that lone surrogates (bytes that are no UTF-8) are preserved.
     return sha256(json.dumps(value, sort_keys=True, ensure_ascii=True).encode("ascii")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""What widens trust, from the person's own configuration file; a workspace has no say in it."""
+"""The settings that widen trust, from the person's own configuration file; a workspace cannot change them."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import stat as st
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory.base.limits import MAX_BYTES
 from memory.base.toml_text import read_toml
+from memory.base.values import MAX_BYTES
 from memory.errors import ConfigError
 
 FILE = "memdeck/config.toml"
-"""The file beneath `$XDG_CONFIG_HOME` (`~/.config`)."""
+"""The path below `$XDG_CONFIG_HOME` (`~/.config`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrustSettings:
-    """`private_hosts`: hosts of the own network that an approved workspace may ask, without an approval of each.
+    """`private_hosts`: hosts of the own network that an approved workspace may request, without an approval of each.
 
-    `engine` is the command that may stand in for the deterministic engine of project state, `engine_timeout` its
-    seconds, `engine_environment` the names of the variables that it gets; each workspace asks for an approval of it.
+    `engine` is the command that may replace the deterministic engine of project state, `engine_timeout` its seconds,
+    `engine_environment` the names of the variables that it gets; each workspace needs its own approval of it.
 
-    `problems` are sentences about a file that is not read as it is; then nothing in it counts.
+    `problems` are sentences about a file that is refused; then none of its settings count.
     """
 
     private_hosts: frozenset[str] = frozenset()
@@ -33,10 +33,10 @@ class TrustSettings:
 
 
 def read_settings(config_home: Path, workspace: Path) -> TrustSettings:
-    """Return the tables `[trust]` and `[state]` of the person's configuration; nothing where there is none.
+    """Return the tables `[trust]` and `[state]` of the person's configuration; empty if there is none.
 
-    The file counts only if it is the person's own, nobody else can write it, and it does not lie in the workspace,
-    whichever way it is reached.
+    The file counts only if it is the person's own, no one else can write it, and it is not in the workspace, however it
+    is reached.
     """
     path = config_home / FILE
     try:
@@ -76,7 +76,7 @@ def read_settings(config_home: Path, workspace: Path) -> TrustSettings:
 
 
 def _engine(table: object) -> tuple[str, float, tuple[str, ...]]:
-    """Return command, seconds and variables of the engine; ValueError for what they cannot be."""
+    """Return command, seconds and variables of the engine; ValueError for invalid values."""
     if not isinstance(table, dict):
         raise ValueError("[state] is no table")
     engine, timeout = table.get("engine", ""), table.get("engine_timeout", 120)

@@ -1,4 +1,4 @@
-"""Variables by which programs load code: an approved command sees nothing of them that leads into a workspace."""
+"""Variables by which programs load code: an approved command sees none of their values that lead into a workspace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memory.base.programs import absolute_folders, passes
 
 from .pins.words import words_of
 
-# What of them lies in the workspace is not among the files that an approval covers.
+# Files of the workspace that they name are not covered by an approval.
 _FOLDERS = re.compile(
     r"(?:LD_LIBRARY|DYLD_(?:FALLBACK_)?(?:LIBRARY|FRAMEWORK)|PYTHON|NODE_|GEM_|CLASS|CD|GO|AWK|AWKLIB|GCONV_"
     r"|JULIA_LOAD_|GUILE_LOAD_(?:COMPILED_)?)_?PATH|PERL5?LIB|RUBYLIB|R_LIBS(?:_USER)?|PHP_INI_SCAN_DIR"
@@ -28,15 +28,15 @@ _OTHERS = re.compile(
 
 
 def loads(name: str) -> bool:
-    """Tell whether the value of a variable decides what programs load and run beside what stands in the command."""
+    """Return whether the value of a variable decides what programs load and run beyond the text of the command."""
     return (_FOLDERS.fullmatch(name) or _OTHERS.fullmatch(name)) is not None
 
 
 def kept_outside(name: str, value: str, root: str | os.PathLike[str]) -> str | None:
-    """Return what a command in the workspace `root` may see of a variable that programs load by; None: nothing.
+    """Return the part of such a variable's value that a command in the workspace `root` may see; None: nothing.
 
-    Of lists of folders the absolute ones outside of the workspace are left, as of PATH; any other value counts only
-    as a whole, where nothing in it names a file of the workspace or a path that begins where the command runs.
+    Of lists of folders, the absolute ones outside the workspace are kept, as for PATH. Any other value is kept only as
+    a whole, if nothing in it names a file of the workspace or a path relative to where the command runs.
     """
     if _FOLDERS.fullmatch(name):
         return absolute_folders(value, outside=root) or None

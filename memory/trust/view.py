@@ -1,23 +1,25 @@
-"""What a person is shown before a decision: everything that it covers, and what to look at twice; no widget here."""
+"""What a person is shown before a decision: everything that it covers, and warnings; no widget here."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from memory.base.safe_text import visible
 
+from .addresses import closed_reason
 from .asks import LONGEST, Ask
-from .pins.unknown import sentence_of
-from .suspicion import revealed
+from .pins.unknown import WORDS, sentence_of
+from .pins.words import has_expansions, words_of
+from .suspicion import hidden_in, revealed, unusual_in
 from .variables import loads
-from .warnings import warnings_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .consent_decision import ConsentDecision
+    from .records import ConsentDecision
 
 Sign = Literal["-", "+", " "]
 _ROLES = {
@@ -43,10 +45,58 @@ _COMPARED = (
     ("settings", "its fields"),
 )
 
+_SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "busybox"])
+_OTHERS = ("python", "python2", "python3", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "osascript")
+_INTERPRETERS = _SHELLS.union(_OTHERS)
+_WORDS: tuple[tuple[frozenset[str], str], ...] = tuple(
+    (frozenset(names.split()), f"{text} ({{}})")
+    for names, text in (
+        ("sudo doas su pkexec run0 runas", "runs with the rights of another user"),
+        ("rm rmdir unlink shred dd mkfs wipefs truncate srm trash", "removes or overwrites files"),
+        ("curl wget fetch aria2c ftp sftp scp rsync lynx w3m", "downloads or sends over the network"),
+        ("nc ncat netcat socat telnet ssh dig nslookup openssl mail sendmail", "opens a connection"),
+        ("pip pip3 pipx uv npm npx pnpm yarn gem cargo go apt apt-get dnf yum brew", "may fetch programs"),
+        ("eval exec source", "runs text that is put together or read elsewhere"),
+        ("base64 base32 xxd uudecode basenc rev gunzip zcat", "decodes text: what it does may not be readable here"),
+        ("crontab at batch systemctl launchctl nohup setsid disown screen tmux", "may go on after it ended"),
+        ("chmod chown setfacl setcap mount umount", "changes rights or mounts"),
+        ("kill pkill killall shutdown reboot halt poweroff", "ends processes or the machine"),
+        ("git", "runs hooks and settings that lie in the repository"),
+        ("env printenv export", "may read or change the environment"),
+        ("alias", "gives commands other meanings"),
+    )
+)
+_SECRETS = re.compile(
+    r"\.ssh\b|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|authorized_keys|known_hosts|\.aws\b|\.gnupg\b|\.netrc\b|\.kube\b"
+    r"|\.config/|\.docker/config|\.git-credentials|\.npmrc|\.pypirc|\.bash_history|\.(?:bash|zsh)rc\b|\.profile\b"
+    r"|/etc/(?:passwd|shadow|sudoers|cron)|/root\b|[Kk]eychain|memdeck"
+)
+_LOADING = r"\b(?:(?:LD_|DYLD_|PYTHON|NODE_|PERL5?|RUBY|LUA_|GIT_|npm_config_)\w*|PATH|CDPATH|IFS|BASH_ENV|ENV|SHELL)="
+_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), text)
+    for pattern, text in (
+        (r"(?<![0-9&])>|[0-9&]>(?!&)", "writes to a file (>)"),
+        (r"\s-(?:[A-Za-z]*i\b|-in-place)|\btee\b|\bsed\b[^|;&]*\s-i", "may change files where they are (-i, tee)"),
+        (r"\bfind\b[^|;&]*-(?:delete|exec)", "find removes or runs (-delete, -exec)"),
+        (r"\bxargs\b", "builds commands out of what it reads (xargs)"),
+        (r"/dev/(?:tcp|udp)/", "opens a connection (/dev/tcp)"),
+        (r"<<", "holds a document of its own (<<)"),
+        (_LOADING, "changes how programs are found or loaded"),
+        (r"\\x[0-9A-Fa-f]{2}|\\[0-7]{3}|\\u[0-9A-Fa-f]{4}", "holds characters written as numbers"),
+        (r"(?<![&>])&(?![&>])", "leaves something running in the background (&)"),
+        (r"(?:^|\s)#", "ends in a remark: the rest does not run (#)"),
+        (r"[^\S\n]{12,}", "holds a long run of spaces: look behind it"),
+        (r"(?:^|[;&|(]\s*|\n)\.\s", "runs the lines of another file (.)"),
+        (r"\n", "runs several lines"),
+        (r"~|\$HOME|\$\{HOME", "reaches into the home folder"),
+    )
+)  # fmt: skip
+_LONG = 400
+
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """One line of what changed since the last approval: `-` was, `+` is, " " a heading or what stayed."""
+    """One line of the changes since the last approval: `-` removed, `+` added, " " a heading or an unchanged line."""
 
     sign: Sign
     text: str
@@ -56,8 +106,8 @@ class DiffLine:
 class ConsentView:
     """Everything about one decision as safe text: `text` is the whole command, line by line, nothing left out.
 
-    `facts` are label and value; `files` what is held on to with the command, each with what became of it since;
-    `approvable` is False where it can only be refused, and `why` says so.
+    `facts` are label and value; `files` the files pinned with the command, each with its change since; `approvable` is
+    False if it can only be refused, and `why` is the reason.
     """
 
     id: str
@@ -73,7 +123,7 @@ class ConsentView:
 
 
 def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView:
-    """Return what is shown about an ask in a workspace as it is decided now."""
+    """Return the view of an ask in a workspace with its current decision."""
     role = "file" if ask.role == "check" and ask.kind.casefold() == "file" else ask.role
     question = _ROLES.get(role, "Approve {}?").format(f"“{visible(ask.name)}”")
     warnings = warnings_of(ask.text) if ask.runs else _FOLDERS if role == "folders" else _address_warnings(ask)
@@ -97,7 +147,7 @@ def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView
 
 
 def workspace_view(covered: Sequence[Ask], workspace: Path) -> ConsentView:
-    """Return what is shown before a workspace is approved for outgoing checks; `covered` are those that it has now."""
+    """Return the view before a workspace is approved for outgoing checks; `covered` are its present asks."""
     lines = tuple(f"{visible(ask.name)}: {revealed(ask.text)}" for ask in covered)
     return ConsentView(
         "",
@@ -117,7 +167,7 @@ def workspace_view(covered: Sequence[Ask], workspace: Path) -> ConsentView:
 
 
 def _whole(text: str) -> tuple[str, ...]:
-    """Return all lines of what would run; only of what nobody can approve for its length, the beginning."""
+    """Return all lines of what would run; if it is too long to be approved, only the beginning."""
     rest = len(text) - LONGEST
     lines = revealed(text[:LONGEST]).split("\n")
     return (*lines, f"… and {rest:,} more characters") if rest > 0 else tuple(lines)
@@ -143,8 +193,6 @@ def _facts(ask: Ask, workspace: Path, *, files: bool) -> tuple[tuple[str, str], 
 
 
 def _address_warnings(ask: Ask) -> tuple[str, ...]:
-    from .addresses import closed_reason
-
     closed = closed_reason(ask.text)
     return (closed,) if closed else ()
 
@@ -166,24 +214,22 @@ def _files(decision: ConsentDecision) -> tuple[tuple[str, str], ...]:
 
 
 def _diff(ask: Ask, decision: ConsentDecision) -> tuple[DiffLine, ...]:
-    """Return what is not as it was approved, part by part, the text line by line."""
+    """Return the differences from what was approved, part by part, the text line by line."""
     old = decision.before
     if old is None:
         return ()
     lines: list[DiffLine] = []
     for part, label in _COMPARED:
         before, after = getattr(old, part), getattr(ask, part)
-        if before == after:
-            continue
-        lines.append(DiffLine(" ", f"{label}:"))
-        lines += _lines_of(before, after)
+        if before != after:
+            lines += [DiffLine(" ", f"{label}:"), *_lines_of(before, after)]
     return tuple(lines)
 
 
 def _lines_of(before: str, after: str) -> list[DiffLine]:
     from difflib import SequenceMatcher
 
-    # Compared as they are, for two characters may be shown alike; shown safe.
+    # Compared unchanged, because two characters may be shown alike; made safe for display after that.
     old, new = before.split("\n"), after.split("\n")
     lines: list[DiffLine] = []
     for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -193,3 +239,41 @@ def _lines_of(before: str, after: str) -> list[DiffLine]:
         lines += [DiffLine("-", revealed(text)) for text in old[start:end]]
         lines += [DiffLine("+", revealed(text)) for text in new[new_start:new_end]]
     return lines
+
+
+def warnings_of(command: str) -> tuple[str, ...]:
+    """Return warnings about a command, the most serious first; none only means that nothing known was found."""
+    if len(command) > LONGEST:
+        command = command[:LONGEST]
+    found: list[str] = []
+    hidden = hidden_in(command)
+    if hidden:
+        found.append(f"holds the hidden character {hidden}")
+    names = {word.text.rpartition("/")[2] for word in words_of(command)}
+    for words, text in _WORDS[:2]:
+        found += _said(words, names, text)
+    piped = sorted(names & _INTERPRETERS)
+    if piped and "|" in command:
+        found.append(f"may pipe what it reads into {', '.join(piped)}")
+    if piped and re.search(r"\s-\w*[ceE]\b", command):
+        found.append(f"runs code that stands in the command ({', '.join(piped)} -c)")
+    secret = _SECRETS.search(command)
+    if secret:
+        found.append(f"touches keys, secrets or settings ({secret[0]})")
+    for words, text in _WORDS[2:]:
+        found += _said(words, names, text)
+    found += [text for pattern, text in _PATTERNS if pattern.search(command)]
+    if has_expansions(command):
+        found.append(WORDS)
+    unusual = unusual_in(command)
+    if unusual:
+        shown = " ".join(f"{char} U+{ord(char):04X}" for char in unusual[:6])
+        found.append(f"holds characters that may look like others ({shown}{' …' if len(unusual) > 6 else ''})")
+    if len(command) > _LONG:
+        found.append(f"is long: {len(command):,} characters")
+    return tuple(found)
+
+
+def _said(words: frozenset[str], names: set[str], text: str) -> list[str]:
+    both = sorted(words & names)
+    return [text.format(", ".join(both))] if both else []

@@ -1,7 +1,7 @@
 """The Aidefile of an agent: where its three types of memory are, and how much of them it wants to load.
 
-Only `[memory]` is read; the sections of other tools are accepted and kept. Paths are resolved with their links and
-must stay inside the agent's folder: an Aidefile that came with a clone must not make anybody delete files elsewhere.
+Only `[memory]` is read; the sections of other tools are accepted and kept. Paths are resolved with their links and must
+stay inside the agent's folder: an Aidefile that came with a clone must not cause files elsewhere to be deleted.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ NAME = "Aidefile"
 SECTIONS = ("memory", "persona", "budget", "hooks", "skills", "trigger", "vault", "output", "workspace")
 """The sections that an Aidefile may have."""
 PROCEDURAL, EPISODIC = "memory/procedural", "memory/episodic"
-"""Where those memories are when the Aidefile does not say."""
+"""The folders of those memories where the Aidefile names none."""
 _KEYS = ("compact_after", "core_files", "procedural_dir", "episodic_dir")
 _LONGEST_PATH = 4096
 _MOST_PROBLEMS = 20
-"""Warnings about one Aidefile; a person who reads twenty lines does not need the next hundred."""
+"""The most warnings about one Aidefile; a reader of twenty lines does not need the next hundred."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aidefile:
     """What an Aidefile says about memory; paths are relative to the agent's folder, with `/`, as written.
 
-    `core` and the `_real` folders are the same with their links resolved, which is how files are compared and
-    opened. `compact_after` is in tokens, None where nothing is said.
+    `core` and the `_real` folders are the same paths with their links resolved; files are compared and opened by these.
+    `compact_after` is in tokens, None where the file does not set it.
     """
 
     compact_after: int | None
@@ -47,15 +47,19 @@ class Aidefile:
     problems: tuple[Problem, ...] = ()
 
     def is_core(self, path: str) -> bool:
-        """Tell whether a path (links resolved) is a core file, or lies in a folder that is listed as one."""
+        """Return whether a path (links resolved) is a core file or is in a folder that is listed as one."""
         return path in self.core or any(path.startswith(core + "/") for core in self.core)
+
+    def holds(self, path: str) -> bool:
+        """Return whether a path (links resolved) is in the agent's memory: core, procedural or episodic."""
+        return self.is_core(path) or path.startswith((f"{self.procedural_real}/", f"{self.episodic_real}/"))
 
 
 def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
-    """Read an agent's Aidefile, given as its bytes; None, no file, gives the defaults.
+    """Read an agent's Aidefile, given as its bytes; None (no file) gives the defaults.
 
-    Raises ConfigError `typed.toml`, `typed.section` (one that nobody knows), `typed.value` (a value of the wrong
-    form) and `typed.outside` (a path that leads out of the folder), each with `file` and `line`.
+    Raises ConfigError `typed.toml`, `typed.section` (an unknown section), `typed.value` (a value of the wrong form) and
+    `typed.outside` (a path that leads out of the folder), each with `file` and `line`.
     """
     toml = read_toml(data or b"", NAME)
     values = toml.values
@@ -88,25 +92,25 @@ def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
 
 
 def _problems(toml: Toml) -> tuple[Problem, ...]:
-    """Return what is unusual, without being wrong; of very much the beginning, and how much else there is."""
-    found = []
-    for name, value in toml.values.items():
-        if name not in SECTIONS and not isinstance(value, Mapping | list):
-            text = f"{name[:60]} stands outside of a section, and nobody reads it"
-            found.append(Problem("warning", NAME, toml.line_of(name), "typed.key", text))
-    section = toml.values.get("memory", {})
-    for name in section if isinstance(section, Mapping) else ():
-        if name not in _KEYS:
-            text = f"[memory] has no key {name[:60]}; it has {', '.join(_KEYS)}"
-            found.append(Problem("warning", NAME, toml.line_of("memory", name), "typed.key", text))
+    """Return what is unusual without being wrong; of many findings only the first, and how many more there are."""
+    found = [
+        (toml.line_of(name), f"{name[:60]} stands outside of a section, and nobody reads it")
+        for name, value in toml.values.items()
+        if name not in SECTIONS and not isinstance(value, Mapping | list)
+    ]
+    found += [
+        (toml.line_of("memory", name), f"[memory] has no key {name[:60]}; it has {', '.join(_KEYS)}")
+        for name in toml.values.get("memory", {})
+        if name not in _KEYS
+    ]
     if len(found) > _MOST_PROBLEMS:
-        text = f"{len(found) - _MOST_PROBLEMS} more keys that nobody reads"
-        found[_MOST_PROBLEMS:] = [Problem("warning", NAME, found[_MOST_PROBLEMS].line, "typed.key", text)]
-    return tuple(found)
+        more = f"{len(found) - _MOST_PROBLEMS} more keys that nobody reads"
+        found[_MOST_PROBLEMS:] = [(found[_MOST_PROBLEMS][0], more)]
+    return tuple(Problem("warning", NAME, line, "typed.key", text) for line, text in found)
 
 
 class _Reader:
-    """Reads the values of `[memory]`, with the line of each that is wrong."""
+    """Reads the values of `[memory]`; errors name the line of the wrong value."""
 
     def __init__(self, folder: Path, toml: Toml) -> None:
         self._toml = toml
@@ -139,7 +143,7 @@ class _Reader:
         return self.inside(key, value)
 
     def inside(self, key: str, path: str) -> tuple[str, str]:
-        """Return a path as it is written and as it is without links, both relative to the agent's folder."""
+        """Return a path as written and the path with its links resolved, both relative to the agent's folder."""
         if not path.strip() or "\0" in path:
             raise self.wrong(key, f"{key} has an empty path", "typed.value")
         if len(path.encode()) > _LONGEST_PATH:
@@ -168,10 +172,10 @@ def inside(top: str, path: str) -> str:
 
 
 def with_core_file(data: bytes, path: str, *, add: bool) -> bytes:
-    """Return an Aidefile whose `core_files` lists a path, or no longer does; comments and order stay.
+    """Return an Aidefile whose `core_files` contains a path, or no longer does; comments and order are kept.
 
-    Nothing changes where that is so already. ConfigError `typed.toml` for what is no TOML, and where it is written in
-    a way that the list cannot be changed in without touching anything else.
+    Nothing changes where that is so already. ConfigError `typed.toml` for what is not TOML, and for a file written in
+    such a way that the list cannot be changed without touching anything else.
     """
     toml = read_toml(data, NAME)
     section = toml.values.get("memory", {})
@@ -186,7 +190,7 @@ def with_core_file(data: bytes, path: str, *, add: bool) -> bytes:
     try:
         made = _with_core_files(data.decode(), path if add else None, same)
         values = read_toml(made, NAME).values
-    # The library that keeps comments understands less than the one that reads, and has errors of many kinds.
+    # The library that keeps comments understands less than the one that reads, and raises errors of many kinds.
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemdeckError):
         values = {}
     if values != {**toml.values, "memory": {**section, "core_files": wanted}}:
@@ -196,7 +200,7 @@ def with_core_file(data: bytes, path: str, *, add: bool) -> bytes:
 
 
 def _with_core_files(text: str, path: str | None, gone: Sequence[int]) -> bytes:
-    """Return a text whose list of core files has a path more, or lacks those at some places."""
+    """Return a text whose list of core files has one more path, or lacks those at some positions."""
     import tomlkit
 
     bom, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)

@@ -1,4 +1,4 @@
-"""What is wrong with agents and their files, said with file and line."""
+"""Problems of agents and their files, with file and line."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def registry_problems(home: Path | None, *, parsing: bool = False) -> tuple[Prob
 
 
 Known = MutableMapping[str, tuple[tuple[int, int], tuple[tuple[int, str], ...]]]
-"""By path what tells a file from what it was, and the lines (from 0) with secrets that were found in it."""
+"""By path: the stamp that identifies a file's version, and the lines (from 0) in it that hold secrets."""
 
 
 def agent_problems(look: AgentLook, shown: str, known: Known) -> Iterator[Problem]:
-    """Yield what is wrong with one agent; `shown` stands before the paths of its files.
+    """Yield the problems of one agent; `shown` is the prefix of the paths of its files.
 
-    `known` keeps what was found in each file, so that only those that changed are read again.
+    `known` caches what was found in each file, so that only changed files are read again.
     """
     if look.error is not None:
         yield _problem(look.error, shown + NAME)
@@ -57,7 +57,7 @@ def agent_problems(look: AgentLook, shown: str, known: Known) -> Iterator[Proble
 
 
 def _secrets(look: AgentLook, shown: str, known: Known) -> Iterator[Problem]:
-    """Yield the lines that hold a secret; scratch that the next days take away is looked at as well."""
+    """Yield the lines that hold a secret; files that the next prune deletes are checked as well."""
     for file in look.found.files:
         if file.size > SEARCHED:
             continue
@@ -78,12 +78,12 @@ def _secrets_in(look: AgentLook, file: MemoryFile) -> tuple[tuple[int, str], ...
 
 def _problem(error: MemdeckError, file: str) -> Problem:
     line = error.details.get("line", 0) if isinstance(error, ConfigError) else 0
-    # The message names file and line itself, which the problem does in its own way.
+    # The message names file and line; the problem does so itself.
     message = error.message.partition(": ")[2] if isinstance(error, ConfigError) else error.message
     return Problem("error", file, line, error.code, message or error.message)
 
 
 def shown_folder(folder: Path, root: Path) -> str:
-    """Return what stands before the paths of an agent's files as seen from a workspace, empty for itself."""
+    """Return the prefix of an agent's paths as seen from a workspace, empty for the workspace itself."""
     path = os.path.relpath(folder, os.path.realpath(root))
     return "" if path == "." else f"{path}/"

@@ -1,4 +1,4 @@
-"""The typed memory of agents on its way from and to other memories: one item for each `##` block."""
+"""Conversion of agents' typed memory from and to other memories: one item for each `##` block."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from memory.base.items import Committed, Item, Skipped, Taken
 from memory.document import parse
 from memory.document.item_block import body_of, item_of_block
-from memory.document.lines_and_headings import decode, encode, newline_of
+from memory.document.lines import decode, encode, newline_of
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.storage import Store
 
@@ -17,11 +17,11 @@ from .status import AgentLook
 from .writes import AgentWriter
 
 FILE = "converted.md"
-"""The file among an agent's procedural ones that takes what comes from other memories."""
+"""The procedural file of an agent to which items from other memories are added."""
 
 
 def items_of(look: AgentLook, shown: str) -> Iterator[Item | Skipped]:
-    """Yield the blocks and files of an agent; `shown` stands before the paths."""
+    """Yield the blocks and files of an agent as items; `shown` is the prefix of the paths."""
     passed: list[Skipped] = []
     for entry in entries_of(look, shown, lambda path, reason: passed.append(Skipped(path, reason))):
         yield _item(entry)
@@ -35,7 +35,7 @@ def _item(entry: TypedEntry) -> Item:
 
 
 def agent_for(looks: Sequence[AgentLook], name: str) -> AgentLook:
-    """Return the agent of that name, or the only one; UsageError or NotFoundError `typed.agent`."""
+    """Return the agent with that name, or the only agent; UsageError or NotFoundError `typed.agent`."""
     usable = [look for look in looks if look.aidefile is not None]
     found = [look for look in usable if name in ("", look.agent.name)]
     if len(found) == 1:
@@ -47,7 +47,7 @@ def agent_for(looks: Sequence[AgentLook], name: str) -> AgentLook:
 
 
 def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, now: datetime) -> Taken:
-    """Return what becomes of items: blocks at the end of `converted.md`, with all fields as bullets; in one change."""
+    """Convert items to blocks at the end of `converted.md`, with all fields as bullets; in one change."""
     assert look.aidefile is not None
     path = f"{look.aidefile.procedural_real}/{FILE}"
     before = store.read(path).data
@@ -80,7 +80,7 @@ def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, no
 
 
 def block_of(item: Item) -> bytes:
-    """Return an item as one block; UsageError `convert.block` where it would not be read as what it is."""
+    """Return an item as one block; UsageError `convert.block` where it would not be read back as the same item."""
     body = body_of(item)
     raw = encode(f"## {item.title}\n\n{body}")
     document = parse(raw + b"\n## next\n")
@@ -94,7 +94,7 @@ def block_of(item: Item) -> bytes:
 
 
 def _behind(data: bytes, blocks: Sequence[bytes]) -> bytes:
-    """Return a file with blocks at its end, a blank line before each, in the file's own line ends."""
+    """Return a file with blocks appended, a blank line before each, with the file's own line ends."""
     newline = newline_of(data).encode() if data else b"\n"
     text = b"\n".join(blocks)
     if newline != b"\n":

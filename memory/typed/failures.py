@@ -1,4 +1,4 @@
-"""The failure log of an agent: notes that runs left, read back, counted, grouped, and made into a proposal."""
+"""The failure log of an agent: write, read, count and group notes about failed runs, and propose a lesson."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from memory.base.clock import read_utc
 from memory.document import Section, parse
 
 STATUSES = ("partial", "timeout")
-"""With which a run ends whose failure is noted."""
+"""The final statuses of a run that are noted as failures."""
 FILE = "failures.md"
 SNIPPET = 200
-"""How many characters of a task a note keeps."""
+"""How many characters of the task a note keeps."""
 _LINE_ENDS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _WORD = re.compile(r"[^\W_]{2,}")
 _SIMILAR = 0.5
@@ -24,7 +25,7 @@ _COMPARED = 400
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One note; `at` is the time as it is written, `time` the same as aware UTC, None where it is none.
+    """One note; `at` is the time as written, `time` the same as aware UTC, None where it cannot be read.
 
     `tokens` is None where the note has no number. `line` counts from 0.
     """
@@ -38,7 +39,6 @@ class Failure:
     snippet: str
     tokens: int | None
     reason: str
-    source: str
 
     @property
     def week(self) -> str:
@@ -50,11 +50,11 @@ class Failure:
 
     @property
     def title(self) -> str:
-        """What the list and the search show."""
+        """The line shown in lists and search results."""
         return f"{self.reason}: {self.snippet}"
 
     def json(self) -> dict[str, Any]:
-        """Return the note as programs get it; `line` counts from 1."""
+        """Return the note for programs; `line` counts from 1."""
         return {
             "agent": self.agent,
             "time": self.at,
@@ -68,27 +68,23 @@ class Failure:
         }
 
 
-def snippet_of(task: str) -> str:
-    """Return the first 200 characters of a task on one line."""
-    return _LINE_ENDS.sub(" ", task)[:SNIPPET]
-
-
 def note_of(status: str, task: str, tokens: int, issue: str, now: datetime) -> str:
-    """Return the block that a failed run leaves; its heading is `now` in UTC, in whole seconds."""
+    """Return the block that records a failed run; its heading is `now` in UTC, in whole seconds."""
     at = now.astimezone(UTC).replace(microsecond=0).isoformat()
     issue = _LINE_ENDS.sub(" ", issue).strip() or "local"
+    snippet = _LINE_ENDS.sub(" ", task)[:SNIPPET]
     return (
-        f"## {at}\n- **Issue**: {issue}\n- **Task snippet**: {snippet_of(task)}\n"
+        f"## {at}\n- **Issue**: {issue}\n- **Task snippet**: {snippet}\n"
         f"- **Tokens**: {tokens}\n- **Why it failed**: {status}\n"
     )
 
 
 def with_note(existing: bytes, note: str) -> bytes:
-    """Return a failure log with one more note behind it; what is there stays as it is.
+    """Return a failure log with one more note at its end; the existing content stays as it is.
 
-    A code fence or HTML block that was left open would swallow the note, so it is closed first.
+    A code fence or HTML block left open would swallow the note, so it is closed first.
     """
-    from memory.document.lines_and_headings import blank_end, ends_line, newline_of
+    from memory.document.lines import blank_end, ends_line, newline_of
 
     from .merging import close_end
 
@@ -104,38 +100,28 @@ def with_note(existing: bytes, note: str) -> bytes:
 
 
 def read_failures(data: bytes, *, agent: str = "", file: str = FILE) -> tuple[Failure, ...]:
-    """Return the notes of a failure log in their order; sections that are no notes are left out."""
+    """Return the notes of a failure log in file order; sections that are not notes are left out."""
     document = parse(data)
-    found = []
-    for index, section in enumerate(document.sections):
-        failure = _failure(section, agent, file, document.line_of(index))
-        if failure is not None:
-            found.append(failure)
-    return tuple(found)
+    sections = enumerate(document.sections)
+    found = (_failure(section, agent, file, document.line_of(index)) for index, section in sections)
+    return tuple(failure for failure in found if failure is not None)
 
 
 def _failure(section: Section, agent: str, file: str, line: int) -> Failure | None:
     fields = {key.replace("*", "").strip().casefold(): value for key, value in _pairs(section.body)}
     if section.level != 2 or "why it failed" not in fields:
         return None
-    try:
-        time: datetime | None = datetime.fromisoformat(section.title.strip())
-    except ValueError:
-        time = None
-    if time is not None:
-        time = time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
     tokens = fields.get("tokens", "").replace(",", "").replace("_", "").strip()
     return Failure(
         agent=agent,
         file=file,
         line=line,
         at=section.title,
-        time=time,
+        time=read_utc(section.title),
         issue=fields.get("issue", "local"),
         snippet=fields.get("task snippet", ""),
         tokens=int(tokens) if tokens.isascii() and tokens.isdigit() and len(tokens) < 19 else None,
         reason=fields["why it failed"] or "unknown",
-        source=section.raw.decode("utf-8", "surrogateescape"),
     )
 
 
@@ -151,18 +137,18 @@ def _pairs(body: str) -> Iterable[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class FailureGroup:
-    """Failures whose tasks read alike, newest first; `words` are those that most of them share."""
+    """Failures with similar tasks, newest first; `words` are those that most of the tasks share."""
 
     failures: tuple[Failure, ...]
     words: tuple[str, ...]
 
     @property
     def reasons(self) -> dict[str, int]:
-        """How many failed for which reason, the most frequent first."""
+        """The number of failures by reason, the most frequent first."""
         return dict(Counter(one.reason for one in self.failures).most_common())
 
     def json(self) -> dict[str, Any]:
-        """Return the group as programs get it."""
+        """Return the group for programs."""
         newest = self.failures[0]
         return {
             "count": len(self.failures),
@@ -178,7 +164,7 @@ class FailureGroup:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Failures counted by reason, by issue and by week, and those with similar tasks together, largest group first."""
+    """Failures counted by reason, by issue and by week, and groups of similar ones, the largest first."""
 
     failures: tuple[Failure, ...]
     by_reason: dict[str, int]
@@ -187,7 +173,7 @@ class Summary:
     groups: tuple[FailureGroup, ...]
 
     def json(self) -> dict[str, Any]:
-        """Return the summary as programs get it."""
+        """Return the summary for programs."""
         return {
             "total": len(self.failures),
             "tokens": sum(one.tokens or 0 for one in self.failures),
@@ -199,7 +185,7 @@ class Summary:
 
 
 def summarise(failures: Iterable[Failure]) -> Summary:
-    """Count failures and put similar ones together; weeks in their order, all else by how often it occurs."""
+    """Count failures and group similar ones; weeks are in order of time, all else is by frequency."""
     found = tuple(sorted(failures, key=_when, reverse=True))
     weeks = Counter(one.week for one in found)
     return Summary(
@@ -216,10 +202,10 @@ def _when(failure: Failure) -> tuple[bool, datetime]:
 
 
 def grouped(failures: Sequence[Failure]) -> tuple[FailureGroup, ...]:
-    """Put failures together whose tasks share at least half of their words with the first of a group.
+    """Group failures whose tasks share at least half of their words with the first of a group.
 
-    Each goes to the most similar of the groups that share a word with it; the largest groups come first, of equally
-    large ones that with the newest failure.
+    Each goes to the most similar group that shares a word with it. The largest groups come first; of equally large
+    ones, the one with the newest failure.
     """
     groups: list[list[Failure]] = []
     words_of: list[frozenset[str]] = []
@@ -228,7 +214,7 @@ def grouped(failures: Sequence[Failure]) -> tuple[FailureGroup, ...]:
         words = frozenset(_words(failure.snippet))
         shared: Counter[int] = Counter()
         for word in words:
-            # A word that most groups have tells none of them apart.
+            # A word that occurs in most groups does not distinguish them.
             if len(by_word.get(word, ())) <= _COMPARED:
                 shared.update(by_word.get(word, ()))
         scored = ((count / len(words | words_of[index]), -index) for index, count in shared.items())
@@ -249,7 +235,7 @@ def _words(text: str) -> list[str]:
 
 
 def _shared_words(members: Sequence[Failure]) -> tuple[str, ...]:
-    """Return the words that more than half of the tasks have, in the order of the first."""
+    """Return the words that more than half of the tasks have, in the order of the first task."""
     counts = Counter(word for one in members for word in set(_words(one.snippet)))
     usual = [word for word in dict.fromkeys(_words(members[0].snippet)) if counts[word] * 2 > len(members)]
     return tuple(usual[:12])
@@ -258,9 +244,9 @@ def _shared_words(members: Sequence[Failure]) -> tuple[str, ...]:
 # -- a proposal -------------------------------------------------------------------------------------------------
 
 LESSONS = "lessons.md"
-"""The procedural note that a distillation proposes to write to."""
+"""The procedural file that a distillation proposes to write."""
 LEAST = 2
-"""From how many similar failures on there is something to be learned."""
+"""How many similar failures make a lesson."""
 
 
 def lesson_title(group: FailureGroup) -> str:
@@ -270,10 +256,10 @@ def lesson_title(group: FailureGroup) -> str:
 
 
 def propose(summary: Summary, *, least: int = LEAST) -> str:
-    """Return a procedural note about what failed repeatedly, empty where nothing did.
+    """Return a procedural note about repeated failures, empty where there are none.
 
-    One `##` block per group: how often, why, when, at which cost, the newest tasks, and a line for a person to fill
-    in. Merged with `section_replace`, a later proposal replaces the blocks that are about the same.
+    One `##` block for each group: how often, why, when, at which cost, the newest tasks, and a line for a person to
+    fill in. Merged with `section_replace`, a later proposal replaces the blocks about the same tasks.
     """
     parts = []
     titles: set[str] = set()

@@ -1,4 +1,4 @@
-"""The memory files of one agent as they are now: which, of what type, how large, how old; nothing is opened."""
+"""The memory files of one agent: type, size and age of each; no file is opened."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .sizes import span_ns, tokens_of
 Type = Literal["core", "procedural", "episodic"]
 TYPES: tuple[Type, ...] = get_args(Type)
 MAX_AGE: Mapping[Type, timedelta] = {"procedural": timedelta(days=90), "episodic": timedelta(days=7)}
-"""How old files of a type may become; core files may become as old as they like."""
+"""The greatest age of files of a type; core files have no limit."""
 LOCK = ".lock"
-"""The ending of the sentinel that stands beside a locked file."""
+"""The ending of the sentinel file beside a locked file."""
 PRIVATE = ".memdeck"
 
 
@@ -26,7 +26,7 @@ PRIVATE = ".memdeck"
 class MemoryFile:
     """One file: its path from the agent's folder on (links of folders resolved), type, bytes and last change.
 
-    `locked` tells that its `.lock` stands beside it.
+    `locked` is true where its `.lock` exists.
     """
 
     path: str
@@ -37,22 +37,22 @@ class MemoryFile:
 
     @property
     def name(self) -> str:
-        """The path below the folder of its type, which is what tells it from its neighbours."""
+        """The last part of its path."""
         return self.path.rpartition("/")[2]
 
     def age_ns(self, now_ns: int) -> int:
-        """Return how long ago it was changed; less than nothing for a time to come."""
+        """Return how long ago it was changed, in nanoseconds; negative for a time in the future."""
         return now_ns - self.mtime_ns
 
     def too_old(self, now_ns: int) -> bool:
-        """Tell whether a prune takes it: strictly older than its type may become."""
+        """Return whether a prune deletes it: strictly older than the greatest age of its type."""
         limit = MAX_AGE.get(self.type)
         return limit is not None and self.age_ns(now_ns) > span_ns(limit)
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Something that is no memory file, or cannot be looked at, and why."""
+    """Something that is not a memory file or cannot be read, and why."""
 
     path: str
     reason: str
@@ -60,9 +60,9 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class AgentFiles:
-    """All memory files of an agent by type and path; what was passed over, and what failed.
+    """All memory files of an agent by type and path; what was skipped, and what failed.
 
-    `sentinels` are the `.lock` files, `missing` the core files that are listed and not there.
+    `sentinels` are the `.lock` files, `missing` the listed core files that do not exist.
     """
 
     files: tuple[MemoryFile, ...]
@@ -81,7 +81,7 @@ class AgentFiles:
 
     @property
     def tokens(self) -> int:
-        """About how many tokens all of it is."""
+        """Roughly how many tokens all files have together."""
         return tokens_of(self.size())
 
 
@@ -94,24 +94,24 @@ class _Found:
 
 
 def aidefile_of(folder: Path) -> Aidefile:
-    """Return what the Aidefile of a folder says, the defaults where there is none.
+    """Return the Aidefile of a folder, the defaults where there is none.
 
-    Errors as `read_aidefile`; RefusedError `file.*` for one that must not be read, such as a link that leads out.
+    Errors as in `read_aidefile`; RefusedError `file.*` for one that must not be read, such as a link that leads out.
     """
-    from memory.storage.files import safe_open as beneath
+    from memory.storage import safe_open as beneath
 
     return read_aidefile(folder, beneath.read(NAME, folder).base)
 
 
 def look(folder: Path, aidefile: Aidefile) -> AgentFiles:
-    """Return the memory files of an agent; links are not followed, and what fails is told and passed over.
+    """Return the memory files of an agent; links are not followed, and failures are recorded and skipped.
 
-    A file that lies in both folders, for one may lie in the other, is of the inner one's type.
+    One of the two folders may be inside the other; a file in both has the type of the inner one.
     """
     top = os.path.realpath(folder)
     found = _Found()
     kinds: dict[str, Type] = {aidefile.procedural_real: "procedural", aidefile.episodic_real: "episodic"}
-    # The inner folder comes first, and its files are not taken a second time.
+    # The inner folder comes first, and its files are not added a second time.
     for path in sorted(kinds, key=len, reverse=True):
         _walk(top, path, kinds[path], kinds, aidefile, found)
     missing = _core(top, aidefile, found)
@@ -128,7 +128,7 @@ def _walk(top: str, start: str, kind: Type, kinds: Mapping[str, Type], aidefile:
             with os.scandir(os.path.join(top, folder)) as entries:
                 listed = sorted(entries, key=lambda entry: entry.name)
         except FileNotFoundError:
-            continue  # the folder of a type is made by its first file, and any other may go at any time
+            continue  # The folder of a type is made with its first file, and any other may be removed at any time.
         except OSError as error:
             found.failed.append(LeftOut(folder, f"the folder cannot be read: {error.strerror or error}"))
             continue
@@ -150,16 +150,16 @@ def _walk(top: str, start: str, kind: Type, kinds: Mapping[str, Type], aidefile:
 
 
 def _take(entry: os.DirEntry[str], path: str, kind: Type, names: set[str], aidefile: Aidefile, found: _Found) -> None:
-    """Take in one entry of a folder, unless it is a folder."""
+    """Add one entry of a folder, unless it is a folder."""
     if entry.is_dir(follow_symlinks=False):
         return
     if entry.is_symlink():
         found.passed.append(LeftOut(path, "a link is not followed"))
     elif not entry.is_file(follow_symlinks=False):
-        from memory.storage.files.errnos import kind_of
+        from memory.errors import file_kind
 
         mode = entry.stat(follow_symlinks=False).st_mode
-        found.passed.append(LeftOut(path, f"it is {kind_of(mode)}, not a regular file"))
+        found.passed.append(LeftOut(path, f"it is {file_kind(mode)}, not a regular file"))
     elif entry.name.endswith(LOCK):
         found.sentinels.append(path)
     else:
@@ -170,7 +170,7 @@ def _take(entry: os.DirEntry[str], path: str, kind: Type, names: set[str], aidef
 
 
 def _core(top: str, aidefile: Aidefile, found: _Found) -> tuple[str, ...]:
-    """Take in the core files; return those that are listed and not there."""
+    """Add the core files; return the listed ones that do not exist."""
     missing = []
     for written, real in zip(aidefile.core_files, aidefile.core, strict=True):
         try:
@@ -186,7 +186,7 @@ def _core(top: str, aidefile: Aidefile, found: _Found) -> tuple[str, ...]:
 
 
 def _files_at(top: str, path: str, status: os.stat_result) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield a regular file, or those of a folder that is listed as a whole."""
+    """Yield a regular file, or the files of a folder that is listed as a whole."""
     if st.S_ISREG(status.st_mode):
         yield path, status
     elif st.S_ISDIR(status.st_mode):

@@ -1,7 +1,7 @@
-"""Locks that programs agree on: a sentinel `<path>.lock` beside a file, made by whoever is first.
+"""Advisory locks: a sentinel `<path>.lock` beside a file, made by the first program that asks.
 
-Cooperative only: who does not look for the sentinel is not stopped by it. memdeck looks before it writes. What stands
-in it is for people; whether it stands there is what counts.
+They are cooperative: a program that does not check for the sentinel is not stopped by it. memdeck checks before it
+writes. The content of the sentinel is for people; only its existence counts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SHOWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a lock, as far as its sentinel says: process, host, and time as it is written."""
+    """The holder of a lock according to its sentinel: process, host, and time as written."""
 
     path: str
     pid: int | None
@@ -32,11 +32,11 @@ class Holder:
 
     @property
     def dead(self) -> bool:
-        """Whether the process was one of this machine and is there no more: nobody will take the lock away."""
+        """Whether the process was one of this machine and no longer exists, so that it will never remove the lock."""
         return self.pid is not None and self.host == host_name() and not is_alive(self.pid)
 
     def text(self) -> str:
-        """Say who it is, for people."""
+        """Return the holder for people to read."""
         if self.pid is None:
             return "an unknown program"
         where = f" on {self.host}" if self.host != host_name() else ""
@@ -44,23 +44,23 @@ class Holder:
         return visible(f"process {self.pid}{where}{since}{', which is gone' if self.dead else ''}")
 
     def json(self) -> dict[str, Any]:
-        """Return the lock as programs get it."""
+        """Return the lock for programs."""
         return {"path": self.path, "pid": self.pid, "host": self.host, "time": self.time, "stale": self.dead}
 
 
 def host_name() -> str:
-    """Return the name of this machine, as it stands in sentinels."""
+    """Return the name of this machine as sentinels name it."""
     return os.uname().nodename
 
 
 def sentinel_text(now: datetime, pid: int) -> bytes:
-    """Return what stands in a sentinel: `pid host time`."""
+    """Return the content of a sentinel: `pid host time`."""
     time = now.astimezone(UTC).replace(microsecond=0).isoformat()
     return f"{pid} {host_name()} {time}\n".encode()
 
 
 def holder_of(folder: Path | str, path: str) -> Holder | None:
-    """Return who holds the lock of a file (`path` from the folder on), None where nobody does.
+    """Return the holder of the lock of a file (`path` from the folder on), None where it is not locked.
 
     A link or anything else under the sentinel's name counts as a lock, and is not read.
     """
@@ -84,19 +84,17 @@ def holder_of(folder: Path | str, path: str) -> Holder | None:
 
 
 def refuse_locked(folder: Path | str, path: str, owner: int | None = None) -> None:
-    """Raise BusyError `typed.locked` where somebody else holds the lock of a file.
+    """Raise BusyError `typed.locked` where another process holds the lock of a file.
 
-    `owner` is the process in whose name a change is made (default: this one); its own lock is not in its way.
+    `owner` is the process that makes the change (default: this one); its own lock does not block it.
     """
     holder = holder_of(folder, path)
-    if holder is None:
-        return
-    if holder.pid == (os.getpid() if owner is None else owner) and holder.host == host_name():
-        return
-    raise held(holder)
+    own = (os.getpid() if owner is None else owner, host_name())
+    if holder is not None and (holder.pid, holder.host) != own:
+        raise held(holder)
 
 
 def held(holder: Holder) -> BusyError:
-    """Return the error for a lock that somebody else holds."""
+    """Return the error for a lock that another process holds."""
     hint = "unlock it if that is so" if holder.dead else "wait until it is unlocked"
     return BusyError("typed.locked", f"{visible(holder.path)} is locked by {holder.text()}", hint, **holder.json())

@@ -1,6 +1,6 @@
-"""Merging text into a Markdown file: append, append what is new by line, or replace blocks by their headings.
+"""Merge text into a Markdown file: append it, append only new lines, or replace blocks by their headings.
 
-All three work on bytes of the file and text of the caller, and give bytes. What they add has the file's line ends.
+All three accept the bytes of the file and a text, and return bytes. Added text gets the file's line ends.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
 
-from memory.document.lines_and_headings import (
+from memory.document.lines import (
     LINE_END,
     decode,
     encode,
@@ -24,28 +23,25 @@ from memory.document.lines_and_headings import (
 from memory.document.model import BOM, front_end
 from memory.errors import MemdeckError, UsageError
 
-Dedupe = Literal["none", "line_hash", "section_replace"]
-MODES: tuple[str, ...] = get_args(Dedupe)
-
 
 def merged(existing: bytes, content: str, dedupe: str) -> bytes:
-    """Return a file's bytes with content merged into them; UsageError `typed.dedupe` for a mode nobody knows.
+    """Return a file's bytes with content merged into them; UsageError `typed.dedupe` for an unknown mode.
 
-    Merging the same again changes nothing, but for `none`, which appends whenever it is told to.
+    Merging the same content again changes nothing, except with `none`, which always appends.
     """
     merge = _MODES.get(dedupe)
     if merge is None:
-        raise UsageError("typed.dedupe", f"there is no way to merge called {dedupe!r}", f"use {', '.join(MODES)}")
+        raise UsageError("typed.dedupe", f"there is no way to merge called {dedupe!r}", f"use {', '.join(_MODES)}")
     newline = "\r\n" if newline_of(existing, newline_of(encode(content))) == "\r\n" else "\n"
     content = content.replace("\r\n", "\n").replace("\n", newline)
     return merge(existing, content, newline)
 
 
 def appended(existing: bytes, content: str, newline: str) -> bytes:
-    """Append content with exactly one newline between: the file's own, or one where its last line has none.
+    """Append content after exactly one newline: the file's own, or a new one where its last line has none.
 
-    The file's bytes stay as they are, blank lines at its end too; newlines before the content go. Nothing stands
-    between where the file is empty, and content of newlines alone changes nothing.
+    The file's bytes stay as they are, including blank lines at its end; newlines at the start of the content are
+    dropped. Nothing is put between where the file is empty, and content of newlines alone changes nothing.
     """
     text = encode(content)
     bare = text.lstrip(b"\r\n")
@@ -57,10 +53,11 @@ def appended(existing: bytes, content: str, newline: str) -> bytes:
 
 
 def lines_added(existing: bytes, content: str, newline: str) -> bytes:
-    """Append the lines whose exact text is not there yet, nor came earlier in the same content.
+    """Append the lines whose exact text is not yet in the file and not earlier in the same content.
 
-    Blank lines separate what is kept: one that separates nothing any more goes, as do all but one where lines
-    between them were left out, and at the joint there are never two in a row. What is there stays as it is.
+    Blank lines separate the kept lines. One with nothing left to separate is dropped; where lines between blank lines
+    were left out, only one blank line stays; where the file and the content meet there are never two in a row. The
+    file's own lines stay as they are.
     """
     lines = _lines(decode(existing))
     known = set(lines)
@@ -96,7 +93,7 @@ def _lines(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A piece of a file: what stands before the first `##` (level 0), a `##` block, or a `#` part behind one."""
+    """A piece of a file: the text before the first `##` (level 0), a `##` block, or a `#` part after one."""
 
     level: int
     title: str
@@ -104,15 +101,15 @@ class _Block:
 
 
 def blocks_replaced(existing: bytes, content: str, newline: str) -> bytes:
-    """Replace each block of a `##` heading that content has as well, append the others in their order.
+    """Replace each block whose `##` heading the content also has, and append the other blocks in their order.
 
-    A block reaches to the next heading of level 1 or 2; headings in code fences and HTML blocks do not count, and
-    titles are compared trimmed and with case. Of several equal headings in the file the first is replaced and the
-    rest removed. Text before the first `##` of the content goes behind the file's own, unless it is there. A fence that
-    the content leaves open is closed.
+    A block ends at the next heading of level 1 or 2. Headings in code fences and HTML blocks do not count, and titles
+    are compared trimmed and with case. Of several equal headings in the file the first is replaced and the rest are
+    removed. Text before the first `##` of the content is added to the file's own, unless it is there already. A fence
+    that the content leaves open is closed.
 
-    Raises UsageError `typed.headings` for a heading that the content has twice: which block counts nobody said; and
-    MemdeckError `typed.merge` where the result would not have the headings that it should.
+    Raises UsageError `typed.headings` for a heading that occurs twice in the content, because it is unclear which block
+    counts; and MemdeckError `typed.merge` where the result would not have the expected headings.
     """
     blocks = _split(existing)
     head, *coming = _split(encode(content))
@@ -147,7 +144,7 @@ def blocks_replaced(existing: bytes, content: str, newline: str) -> bytes:
 
 
 def _refuse_equal(coming: Sequence[_Block]) -> None:
-    """Raise UsageError `typed.headings` where two blocks have one heading."""
+    """Raise UsageError `typed.headings` where two blocks have the same heading."""
     counts = Counter(block.title for block in coming if block.level == 2)
     twice = [title for title, count in counts.items() if count > 1]
     if twice:
@@ -161,7 +158,7 @@ def _refuse_equal(coming: Sequence[_Block]) -> None:
 
 
 def _split(data: bytes) -> list[_Block]:
-    """Return what stands before the first `##`, then the blocks; joined they are the bytes again."""
+    """Return the text before the first `##`, then the blocks; joined they are the original bytes."""
     start = front_end(data, len(BOM) if data.startswith(BOM) else 0)
     outline = scan(data, start)
     marks = [(at, level) for at, level in zip(outline.starts, outline.levels, strict=True) if level <= 2]
@@ -176,7 +173,7 @@ def _split(data: bytes) -> list[_Block]:
 
 
 def _with_text(head: _Block, text: bytes, newline: str, *, last: bool) -> _Block:
-    """Return the text before the first block with more text behind it, unless it is there already."""
+    """Return the text before the first block with more text appended, unless it contains that already."""
     while (bare := _trimmed(text).removeprefix(BOM)) != text:
         text = bare
     if not text or _contains(head.raw, text):
@@ -193,7 +190,7 @@ def _with_text(head: _Block, text: bytes, newline: str, *, last: bool) -> _Block
 
 
 def _in_place(old: _Block, new: _Block, newline: str) -> _Block:
-    """Return a new block with the blank lines that the old one ended with."""
+    """Return a new block with the blank lines at the end of the old one."""
     tail = _cut(old.raw)[1]
     body = _trimmed(new.raw)
     if not tail and _is_open(body):
@@ -202,7 +199,7 @@ def _in_place(old: _Block, new: _Block, newline: str) -> _Block:
 
 
 def _followed(block: _Block, newline: str) -> _Block:
-    """Return a block that a heading may follow: nothing open, the line ended, a blank line behind it."""
+    """Return a block after which a heading can follow: nothing is open, and it ends with a blank line."""
     body, tail = _cut(block.raw)
     if not body.removeprefix(BOM):
         return block
@@ -213,7 +210,7 @@ def _followed(block: _Block, newline: str) -> _Block:
 
 
 def _cut(raw: bytes) -> tuple[bytes, bytes]:
-    """Return a source without its last line end and the blank lines behind it, and those."""
+    """Return a source without its last line end and blank lines, and those as the second part."""
     stripped = raw.rstrip(b" \t\r\n")
     found = LINE_END.search(raw, len(stripped))
     at = found.start() if found else len(raw)
@@ -223,13 +220,13 @@ def _cut(raw: bytes) -> tuple[bytes, bytes]:
 
 
 def _trimmed(raw: bytes) -> bytes:
-    """Return a source without blank lines at its ends; the last line has no line end."""
+    """Return a source without blank lines at its start and end; the last line has no line end."""
     body = _cut(raw)[0]
     return re.sub(rb"\A(?:[ \t]*(?:\r\n|\n|\r))+", b"", body)
 
 
 def _closed(body: bytes, tail: bytes, newline: str) -> bytes:
-    """Return a body that leaves nothing open when the tail follows: a fence or an HTML block gets its end."""
+    """Return a body with the end of a fence or HTML block added where it would still be open before the tail."""
     if not _is_open(body + tail):
         return body
     end = newline.encode()
@@ -243,7 +240,7 @@ def _closed(body: bytes, tail: bytes, newline: str) -> bytes:
 
 
 def close_end(data: bytes, newline: str) -> bytes:
-    """Return a source behind which a heading is one: a fence or HTML block that is open at its end gets closed."""
+    """Return a source to which a heading can be appended: a fence or HTML block open at its end is closed."""
     return _closed(data, b"", newline) + newline.encode() if _is_open(data) else data
 
 
@@ -255,7 +252,7 @@ _HTML_ENDS = (b"-->", b"</script>", b"</pre>", b"</style>", b"</textarea>", b"?>
 
 
 def _contains(data: bytes, text: bytes) -> bool:
-    """Tell whether some lines stand in a source one after the other, whatever the line ends."""
+    """Return whether a source contains some lines one after the other, whatever the line ends."""
     return b"\n" + _plain(_trimmed(text)) + b"\n" in b"\n" + _plain(data.removeprefix(BOM)) + b"\n"
 
 

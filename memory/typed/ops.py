@@ -1,10 +1,9 @@
 """The typed memory operations as free functions: merge, promote, demote, expire, lock, unlock, record_failure.
 
-For agents that call them from Python with no more than a path. So this module alone fills in what all the rest of
-`memory` takes as arguments: the time, the store, in whose name. A path is absolute or relative to the current folder,
-and belongs to the agent whose folder, the nearest one upwards with an Aidefile, it lies in; where there is none, to
-the nearest folder that exists. Pass `now` (aware), `store` or `actor` to say otherwise; `ignore_lock` writes in spite
-of another's lock.
+For agents that call them from Python with only a path. Therefore this module alone fills in what the rest of `memory`
+accepts as arguments: the time, the store and the actor. A path is absolute or relative to the current folder. It
+belongs to the agent in the nearest folder upwards with an Aidefile; where there is none, to the nearest folder that
+exists. Pass `now` (aware), `store` or `actor` to override them; `ignore_lock` writes in spite of another's lock.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory.errors import MemdeckError, NotFoundError, UsageError
-from memory.person import home, state_home
 from memory.storage import Store
+from memory.storage.own_folders import home, state_home
 
 from . import failures, writes
 from .aidefile import NAME
@@ -57,10 +56,10 @@ def promote(
     actor: str | None = None,
     ignore_lock: bool = False,
 ) -> Path:
-    """Move a file up, typically from episodic to core, and return where it is; all or nothing, with its mode and time.
+    """Move a file up, typically from episodic to core, and return its new path; all or nothing, with its mode and time.
 
     Folders are made. NotFoundError `typed.no_file` for a missing source, RefusedError `typed.exists` for a destination
-    that is there, unless `force`. The Aidefile is not changed: `memdeck typed promote --core` does that too.
+    that exists, unless `force`. The Aidefile is not changed: `memdeck typed promote --core` does that too.
     """
     return _move(src, dst, "typed.promote", force, now, store, actor, ignore_lock)
 
@@ -77,7 +76,7 @@ def demote(
 ) -> Path:
     """Move a file down, the opposite of `promote`; arguments and errors are the same.
 
-    It keeps its time, so that one which was not changed for long may be taken by the next prune.
+    It keeps its time, so the next prune may delete a file that was not changed for long.
     """
     return _move(src, dst, "typed.demote", force, now, store, actor, ignore_lock)
 
@@ -109,9 +108,9 @@ def expire(
 ) -> bool:
     """Delete a file that was last changed longer ago than `max_age`, and return whether it was deleted.
 
-    `max_age` is a timedelta, a number of seconds, or text such as `7d`; UsageError `typed.age` for what is none, also
-    where no file is there. A missing file is no error, a folder is RefusedError `file.not_regular`. The bytes go to the
-    change log, so that `memdeck undo` brings them back.
+    `max_age` is a timedelta, a number of seconds, or text such as `7d`; UsageError `typed.age` for anything else, even
+    where the file does not exist. A missing file is no error, a folder is RefusedError `file.not_regular`. The bytes go
+    to the change log, so that `memdeck undo` restores them.
     """
     try:
         age = read_age(max_age)
@@ -124,7 +123,7 @@ def expire(
 
 
 def lock(path: AnyPath, *, now: datetime | None = None, store: Store | None = None, owner: int | None = None) -> Holder:
-    """Make `<path>.lock`, in one step that one caller wins; BusyError `typed.locked` says who was first.
+    """Make `<path>.lock` in one step that only one caller wins; BusyError `typed.locked` names the holder.
 
     The path itself need not exist. `owner` is the process that holds it (default: this one).
     """
@@ -133,7 +132,7 @@ def lock(path: AnyPath, *, now: datetime | None = None, store: Store | None = No
 
 
 def unlock(path: AnyPath, *, store: Store | None = None) -> bool:
-    """Remove `<path>.lock` and return whether it was there; unlocking twice is fine."""
+    """Remove `<path>.lock` and return whether it existed; unlocking twice is fine."""
     store, inside = _place(path, store)
     return writes.unlock_file(store, inside)
 
@@ -151,18 +150,17 @@ def record_failure(
 ) -> bool:
     """Append a note on a run that ended as `partial` or `timeout` to the agent's failure log; return whether it did.
 
-    `agent` is one of the registry, its name there, or the path of its folder. It never raises: a note that cannot be
-    written must not fail the run that it is about; why it was not is a warning of the logger `memory.typed.ops`. Other
-    statuses are no failures, and nothing is written.
+    `agent` is an agent of the registry, its name there, or the path of its folder. This function never raises: a note
+    that cannot be written must not fail the run that it is about. The reason is logged as a warning of the logger
+    `memory.typed.ops`. Other statuses are not failures, and nothing is written.
     """
     try:
-        write_failure(agent, status, task, tokens, issue, now, store=store, actor=actor)
+        return write_failure(agent, status, task, tokens, issue, now, store=store, actor=actor) is not None
     except Exception as error:
         from logging import getLogger
 
         getLogger(__name__).warning("no failure was noted: %s", error)
         return False
-    return status in failures.STATUSES
 
 
 def write_failure(
@@ -176,10 +174,10 @@ def write_failure(
     store: Store | None = None,
     actor: str | None = None,
 ) -> str | None:
-    """Do what `record_failure` does, and return the log's path from the agent's folder on; this one raises.
+    """Do what `record_failure` does, and return the log's path from the agent's folder on; this function raises.
 
-    NotFoundError `typed.no_agent` for a name that the registry does not have, `typed.no_folder` for a path that leads
-    to no folder.
+    NotFoundError `typed.no_agent` for a name that is not in the registry, `typed.no_folder` for a path that leads to no
+    folder.
     """
     if status not in failures.STATUSES:
         return None
@@ -195,7 +193,7 @@ def write_failure(
 
 
 def _agent_folder(agent: Agent | AnyPath) -> Path:
-    """Return the folder of an agent: names of the registry come first, as on the command line."""
+    """Return the folder of an agent; names of the registry come first, as on the command line."""
     if isinstance(agent, Agent):
         return agent.folder
     named = os.fspath(agent)
@@ -207,33 +205,21 @@ def _agent_folder(agent: Agent | AnyPath) -> Path:
 
 
 def _place(path: AnyPath, store: Store | None, other: AnyPath | None = None) -> tuple[Store, str]:
-    """Return the store that a path belongs to, and the path in it; `other` must lie in the same folder."""
+    """Return the store that a path belongs to, and the path in it; `other` must be in the same folder."""
     full = os.path.abspath(path)
     if store is None:
         folder = agent_folder(full)
         if folder is None:
             both = full if other is None else os.path.commonpath([full, os.path.abspath(other)])
-            folder = _existing(os.path.dirname(both) if both == full else both)
+            nearest = Path(os.path.dirname(both) if both == full else both)
+            folder = next(str(one) for one in (nearest, *nearest.parents) if os.path.isdir(one))
         store = store_of(Path(folder), state_home(os.environ), home(os.environ))
     return store, path_in(store, full)
 
 
 def agent_folder(path: str) -> str | None:
     """Return the nearest folder upwards from an absolute path that holds an Aidefile, None where there is none."""
-    folder = os.path.dirname(path)
-    while True:
-        if os.path.isfile(os.path.join(folder, NAME)):
-            return folder
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
-
-
-def _existing(folder: str) -> str:
-    while not os.path.isdir(folder):
-        folder = os.path.dirname(folder)
-    return folder
+    return next((str(folder) for folder in Path(path).parents if os.path.isfile(folder / NAME)), None)
 
 
 def _now(now: datetime | None) -> datetime:
@@ -245,6 +231,6 @@ def _now(now: datetime | None) -> datetime:
 
 
 def _writer(store: Store, now: datetime | None, actor: str | None, *, ignore_lock: bool = False) -> writes.AgentWriter:
-    """Return who writes, in whose name: as asked, as MEMDECK_ACTOR says, or the agent itself."""
+    """Return the writer; its actor is `actor`, else MEMDECK_ACTOR, else the agent itself."""
     name = actor or os.environ.get("MEMDECK_ACTOR") or f"agent:{store.root.name}"
     return writes.AgentWriter(store, _now(now), name, ignore_lock=ignore_lock)

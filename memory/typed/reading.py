@@ -1,4 +1,4 @@
-"""Reading agents' files for people and for search: a preview, the records in them, the failures they noted."""
+"""Read agents' files for people and for search: previews, records, and noted failures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory.document import parse
-from memory.document.lines_and_headings import decode
+from memory.document.lines import decode
 from memory.errors import MemdeckError
 
 from .failures import FILE, Failure, read_failures
@@ -24,7 +24,7 @@ _PREVIEW = 16_000
 
 @dataclass(frozen=True, slots=True)
 class TypedEntry:
-    """One piece of an agent's file that can be found: a `##` block, or a whole file. `line` counts from 0."""
+    """One part of an agent's file that search can find: a `##` block, or a whole file. `line` counts from 0."""
 
     agent: str
     path: str
@@ -53,7 +53,7 @@ def read_text(folder: Path, path: str, limit: int = SEARCHED) -> str | None:
 
 
 def preview(folder: Path, file: MemoryFile) -> str:
-    """Return the beginning of a file for showing; what is no text is said to be none."""
+    """Return the beginning of a file for display; for what is not text, a sentence that says so."""
     text = read_text(folder, file.path, _PREVIEW)
     if text is None:
         return "(this file cannot be read)"
@@ -63,9 +63,9 @@ def preview(folder: Path, file: MemoryFile) -> str:
 
 
 def entries_of(look: AgentLook, shown: str, passed: Callable[[str, str], object]) -> Iterator[TypedEntry]:
-    """Yield what can be found in an agent's files; `shown` stands before their paths.
+    """Yield what search can find in an agent's files; `shown` is the prefix of their paths.
 
-    `passed` is called with the path and the reason of each file that is left out: too large, or unreadable.
+    `passed` is called with the path of each file that is left out, and the reason: too large, or unreadable.
     """
     for file in look.found.files:
         path = shown + file.path
@@ -95,10 +95,10 @@ def _pieces(agent: str, path: str, name: str, text: str, date: str) -> Iterator[
 
 
 def failures_of(look: AgentLook) -> tuple[Failure, ...]:
-    """Return the failures that an agent's log holds, oldest first as they stand there."""
+    """Return the failures in an agent's log, in its order, which is oldest first."""
     if look.aidefile is None:
         return ()
-    from memory.storage.files import safe_open as beneath
+    from memory.storage import safe_open as beneath
 
     path = f"{look.aidefile.procedural_real}/{FILE}"
     try:

@@ -7,8 +7,8 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory.base.limits import MAX_BYTES
 from memory.base.toml_text import Toml, config_error, read_toml
+from memory.base.values import MAX_BYTES
 from memory.errors import ConfigError, NotFoundError, RefusedError
 from memory.registry import workspace_of
 
@@ -17,14 +17,14 @@ from .aidefile import NAME
 REGISTRY = ".aide/config.toml"
 """The registry, relative to the home folder."""
 _TIMES = 16
-"""How much larger than other files a list of agents may be."""
+"""How many times larger than other files the registry may be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
     """An agent: its name, and its folder with links resolved.
 
-    `registered` is False for one that was named by its path only.
+    `registered` is False for an agent that was named only by its path.
     """
 
     name: str
@@ -33,11 +33,11 @@ class Agent:
 
 
 def read_registry(home: Path | None) -> tuple[Agent, ...]:
-    """Return the agents of a home folder in their order; none where there is no registry.
+    """Return the agents of a home folder in file order; none without a registry or without a home.
 
-    A relative path is taken from the registry's folder, `~` is `home`. Raises ConfigError `typed.toml`,
-    `typed.registry` (an agent without a name or path, a name that is taken) with `file` and `line`, RefusedError
-    `file.unreadable` and `file.not_regular`. Without a home there are none.
+    A relative path starts at the registry's folder, `~` is `home`. Raises ConfigError `typed.toml`, `typed.registry`
+    (an agent without a name or path, a duplicate name) with `file` and `line`, RefusedError `file.unreadable` and
+    `file.not_regular`.
     """
     if home is None:
         return ()
@@ -83,9 +83,9 @@ def _folder(path: str, home: Path, beside: Path) -> Path:
 
 
 def find_agent(named: str, home: Path | None, agents: tuple[Agent, ...] | None = None) -> Agent:
-    """Return the agent of a name, or of the path of a folder that holds an Aidefile.
+    """Return the agent with a name, or the one in a folder that holds an Aidefile, named by its path.
 
-    Names come first. NotFoundError `typed.no_agent`; errors as `read_registry`.
+    Names come first. NotFoundError `typed.no_agent`; other errors as in `read_registry`.
     """
     known = read_registry(home) if agents is None else agents
     for agent in known:
@@ -109,21 +109,16 @@ def find_agent(named: str, home: Path | None, agents: tuple[Agent, ...] | None =
 
 
 def agents_of(root: Path, home: Path | None) -> tuple[Agent, ...]:
-    """Return the agents of a workspace: the registered ones that lie in it and in no workspace within it.
+    """Return the agents of a workspace: the registered ones inside it, but not inside a workspace within it.
 
-    The workspace itself is one, too, if it holds an Aidefile, registered or not. Errors as `read_registry`.
+    The workspace itself is also an agent if it holds an Aidefile, registered or not. Errors as in `read_registry`.
     """
     top = os.path.realpath(root)
     found = tuple(
         agent
         for agent in read_registry(home)
-        if is_inside(str(agent.folder), top) and workspace_of(str(agent.folder)) in (top, None)
+        if f"{agent.folder}/".startswith(top.rstrip("/") + "/") and workspace_of(str(agent.folder)) in (top, None)
     )
     if os.path.isfile(os.path.join(top, NAME)) and all(str(agent.folder) != top for agent in found):
         found = (Agent(os.path.basename(top), Path(top), registered=False), *found)
     return found
-
-
-def is_inside(path: str, top: str) -> bool:
-    """Tell whether a real path is a folder or lies in it."""
-    return path == top or path.startswith(top.rstrip("/") + "/")

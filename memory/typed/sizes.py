@@ -1,9 +1,9 @@
-"""Sizes, ages and tokens as people write and read them."""
+"""Sizes, ages and tokens in the form that people read and write."""
 
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from memory.base.clock import say_span
 
@@ -16,16 +16,15 @@ BYTES_PER_TOKEN = 4
 
 
 def read_size(value: object) -> int:
-    """Return a number of tokens written as `200k`, `1m` or a plain number, in any case; ValueError for others.
+    """Return a number of tokens written as `200k`, `1m` or a plain number, in any case; ValueError for anything else.
 
-    `k` is a thousand, `m` a million. Nothing, none and less are no sizes.
+    `k` is a thousand, `m` a million. An empty value, zero and negative numbers are not sizes.
     """
+    number = 0
     if isinstance(value, int) and not isinstance(value, bool):
         number = value
     elif isinstance(value, str) and (found := _SIZE.fullmatch(value.strip())) and len(value) <= 20:
         number = int(found[1].replace("_", "")) * _FACTORS[found[2].lower()]
-    else:
-        raise ValueError(f"{value!r} is no size")
     if number <= 0:
         raise ValueError(f"{value!r} is no size")
     return number
@@ -33,17 +32,13 @@ def read_size(value: object) -> int:
 
 def read_age(value: object) -> timedelta:
     """Return an age written as `7d`, `12h`, `30m`, `45s`, `2w`, or as a number of seconds; ValueError for others."""
-    if isinstance(value, timedelta):
-        seconds = value.total_seconds()
-        if seconds < 0:
-            raise ValueError(f"{value!r} is no age")
+    if isinstance(value, timedelta) and value >= timedelta(0):
         return value
+    seconds = -1.0
     if isinstance(value, int | float) and not isinstance(value, bool):
         seconds = float(value)
     elif isinstance(value, str) and len(value) <= 20 and (found := _AGE.fullmatch(value.strip())):
         seconds = int(found[1]) * _SECONDS[(found[2] or "s").lower()]
-    else:
-        raise ValueError(f"{value!r} is no age")
     if not 0 <= seconds <= _MOST_SECONDS:
         raise ValueError(f"{value!r} is no age")
     return timedelta(seconds=seconds)
@@ -51,10 +46,7 @@ def read_age(value: object) -> timedelta:
 
 def nanoseconds(now: datetime) -> int:
     """Return an aware time as nanoseconds since 1970, exactly: comparisons at a boundary must not be rounded."""
-    from datetime import UTC
-
-    since = now - datetime(1970, 1, 1, tzinfo=UTC)
-    return ((since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds) * 1000
+    return span_ns(now - datetime(1970, 1, 1, tzinfo=UTC))
 
 
 def span_ns(span: timedelta) -> int:
@@ -63,7 +55,7 @@ def span_ns(span: timedelta) -> int:
 
 
 def tokens_of(size: int) -> int:
-    """Return about how many tokens so many bytes are, rounded up."""
+    """Return roughly how many tokens a number of bytes is, rounded up."""
     return -(-size // BYTES_PER_TOKEN)
 
 

@@ -1,24 +1,75 @@
-"""How large an agent's memory is, how old, how near to its limit, and what the next prune would take."""
+"""The size and age of an agent's memory, how near it is to its limit, and what the next prune would delete.
+
+Episodic files are deleted when older than 7 days, procedural ones when older than 90, both strictly; core files never.
+The plan of a prune is made from the look at an agent's files and from what the storage would refuse.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from memory.errors import MemdeckError
+from memory.errors import MemdeckError, RefusedError
 
-from .aidefile import Aidefile
-from .files import LOCK, TYPES, AgentFiles, Type, aidefile_of, look
+from .aidefile import EPISODIC, PROCEDURAL, Aidefile
+from .files import LOCK, TYPES, AgentFiles, LeftOut, MemoryFile, Type, aidefile_of, look
 from .locks import Holder, holder_of
-from .prune import AgentPrune, May, no_folder, plan_prune
 from .registry import Agent
 from .sizes import nanoseconds
+
+USUAL = f'procedural_dir = "{PROCEDURAL}"\nepisodic_dir = "{EPISODIC}"'
+"""The folders of an Aidefile that names none, in the form of `folders_text`."""
+_MARKDOWN = (".md", ".markdown")
+LARGEST = 256_000_000
+"""The largest file, in bytes, that the history can copy; a larger one is not deleted."""
+May = Callable[[Agent, Aidefile, AgentFiles], MemdeckError | None]
+"""Returns why the folders of an agent may not be pruned, None where they may."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPrune:
+    """The result of a prune of one agent, or its plan: files deleted, how many are kept, what was skipped, what failed.
+
+    `kept` counts the regular files that stay because they are core or young enough. `skipped` are links, other entries
+    that are not regular files, locks and what they lock; `errors` are the files that should have been deleted but were
+    not. `error` is why the agent could not be checked at all. `changes` are the ids of the changes.
+    """
+
+    agent: Agent
+    deleted: tuple[MemoryFile, ...] = ()
+    kept: int = 0
+    skipped: tuple[LeftOut, ...] = ()
+    errors: tuple[LeftOut, ...] = ()
+    error: MemdeckError | None = None
+    changes: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def freed(self) -> int:
+        """The total size of the deleted files, in bytes."""
+        return sum(file.size for file in self.deleted)
+
+    def json(self) -> dict[str, Any]:
+        """Return the part of the report about one agent."""
+        return {
+            "agent": self.agent.name,
+            "path": str(self.agent.folder),
+            "deleted": len(self.deleted),
+            "kept": self.kept,
+            "skipped": [{"path": one.path, "reason": one.reason} for one in self.skipped],
+            "errors": [{"path": one.path, "reason": one.reason} for one in self.errors],
+            "bytes_freed": self.freed,
+            "files": [{"path": file.path, "type": file.type, "size": file.size} for file in self.deleted],
+            "error": None if self.error is None else {"code": self.error.code, "message": self.error.message},
+            "changes": list(self.changes),
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class AgentLook:
-    """One agent as its files are; `error` is why it could not be looked at, and then there is nothing else."""
+    """A snapshot of one agent's files; `error` says why it could not be read, and then all else is empty."""
 
     agent: Agent
     aidefile: Aidefile | None
@@ -27,9 +78,8 @@ class AgentLook:
     error: MemdeckError | None = None
 
     def at(self, now: datetime, may: May | None = None) -> AgentStatus:
-        """Return how it stands at an aware time; `may` is asked whether its folders may be pruned."""
-        plan = AgentPrune(self.agent, error=self.error) if self.error else _plan(self, now, may)
-        return AgentStatus(self, plan, nanoseconds(now))
+        """Return the agent's status at an aware time; `may` is asked whether its folders may be pruned."""
+        return AgentStatus(self, plan_prune(self, now, may), nanoseconds(now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +107,16 @@ class AgentStatus:
 
     @property
     def limit(self) -> int | None:
-        """How many tokens the Aidefile allows before memory should be compacted; None where it says nothing."""
+        """How many tokens the Aidefile allows before memory should be compacted; None where it sets no limit."""
         return self.look.aidefile.compact_after if self.look.aidefile else None
 
     @property
     def fill(self) -> float | None:
-        """How much of the limit is used, 1.0 being all of it."""
+        """The used fraction of the limit; 1.0 is all of it."""
         return None if self.limit is None else self.found.tokens / self.limit
 
     def json(self) -> dict[str, Any]:
-        """Return the status as programs get it; ages are in seconds."""
+        """Return the status for programs; ages are in seconds."""
         error = self.look.error
         return {
             "agent": self.agent.name,
@@ -94,25 +144,104 @@ class AgentStatus:
         }
 
 
-def _plan(look: AgentLook, now: datetime, may: May | None) -> AgentPrune:
-    return plan_prune(look.agent, now, look.found, aidefile=look.aidefile, may=may)
+def plan_prune(look: AgentLook, now: datetime, may: May | None = None) -> AgentPrune:
+    """Return what a prune at an aware time would do to an agent; nothing is written.
+
+    An agent that cannot be read, because its Aidefile is wrong or its folder is missing, gives a report with `error`;
+    so does one whose folders are refused, or not approved by `may`.
+    """
+    agent, found = look.agent, look.found
+    if look.aidefile is None:
+        return AgentPrune(agent, error=look.error)
+    wrong = folder_refusal(look.aidefile, found) or (None if may is None else may(agent, look.aidefile, found))
+    if wrong is not None:
+        return AgentPrune(agent, error=wrong)
+    moment = nanoseconds(now)
+    deleted, errors, skipped = [], list(found.failed), list(found.passed)
+    skipped += [LeftOut(path, "a lock is never pruned") for path in found.sentinels]
+    kept = 0
+    writable: dict[str, bool] = {}
+    for file in found.files:
+        if not file.too_old(moment):
+            kept += 1
+        elif file.locked:
+            skipped.append(_locked(agent, file))
+        elif reason := _refusal(agent, file, writable):
+            errors.append(LeftOut(file.path, reason))
+        else:
+            deleted.append(file)
+    return AgentPrune(agent, tuple(deleted), kept, tuple(skipped), tuple(errors))
+
+
+def _locked(agent: Agent, file: MemoryFile) -> LeftOut:
+    holder = holder_of(agent.folder, file.path)
+    return LeftOut(file.path, f"locked by {holder.text()}" if holder else "locked")
+
+
+def _refusal(agent: Agent, file: MemoryFile, writable: dict[str, bool]) -> str | None:
+    """Return why the storage would refuse to remove a file, None where it would not."""
+    from memory.storage.safe_open import allow
+
+    place = agent.folder / file.path
+    if file.size > LARGEST:
+        return f"it is larger than {LARGEST // 1_000_000} MB, of which no copy can be kept"
+    try:
+        allow(os.lstat(place), file.path)
+    except MemdeckError as error:
+        return error.message
+    except OSError as error:
+        return error.strerror or str(error)
+    parent = os.path.dirname(place)
+    if parent not in writable:
+        writable[parent] = os.access(parent, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids)
+    if not writable[parent]:
+        return "its folder cannot be written"
+    readable = os.access(place, os.R_OK, effective_ids=os.access in os.supports_effective_ids)
+    return None if readable else "it cannot be read, so that no copy can be kept"
+
+
+def folders_text(aidefile: Aidefile) -> str:
+    """Return the two folders for the question to the user: their real paths, with links resolved."""
+    return f'procedural_dir = "{aidefile.procedural_real}"\nepisodic_dir = "{aidefile.episodic_real}"'
+
+
+def folder_refusal(aidefile: Aidefile, found: AgentFiles) -> RefusedError | None:
+    """Return why the folders can never be pruned: one is hidden, or what it holds is not memory.
+
+    A folder that the Aidefile chose must hold Markdown, or nothing: `src` is not memory, whatever a file calls it.
+    """
+    for key, written, real, usual in (
+        ("procedural_dir", aidefile.procedural_dir, aidefile.procedural_real, PROCEDURAL),
+        ("episodic_dir", aidefile.episodic_dir, aidefile.episodic_real, EPISODIC),
+    ):
+        names = [part for part in (*written.split("/"), *real.split("/")) if part not in ("", ".", "..")]
+        if any(part.startswith(".") for part in names):
+            return _refused(f"{key} is {written[:80]!r}, and a folder whose name begins with a dot is never pruned")
+        inside = [file.path for file in found.files if file.path.startswith(real + "/")]
+        if real != usual and inside and not any(path.casefold().endswith(_MARKDOWN) for path in inside):
+            return _refused(f"{key} is {written[:80]!r}, which holds no Markdown, so it is no memory and is not pruned")
+    return None
+
+
+def _refused(message: str) -> RefusedError:
+    return RefusedError("typed.folder", message, "mend [memory] in the Aidefile")
 
 
 def look_at(agent: Agent) -> AgentLook:
-    """Look at the files of an agent; what is wrong with it as a whole is told as `error`."""
+    """Read the files of an agent; what is wrong with it as a whole is returned as `error`."""
     try:
         if not agent.folder.is_dir():
-            raise no_folder(agent)
+            raise MemdeckError("typed.no_folder", f"{agent.folder} is no folder", "mend its path in the registry")
         aidefile = aidefile_of(agent.folder)
     except MemdeckError as error:
         return AgentLook(agent, None, AgentFiles(()), error=error)
     found = look(agent.folder, aidefile)
-    # Those of core files may stand outside of the two folders.
+    # Sentinels of core files may be outside of the two folders.
     sentinels = {file.path + LOCK for file in found.files if file.locked} | set(found.sentinels)
     locks = [holder_of(agent.folder, path.removesuffix(LOCK)) for path in sorted(sentinels)]
     return AgentLook(agent, aidefile, found, tuple(holder for holder in locks if holder is not None))
 
 
 def status_of(agent: Agent, now: datetime, may: May | None = None) -> AgentStatus:
-    """Return how an agent stands at an aware time; `may` as for `AgentLook.at`."""
+    """Return the status of an agent at an aware time; `may` as for `AgentLook.at`."""
     return look_at(agent).at(now, may)

@@ -1,4 +1,4 @@
-"""The store of an agent's files: rooted in its folder, with the change log of the workspace that it lies in."""
+"""The store of an agent's files: rooted in its folder, with the change log of the workspace that contains it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from memory.errors import MemdeckError
 from memory.registry import workspace_of
 from memory.storage import PrivateState, Store
-from memory.storage.log.records import PlainReading
+from memory.storage.changes import PlainReading
 
 from .files import LOCK, PRIVATE
 from .registry import agents_of, read_registry
@@ -20,27 +20,27 @@ class TypedReading(PlainReading):
     """Reads an agent's files for the history: Markdown by sections, any other file as bytes."""
 
     def __init__(self, folder: str = "") -> None:
-        """`folder` is that of the agent, which is named like it."""
+        """`folder` is the agent's folder, whose name is the agent's name in the history."""
         self._owner = f"agent:{folder.rpartition('/')[2]}"
 
     def owner(self, path: str) -> str | None:
-        """Return the agent whose own memory a file is; None for the Aidefile and the core, which a person sets up."""
+        """Return the agent that owns a file; None for the Aidefile and the core files, which a person sets up."""
         return None if self.lasts(path) else self._owner
 
     def knows(self, path: str) -> bool:
-        """Take any file of the agent but sentinels and memdeck's own."""
+        """Return whether a file belongs to the agent: any but sentinels and memdeck's own."""
         return not path.endswith(LOCK) and PRIVATE not in path.split("/")
 
     def lasts(self, path: str) -> bool:
-        """Tell whether a path is that of the Aidefile, or of a file in a folder `core`; others are made and expire."""
+        """Return whether a path is the Aidefile or in a folder `core`; other files are made and expire."""
         return path == "Aidefile" or "core" in path.split("/")[:-1] or path.endswith("/core.md")
 
 
 def store_of(folder: Path, state_home: Path | None, home: Path | None = None) -> Store:
-    """Return the store of an agent, wherever the caller stands: its lock and its history are always the same ones.
+    """Return the store of an agent; its lock and history are the same wherever the caller is.
 
-    They are those of the workspace that the folder lies in, or of the folder itself. Without `state_home` nothing is
-    remembered, so that nothing can be undone after the process ends. `home` is the person's home folder.
+    They are those of the workspace that contains the folder, or of the folder itself. Without `state_home` no history
+    is kept, so nothing can be undone after the process ends. `home` is the person's home folder.
     """
     real = os.path.realpath(folder)
     root = Path(workspace_of(real) or real)
@@ -68,7 +68,7 @@ def path_in(store: Store, path: str | os.PathLike[str]) -> str:
 
 
 def outside(root: Path, home: Path, state_home: Path) -> Iterator[Store]:
-    """Yield the stores of the registered agents that lie outside of a workspace; none where nobody can read who is."""
+    """Yield the stores of the registered agents outside of a workspace; none where the registry cannot be read."""
     with suppress(MemdeckError):
         inside = {agent.folder for agent in agents_of(root, home)}
         for agent in read_registry(home):

@@ -1,6 +1,6 @@
-"""The changes of an agent's files, each one transaction of its store: merge, move, expire, note a failure; and locks.
+"""Changes to an agent's files, each one transaction of its store: merge, move, expire, note a failure; and locks.
 
-Paths are relative to the agent's folder. `owner` is the process in whose name it happens (default: this one).
+Paths are relative to the agent's folder. `owner` is the process that makes the change (default: this one).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from memory.base.tries import again
+from memory.base.retry import retry
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.storage import Change, Store
-from memory.storage.transaction.transaction import Transaction
+from memory.storage.transaction import Transaction
 
 from .aidefile import NAME, with_core_file
 from .files import LOCK
@@ -24,9 +24,9 @@ from .sizes import nanoseconds, span_ns
 
 @dataclass(frozen=True, slots=True)
 class AgentWriter:
-    """Changes the files of one agent, at an aware time and in somebody's name.
+    """Changes the files of one agent, at an aware time and for an actor.
 
-    A lock that somebody else holds on a file is honoured: BusyError `typed.locked`, unless `ignore_lock`.
+    A lock that another process holds on a file is honoured: BusyError `typed.locked`, unless `ignore_lock`.
     """
 
     store: Store
@@ -36,13 +36,13 @@ class AgentWriter:
     ignore_lock: bool = False
 
     def merge(self, path: str, content: str, dedupe: str) -> Change:
-        """Merge content into a file, which is made with its folders where it is missing; see `merging.merged`."""
+        """Merge content into a file; a missing file and its folders are made. See `merging.merged`."""
         return self.rewrite(
             path, lambda data: merged(data, content, dedupe), "typed.merge", f"merged into {path} ({dedupe})"
         )
 
     def rewrite(self, path: str, build: Callable[[bytes], bytes], operation: str, summary: str) -> Change:
-        """Give a file the bytes that `build` makes of those it has (none: no file); nothing is made of nothing."""
+        """Write the bytes that `build` returns for a file's bytes (none: no file); no empty file is made."""
 
         def attempt() -> Change:
             with self._transaction(operation) as transaction:
@@ -53,14 +53,14 @@ class AgentWriter:
                     transaction.write(path, data, base=stored.base)
                 return transaction.commit(summary)
 
-        return again(attempt)
+        return retry(attempt)
 
     def move(self, source: str, target: str, operation: str, *, force: bool = False, core: str | None = None) -> Change:
         """Move a file to another name in one transaction, with its mode and its time; folders are made.
 
-        `core` is `add` to list the target in the Aidefile's `core_files` in the same change, `remove` to take the
+        `core` is `add` to list the target in the Aidefile's `core_files` in the same change, `remove` to remove the
         source from that list. NotFoundError `typed.no_file` for a missing source, RefusedError `typed.exists` for a
-        target that is there, unless `force`; UsageError `typed.same` for the same path twice.
+        target that exists, unless `force`; UsageError `typed.same` for the same path twice.
         """
         if source == target:
             raise UsageError("typed.same", f"{source} is moved to itself", "name another path")
@@ -71,7 +71,11 @@ class AgentWriter:
             with self._transaction(operation) as transaction:
                 self._refuse_locked(source)
                 self._refuse_locked(target)
-                base = _present(transaction, source)
+                base = transaction.read(source).base
+                if base is None:
+                    raise NotFoundError(
+                        "typed.no_file", f"there is no file {source}", "name one that is there", path=source
+                    )
                 over = transaction.read(target).base
                 if over is not None and not force:
                     raise RefusedError("typed.exists", f"{target} is there already", "force it, or name another path")
@@ -80,10 +84,10 @@ class AgentWriter:
                     _list(transaction, source, target, core)
                 return transaction.commit(f"moved {source} to {target}")
 
-        return again(attempt)
+        return retry(attempt)
 
     def expire(self, path: str, max_age: timedelta) -> bool:
-        """Delete a file that is strictly older than `max_age`, and return whether it was; its bytes stay restorable.
+        """Delete a file that is strictly older than `max_age`, and return whether it was; undo restores its bytes.
 
         A missing file is no error and False; a folder is RefusedError `file.not_regular`.
         """
@@ -101,10 +105,10 @@ class AgentWriter:
                 transaction.commit(f"expired {path}")
                 return True
 
-        return again(attempt)
+        return retry(attempt)
 
     def note_failure(self, path: str, note: str) -> Change:
-        """Append a note to a failure log, which is made where it is missing."""
+        """Append a note to a failure log; a missing log is made."""
         from .failures import with_note
 
         return self.rewrite(path, lambda data: with_note(data, note), "typed.fail", f"noted a failure in {path}")
@@ -117,15 +121,8 @@ class AgentWriter:
             refuse_locked(self.store.root, path, self.owner)
 
 
-def _present(transaction: Transaction, path: str) -> bytes:
-    base = transaction.read(path).base
-    if base is None:
-        raise NotFoundError("typed.no_file", f"there is no file {path}", "name one that is there", path=path)
-    return base
-
-
 def _list(transaction: Transaction, source: str, target: str, core: str) -> None:
-    """Change `core_files` of the Aidefile, which is made where it is missing and a file joins."""
+    """Change `core_files` of the Aidefile; a missing Aidefile is made where a file is added."""
     stored = transaction.read(NAME)
     data = stored.data
     changed = with_core_file(data, source, add=False) if data else data
@@ -136,12 +133,12 @@ def _list(transaction: Transaction, source: str, target: str, core: str) -> None
 
 
 def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = None) -> Holder:
-    """Make the sentinel of a file, which need not be there; BusyError `typed.locked` says who was first.
+    """Make the sentinel of a file, which need not exist; BusyError `typed.locked` names the holder.
 
-    The sentinel is made in one step that only one caller can win, and is no change of memory: no history has it.
+    The sentinel is made in one step that only one caller can win. It is not a change of memory, so no history has it.
     """
+    from memory.errors import write_failed
     from memory.storage import fsio
-    from memory.storage.files import errnos as faults
 
     if path.endswith(LOCK):
         raise UsageError("typed.lock", f"{path} is a lock itself", "lock the file that it belongs to")
@@ -157,14 +154,14 @@ def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = Non
         finally:
             os.close(folder)
     except OSError as error:
-        raise faults.writing(error, store.shown(path) + LOCK) from error
+        raise write_failed(error, store.shown(path) + LOCK) from error
     return holder_of(store.root, path) or Holder(path, pid, "", "")
 
 
 def unlock_file(store: Store, path: str) -> bool:
-    """Take the sentinel of a file away, whoever made it; return whether there was one. Twice is fine."""
+    """Remove the sentinel of a file, whoever made it; return whether there was one. Calling it twice is fine."""
+    from memory.errors import write_failed
     from memory.storage import fsio
-    from memory.storage.files import errnos as faults
 
     if not os.path.lexists(store.root / (path + LOCK)):
         return False
@@ -179,5 +176,5 @@ def unlock_file(store: Store, path: str) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise faults.writing(error, store.shown(path) + LOCK) from error
+        raise write_failed(error, store.shown(path) + LOCK) from error
     return True

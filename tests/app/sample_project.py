@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from app.demo.project import BASE, ROOT, SAMPLE
+from app.demo.siblings import BASE, ROOT, SAMPLE
 from memory.state import operations
 from memory.state.analysis import analyse
 from memory.state.recall.recall import apply, preview, scope_of_recall

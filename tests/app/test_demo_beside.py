@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.demo.beside import add_beside, demo_agent, demo_facts
-from app.demo.project import BASE, ROOT, demo_project
+from app.demo.siblings import BASE, ROOT, add_beside, demo_agent, demo_facts, demo_project
 from app.demo.workspace import demo_files
 from memory.errors import NotFoundError
 from memory.state.checks.check import validate

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.person import config_home, state_home
+from memory.storage.own_folders import config_home, state_home
 
 
 @pytest.mark.parametrize(

@@ -287,7 +287,7 @@ def _child(work: Callable[[], int], place: Place, out: int, err: int) -> None:
 
 
 def _memdeck(words: list[str]) -> int:
-    from app.cli.run import run
+    from app.main import run
 
     gc.disable()
     return run(words)

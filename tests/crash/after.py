@@ -9,7 +9,7 @@ from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from memory.storage.transaction.transaction import Transaction
+from memory.storage.transaction import Transaction
 from tests.crash.kill import Tally, difference
 from tests.crash.operations import OPERATIONS, Operation, Place, states
 

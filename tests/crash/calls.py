@@ -18,8 +18,7 @@ from types import ModuleType
 from typing import Any
 
 import memory.storage
-from memory.storage import fsio
-from memory.storage.files import leases
+from memory.storage import fsio, lock
 
 CHANGING = frozenset(
     {
@@ -159,11 +158,11 @@ def without_exchange() -> Iterator[None]:
 @contextmanager
 def without_leases() -> Iterator[None]:
     """Be on a file system that has no leases."""
-    real, leases._SET = leases._SET, None
+    real, lock._SET = lock._SET, None
     try:
         yield
     finally:
-        leases._SET = real
+        lock._SET = real
 
 
 @cache

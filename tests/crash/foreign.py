@@ -12,7 +12,7 @@ from typing import Any
 
 from memory.curated.control.decision import select
 from memory.errors import MemdeckError, NotFoundError
-from memory.storage.transaction.transaction import Transaction
+from memory.storage.transaction import Transaction
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import KILLED, Tally, some
 from tests.crash.operations import CURATED, CURATED_FOLDER, OPERATIONS, Operation, Place, Tree, states
@@ -259,7 +259,8 @@ def _is_logged(place: Place) -> bool:
     if (place.shop / CURATED_FOLDER).is_dir():
         curated = place.curated()
         try:
-            made = curated.sides["global"].records.look(lambda db: select(db, "1", []), [])
+            side = curated.sides["global"]
+            made = side.records.look(lambda db: select(side, db, "1", []), [])
         finally:
             curated.close()
         return any(MARK in (one.prior or b"") for one in made)

@@ -35,7 +35,7 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks.model import find_task
 from memory.maintenance import maintain
-from memory.storage.log.records import OUTSIDE
+from memory.storage.changes import OUTSIDE
 from memory.workspace import Workspace
 from tests.crash.kill import END, KILLED, Tally, killed_at
 from tests.crash.operations import NOW, Place, sample

@@ -8,23 +8,21 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import types
 from collections.abc import Callable
 from typing import Any
 
-from memory.storage import Store, fsio
-from memory.storage.files import leases, lock
-from memory.storage.files.leases import Lease
-from memory.storage.files.version import Mark
+from memory.storage import Store, file_step, fsio, lock, recovery, transaction
+from memory.storage import intent_log as journal
+from memory.storage.appending import Appending
+from memory.storage.file_step import FileStep
+from memory.storage.intent_log import IntentLog
+from memory.storage.lock import Lease
 from memory.storage.log.database import LogFile
 from memory.storage.log.undo import Undo
-from memory.storage.transaction import file_step as steps
-from memory.storage.transaction import intent_log as journal
-from memory.storage.transaction import placing, recovery, transaction
-from memory.storage.transaction.appending import Appending
-from memory.storage.transaction.file_step import FileStep
-from memory.storage.transaction.intent_log import IntentLog
-from memory.storage.transaction.recovery import _File, _Stand
-from memory.storage.transaction.transaction import Transaction
+from memory.storage.recovery import _File, _Stand
+from memory.storage.safe_open import Mark
+from memory.storage.transaction import Transaction
 
 
 def _set(owner: Any, name: str, value: Any) -> None:
@@ -97,15 +95,15 @@ def _intent_ends_early() -> None:
 
 
 def _plain_rename() -> None:
-    def swap(new: str, _: str, stage: int, name: str, folder: int) -> str:
+    def exchanged(new: str, _: str, stage: int, name: str, folder: int) -> str:
         fsio.rename(new, stage, name, folder)
         return ""
 
-    _set(placing, "swap", swap)
+    _set(file_step, "swap", exchanged)
 
 
 def _covering_create() -> None:
-    _set(placing, "create", lambda new, stage, name, folder: fsio.rename(new, stage, name, folder))
+    _set(file_step, "create", lambda new, stage, name, folder: fsio.rename(new, stage, name, folder))
 
 
 def _unlinking() -> None:
@@ -114,12 +112,12 @@ def _unlinking() -> None:
         fsio.remove(old, stage)
 
     verify = FileStep.verify
-    _set(placing, "take_away", take_away)
+    _set(file_step, "take_away", take_away)
     _set(FileStep, "verify", lambda self: verify(self) if self.file.after is not None else None)
 
 
 def _in_place() -> None:
-    def swap(new: str, old: str, stage: int, name: str, folder: int) -> str:
+    def exchanged(new: str, old: str, stage: int, name: str, folder: int) -> str:
         source = os.open(new, os.O_RDONLY, dir_fd=stage)
         target = os.open(name, os.O_WRONLY | os.O_TRUNC | os.O_NONBLOCK, dir_fd=folder)
         fsio.os.write(target, os.read(source, 1 << 24))
@@ -127,24 +125,24 @@ def _in_place() -> None:
         os.close(target)
         return ""
 
-    _set(placing, "swap", swap)
-    _set(leases, "take", lambda _: Lease.NONE)  # Our own lease would not let us open it.
+    _set(file_step, "swap", exchanged)
+    _set(lock, "take_lease", lambda _: Lease.NONE)  # Our own lease would not let us open it.
     _set(FileStep, "verify", _nothing)
 
 
 def _two_renames() -> None:
-    def swap(new: str, old: str, stage: int, name: str, folder: int) -> str:
+    def exchanged(new: str, old: str, stage: int, name: str, folder: int) -> str:
         fsio.rename(name, folder, old, stage)
         fsio.rename(new, stage, name, folder)
         return old
 
-    _set(placing, "swap", swap)
+    _set(file_step, "swap", exchanged)
     _set(recovery, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.RecoveryOutcome.DISCARDED), []))
 
 
 def _no_lease() -> None:
-    _set(leases, "take", lambda _: Lease.HELD)
-    _set(leases, "unbroken", lambda _: True)
+    _set(lock, "take_lease", lambda _: Lease.HELD)
+    _set(lock, "is_lease_whole", lambda _: True)
 
 
 def _stage_first_cleared() -> None:
@@ -187,7 +185,7 @@ def _sweep_all() -> None:
             fsio.remove(file.name, stage)
         return ()
 
-    _set(placing, "sweep", sweep)
+    _set(file_step, "sweep", sweep)
     _set(transaction, "sweep", sweep)
 
 
@@ -196,11 +194,13 @@ def _sweep_first() -> None:
 
 
 def _sweep_writers() -> None:
-    _set(placing, "lease_of", lambda *_: Lease.HELD)
+    _set(file_step, "lease_of", lambda *_: Lease.HELD)
 
 
 def _no_lock() -> None:
-    _set(lock, "fcntl", type("Free", (), {"LOCK_EX": 0, "LOCK_NB": 0, "flock": staticmethod(_nothing)}))
+    free = types.ModuleType("fcntl")
+    free.__dict__.update(vars(fcntl) | {"flock": _nothing})  # Leases are as they were.
+    _set(lock, "fcntl", free)
     assert fcntl
 
 
@@ -366,8 +366,8 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
         )[0],
     ),
     "no lease": ("late", _no_lease),
-    "a broken lease ignored": ("foreign", lambda: _set(leases, "unbroken", lambda _: True)),
-    "a program that writes is not waited for": ("late", lambda: _set(leases, "take", lambda _: Lease.NONE)),
+    "a broken lease ignored": ("foreign", lambda: _set(lock, "is_lease_whole", lambda _: True)),
+    "a program that writes is not waited for": ("late", lambda: _set(lock, "take_lease", lambda _: Lease.NONE)),
     "nothing put back": ("looking", lambda: _set(FileStep, "put_back", lambda _: True)),
     "put back without a sync": ("failed syncs", _put_back_without_sync),
     "put back only half": ("looking", lambda: _set(FileStep, "_restore", lambda *_: True)),
@@ -407,7 +407,7 @@ def _unchecked(check: Callable[[FileStep], bool]) -> Callable[[FileStep], bool]:
         check(self)
         if self._source >= 0:
             self._found = os.fstat(self._source)
-            self._seen = steps.FileVersion.of(self._found)
+            self._seen = file_step.FileVersion.of(self._found)
         return True
 
     return checked

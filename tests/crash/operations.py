@@ -15,8 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory.curated.curated import Curated
-from memory.curated.interrupted import finish_interrupted
-from memory.curated.operations.memories import OperationCall
+from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.document import parse
 from memory.errors import MemdeckError, NotFoundError
@@ -90,7 +89,7 @@ class Place:
         if (self.shop / CURATED_FOLDER).is_dir():
             memories = self.curated()
             stores.append(memories.sides["global"].store)
-            finish_interrupted(memories, NOW)
+            memories.finish_interrupted(NOW)
             memories.close()
         for one in stores:
             with one.transaction("look", actor="cli", now=NOW):
@@ -596,7 +595,7 @@ def _prepared(operation: Operation, start: Path, top: Path) -> tuple[Place, list
     operation.prepare(place)
     trial = place.copy(top / "trial")
     seen = [trial.memory()]
-    from memory.storage.transaction.transaction import Transaction
+    from memory.storage.transaction import Transaction
 
     commit = Transaction.commit
 

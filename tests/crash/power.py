@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from memory.errors import MemdeckError
-from memory.storage.files.version import Mark
-from memory.storage.transaction import intent_log as journal
-from memory.storage.transaction.intent_log import IntendedFile, Intent
+from memory.storage import intent_log as journal
+from memory.storage.intent_log import IntendedFile, Intent
+from memory.storage.safe_open import Mark
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import Tally, check, killed_at, points, some
 from tests.crash.operations import OPERATIONS, Place, states

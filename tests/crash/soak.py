@@ -11,7 +11,7 @@ from bench.outside_part import edit
 from bench.places import NOW, Places, memdeck
 from bench.terminal import Screen
 from bench.workspaces import FIRST_TITLE
-from memory.person import state_home
+from memory.storage.own_folders import state_home
 from memory.workspace import Workspace
 from tests.crash.kill import Tally
 

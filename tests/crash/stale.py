@@ -15,7 +15,7 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
 from memory.history.changes import views_of
 from memory.history.versions import restore_version
-from memory.storage.log.records import OUTSIDE, ChangeRecord
+from memory.storage.changes import OUTSIDE, ChangeRecord
 from tests.crash.foreign import MARK
 from tests.crash.kill import Tally
 from tests.crash.operations import LATER, Place, changed, sample

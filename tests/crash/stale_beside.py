@@ -18,8 +18,8 @@ from memory.files.journal import edits as journal_edits
 from memory.files.knowledge import model as knowledge
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
-from memory.history.taken_back import bring_back_chosen, revert_change, undone_changes
-from memory.storage.log.records import OUTSIDE
+from memory.history.stale_saves import bring_back_chosen, revert_change, undone_changes
+from memory.storage.changes import OUTSIDE
 from tests.crash.kill import Tally
 from tests.crash.operations import NOW, Place, changed, sample
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import RefusedError
-from memory.storage.transaction import transaction
+from memory.storage import transaction
 from tests.crash import (
     after,
     crossing,

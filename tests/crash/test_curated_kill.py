@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from memory.curated.control import replay
-from memory.curated.control.apply import propose
 from memory.curated.control.candidate import Candidate
+from memory.curated.control.carry_out import pending
 from memory.curated.control.decision import select
+from memory.curated.control.propose import propose
 from memory.curated.control.revert import revert
 from memory.curated.curated import Curated
 from memory.curated.files.listing import digest
-from memory.curated.interrupted import finish_interrupted
 from memory.curated.model import Header
 from memory.storage import PrivateState, Store
 from tests.crash.calls import Calls, in_force
@@ -54,7 +54,8 @@ def _retype(curated: Curated) -> object:
 
 
 def _take_back(curated: Curated) -> object:
-    found = curated.sides["global"].records.look(lambda db: select(db, "op = 'update'", []), [])
+    side = curated.sides["global"]
+    found = side.records.look(lambda db: select(side, db, "op = 'update'", []), [])
     return revert(curated, found[0].id, actor="cli", now=NOW)
 
 
@@ -109,14 +110,14 @@ def test_a_decision_is_whole_or_never_was(tmp_path: Path, name: str) -> None:
         shutil.copytree(kept, top)
         killed_at(number, lambda: run(_open(top)))
         again = _open(top)
-        finish_interrupted(again, NOW)
+        again.finish_interrupted(NOW)
         side = again.sides["global"]
         where = f"{name}, before {calls.names[number]} ({number})"
         found = _state(top)
         assert found in (before, after), where
         seen.add(found == after)
-        assert replay.pending(side) == [], where
-        rows = side.records.look(lambda db: select(db, "1 ORDER BY seq", []), [])
+        assert pending(side) == [], where
+        rows = side.records.look(partial(select, side, where="1 ORDER BY seq", values=[]), [])
         assert not any(one.abandoned for one in rows), where
         assert (len(rows) == 3) == (found == after), where
         for file, text in found.items():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.curated.operations.memories import OperationCall
+from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError, RefusedError
 from memory.storage import PrivateState
@@ -45,8 +45,8 @@ def test_no_decision_is_half_made(top: Path, part: str, monkeypatch: pytest.Monk
 
 def test_an_edit_refuses_what_another_program_changed_meanwhile(top: Path) -> None:
     """Bytes that came between the look and the write stay, and the edit says so."""
-    from memory.curated.control.apply import propose
     from memory.curated.control.candidate import Candidate
+    from memory.curated.control.propose import propose
 
     place = Place(top / "place")
     curating(place)

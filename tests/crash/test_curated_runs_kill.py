@@ -7,20 +7,18 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from memory.curated.control import replay
-from memory.curated.control.apply import propose
 from memory.curated.control.candidate import Candidate
+from memory.curated.control.carry_out import pending
 from memory.curated.control.decision import select
+from memory.curated.control.propose import propose
 from memory.curated.curated import Curated
-from memory.curated.daily.upkeep import sweep as daily_sweep
+from memory.curated.daily import sweep as daily_sweep
 from memory.curated.dreaming.run import dream
 from memory.curated.dreaming.runs import runs
 from memory.curated.extract.consume import consume
 from memory.curated.extract.extraction import extract
-from memory.curated.extract.failures import failures
-from memory.curated.extract.inbox import waiting
+from memory.curated.extract.inbox import failures, waiting
 from memory.curated.extract.turns import feed, queued
-from memory.curated.interrupted import finish_interrupted
 from memory.curated.model import Header
 from memory.curated.recall.recall import RecallOptions, recall
 from memory.curated.sessions.ledger import append, end, read
@@ -73,10 +71,10 @@ def torn(tmp_path: Path, prepare: Run, run: Run, check: Check, every: int = 5) -
         shutil.copytree(kept, top)
         killed_at(number, lambda: run(opened(top)))
         again = opened(top)
-        finish_interrupted(again, LATER)
+        again.finish_interrupted(LATER)
         where = f"before {calls.names[number]} ({number})"
         seen.add(check(again, top, where))
-        assert replay.pending(again.sides["global"]) == [], where
+        assert pending(again.sides["global"]) == [], where
         again.close()
     assert seen == {False, True}
 
@@ -151,7 +149,8 @@ def _consumed(curated: Curated, top: Path, where: str) -> bool:
     assert [one["content"] for _, one in failures(curated)] == [_LINES[1]], where
     names = {one.header.name: one.body for one in curated.memories(curated.visible())}
     assert names == {"Coffee": "likes oat milk", "Tea": "green tea in the morning", "Bread": "rye with seeds"}, where
-    rows = curated.sides["global"].records.look(lambda db: select(db, "origin = 'extractor'", []), [])
+    side = curated.sides["global"]
+    rows = side.records.look(lambda db: select(side, db, "origin = 'extractor'", []), [])
     assert [one.op for one in rows] == ["add", "add"], where
     return gone
 

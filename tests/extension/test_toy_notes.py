@@ -195,7 +195,7 @@ def test_nothing_is_loaded_for_nothing(place: Place) -> None:
     """Without a package that offers a system, a verb imports neither the library of entry points nor any package."""
     place.environ["PYTHONPATH"] = str(HOUSE)
     script = (
-        "import sys; from app.cli.run import run; code = run(['search', 'milk']);"
+        "import sys; from app.main import run; code = run(['search', 'milk']);"
         "print(code, sorted({'importlib.metadata', 'toy_notes'} & set(sys.modules)))"
     )
     done = subprocess.run(

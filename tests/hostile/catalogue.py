@@ -19,25 +19,25 @@ BY_NAME = {case.name: case for case in CASES}
 _TOP = """\
 # Hostile workspaces
 
-A repository that you clone may bring memory files along, written by whoever wanted you to open them. These are
+A repository that you clone may contain memory files, written by someone who wants you to open them. These are
 {count} such workspaces, no two with the same mechanism. Opening one, in the application or by any verb, runs nothing,
 connects to nothing and writes nothing outside of its memory files; [trust](trust.md) says why.
 
-Each is opened while `strace` looks at every system call that starts a program, connects, writes, or opens a file:
+Each is opened while `strace` watches every system call that starts a program, connects, writes, or opens a file:
 {verbs}; then the application, with every pane shown, entries opened, links followed, and every question about consent
-answered as Enter does. Some start memdeck as a program of its own inside of the workspace too. What the calls may be
-is listed, everything else is a failure:
+answered as Enter does. Some cases also start memdeck as a program of its own inside the workspace. The allowed calls
+are listed here; any other call is a failure:
 
-- programs: what a person approved in that case, byte for byte, and memdeck's own helper that runs it;
-- connections: none but those to addresses that were approved in that case;
+- programs: those that the user approved in that case, byte for byte, and memdeck's own helper that runs them;
+- connections: only those to addresses that were approved in that case;
 - files to write: the private state folder, memdeck's folder in the workspace, and memory files by the verbs that keep
-  watch or maintain; nothing else, inside of the workspace or outside;
-- files to read: memory files, the person's own settings, the scripts that commands name, and the system's own; no
+  watch or maintain; nothing else, inside the workspace or outside;
+- files to read: memory files, the user's own settings, the scripts that commands name, and the system's own; no
   `.env`, no `.git`, no module of the workspace, nothing outside of it.
 
-Where commands or addresses are hostile, `trust list` must show them as waiting, withdrawn or refused, and `monitors
-check` must end with exit code 3: a workspace that is never read would pass otherwise. So would a judge that sees
-nothing: approved commands, checks and messages are played as well, and have to be noticed.
+If commands or addresses are hostile, `trust list` must show them as waiting, withdrawn or refused, and `monitors
+check` must end with exit code 3: otherwise a workspace that is never read would pass. A judge that sees nothing would
+pass too: so approved commands, checks and messages are also played, and must be noticed.
 
 `make test` plays a sample, `make torture` all of them; `python -m tests.hostile file/editor text` plays some. This
 page is made by `python -m tests.hostile > docs/hostile.md`.

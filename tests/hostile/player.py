@@ -171,7 +171,7 @@ class Player:
 
 
 def _memdeck(words: list[str]) -> int:
-    from app.cli.run import run
+    from app.main import run
     from memory.monitoring.process.command import SUPERVISORS
 
     gc.disable()

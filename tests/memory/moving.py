@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from memory.search.index import file_inventory
-from memory.storage.transaction.file_step import FileStep
+from memory.search.index import inventory
+from memory.storage.file_step import FileStep
 from memory.systems import maintain_all
 from memory.workspace import Workspace
 from tests.patience import PATIENCE, join
@@ -70,7 +70,7 @@ class Moving:
 
 def behind_tasks(monkeypatch: pytest.MonkeyPatch, do: Callable[[], object]) -> None:
     """Let something happen whenever tasks.md is read and the archive is not yet."""
-    groups = file_inventory._groups
+    groups = inventory._groups
 
     def read(snapshot: Any, name: str, kind: str) -> Any:
         found = groups(snapshot, name, kind)
@@ -78,7 +78,7 @@ def behind_tasks(monkeypatch: pytest.MonkeyPatch, do: Callable[[], object]) -> N
             do()
         return found
 
-    monkeypatch.setattr(file_inventory, "_groups", read)
+    monkeypatch.setattr(inventory, "_groups", read)
 
 
 def write_behind_tasks(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:

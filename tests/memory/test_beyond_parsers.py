@@ -15,18 +15,18 @@ from memory.base.clock import BadMoment, UnknownZone, find_zone, read_moment
 from memory.base.cron import BadCron, next_runs
 from memory.base.dates import parse_when
 from memory.errors import MemdeckError
+from memory.facts.model import read_settings as fact_settings
 from memory.facts.reading import read_line, time_key
-from memory.facts.settings import read_settings as fact_settings
 from memory.facts.transfer import read_rows
 from memory.files.plans.json_block import read_plan_json
 from memory.monitoring.alerts.windows import parse_windows
 from memory.monitoring.checks.measures import read_json, value_at
 from memory.monitoring.thresholds.threshold import parse_threshold
 from memory.monitoring.thresholds.units import numbers_in, read_duration, read_quantity
-from memory.storage import state
+from memory.storage import own_folders as state
+from memory.storage.intent_log import Intent, _files
 from memory.storage.private.drafts import _read as read_draft
 from memory.storage.private.drafts import is_running
-from memory.storage.transaction.intent_log import Intent, _files
 from memory.trust.addresses import closed_reason
 from memory.trust.records import DamagedRecords, read_book
 from memory.typed.aidefile import read_aidefile

@@ -21,7 +21,7 @@ from memory.history.changes import list_changes, row, views_of
 from memory.history.versions import restore_version
 from memory.maintenance import maintain
 from memory.registry import REGISTRY
-from memory.review.taking_back import revert
+from memory.review.undo_redo import revert
 from memory.workspace import Workspace
 from tests.fixture_files import sample
 from tests.patience import PATIENCE

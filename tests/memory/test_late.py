@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.files.tasks import edits as task_edits
-from memory.history.late_bytes import merge_late
-from memory.maintenance import maintain
+from memory.maintenance.run import maintain, merge_late
 from memory.workspace import Workspace
 from tests.crash.calls import without_leases
 from tests.crash.operations import NOW, Place, sample
@@ -48,7 +47,7 @@ def test_late_bytes_are_merged(place: Place) -> None:
     assert text.count("### [LOW] Came late") == 1
     assert "- notes: ours" in text
     assert workspace.store.history.list(1)[0].actor == "outside"
-    assert merge_late(workspace, NOW) == ()
+    assert merge_late(workspace, NOW) == []
     assert place.leftovers() == []
 
 
@@ -88,7 +87,7 @@ def test_late_lines_are_merged(tmp_path: Path) -> None:
     (late,) = merge_late(place, NOW)
     assert (late.file, late.why) == (".aegis/memory/memories.jsonl", "")
     assert sorted(fact.text for fact in facts.read().facts) == ["came late", "three", "two"]
-    assert merge_late(place, NOW) == ()
+    assert merge_late(place, NOW) == []
 
 
 def _written_late(place: Place, titles: tuple[str, ...]) -> list[Path]:

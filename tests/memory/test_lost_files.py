@@ -12,7 +12,7 @@ from memory.facts import FactStore
 from memory.files import MEMORY_FILES
 from memory.files.tasks.edits import add_task
 from memory.history.lost_files import lost_files
-from memory.history.taken_back import bring_back_chosen, leave, revert_change, undone_changes
+from memory.history.stale_saves import bring_back_chosen, leave, revert_change, undone_changes
 from memory.systems import check_all
 from memory.workspace import Workspace
 from tests.fixture_files import sample

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pickle
 from typing import NamedTuple as Typed
+from typing import TypeVar
 
 import pytest
 
 from memory.files.edit import Edit
-from memory.named_tuple import NamedTuple
+from memory.lazy import Generic, NamedTuple, Protocol, runtime_checkable
 
 
 class Plain(NamedTuple):
@@ -91,3 +92,53 @@ def test_a_field_without_a_default_stands_before_those_with_one() -> None:
     space = {"__annotations__": {"left": "int", "right": "int"}, "left": 1, "__module__": __name__}
     with pytest.raises(TypeError):
         type(NamedTuple)("Mixed", (NamedTuple,), space)
+
+
+@runtime_checkable
+class Named(Protocol):
+    """What has a name and can be shown."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    def show(self) -> str:
+        """Show it."""
+
+
+class Shown(Named):
+    """A class that inherits from a protocol."""
+
+
+class Whole:
+    """What has all that the protocol names, and more."""
+
+    name = "a"
+    size = 1
+
+    def show(self) -> str:
+        """Show it."""
+        return self.name
+
+
+Value = TypeVar("Value")
+
+
+class Box(NamedTuple, Generic[Value]):
+    """A value of any type."""
+
+    value: Value
+
+
+def test_protocols_are_checked_by_their_methods_and_properties() -> None:
+    """What lacks one is no instance; of a class that inherits from the protocol, only its own objects are."""
+    assert isinstance(Whole(), Named)
+    assert not isinstance(Plain("a"), Named)
+    assert not isinstance(Whole(), Shown)
+    assert isinstance(Shown(), Shown)
+
+
+def test_named_tuples_may_have_type_variables() -> None:
+    """At run time they are those without."""
+    made = Box[int](3)
+    assert (made, made.value) == ((3,), 3)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.base.names import alike, edit_distance, unsettled
+from memory.base.values import alike, edit_distance, unsettled
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_names_are_folded_as_unicode_has_it(name: str) -> None:
 def test_usual_names_need_no_tables_of_letters() -> None:
     """Accents, dashes, pictures, Chinese and its colon are folded without the module that has all letters."""
     code = (
-        "import sys; from memory.base.names import alike; "
+        "import sys; from memory.base.values import alike; "
         "print(alike('Über die Straße — 🚀'), alike('更新：Café'), 'unicodedata' in sys.modules)"
     )
     said = subprocess.run([sys.executable, "-X", "utf8", "-c", code], capture_output=True, text=True, check=True)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory.files.tasks.edits import add_task, edit_task, remove_task
-from memory.history.news import news_of
+from memory.history.changes import news_of
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from memory.base.patterns import late
+from memory.lazy import late
 
 
 def test_a_late_pattern_finds_what_the_compiled_one_finds() -> None:

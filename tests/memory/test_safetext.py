@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from memory.base.safe_text import cell_width, clip, fit, pad, visible
+from memory.base.safe_text import _JOINER, _SUSPECT, cell_width, clip, fit, pad, visible
 
 ANY = st.text(alphabet=st.characters(exclude_categories=()), max_size=40)
 PICTURES = st.lists(
@@ -70,6 +70,15 @@ def test_nothing_that_steers_gets_through(text: str, newlines: bool) -> None:
     shown = visible(text, newlines=newlines)
     assert not (set(shown) & (STEERING - ({"\n"} if newlines else set())))
     assert shown == visible(shown, newlines=newlines)
+
+
+def test_every_hidden_character_is_seen_without_its_neighbours() -> None:
+    """What looks printable to Python is found like all others: in a text of one character, no other one helps."""
+    hidden = [code for code in range(0x110000) if _SUSPECT.match(chr(code)) and chr(code) != _JOINER]
+    assert len(hidden) > 2_000
+    assert [hex(code) for code in hidden if visible(chr(code)) == chr(code)] == []
+    shown = "\u115f\u1160\u3164\uffa0\u17b4\u17b5"
+    assert [one for one in map(chr, hidden) if one.isprintable()] == sorted(shown)
 
 
 def test_safe_text_is_not_copied() -> None:

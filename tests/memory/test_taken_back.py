@@ -12,19 +12,18 @@ from pathlib import Path
 import pytest
 
 from memory.document import nodes, parse
-from memory.document.compare import compare, compare_lines, lines_of
-from memory.document.fields import FieldValues, read_fields
-from memory.document.units import Unit
+from memory.document.compare import Unit, compare, compare_lines, lines_of
+from memory.document.lines import FieldValues, read_fields
 from memory.errors import ConflictError
 from memory.facts import FactStore
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import add_task, edit_task, remove_task
 from memory.history.changes import list_changes
-from memory.history.taken_back import bring_back_chosen, leave, revert_change, undone_changes
+from memory.history.stale_saves import bring_back_chosen, leave, revert_change, undone_changes
 from memory.history.versions import restore_version
-from memory.storage.log.records import ChangeRecord, Touched
-from memory.storage.log.taken_back import Regions, Save, StaleSave, taken_back
+from memory.storage.changes import ChangeRecord, Touched
+from memory.storage.log.stale_saves import Regions, Save, StaleSave, taken_back
 from memory.workspace import Workspace
 from tests.growth import assert_in_proportion
 

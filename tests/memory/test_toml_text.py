@@ -6,10 +6,10 @@ import tomllib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memory.base.toml_text import MAX_KEYS, read_toml
+from memory.base.toml_text import MAX_DEPTH, MAX_KEYS, read_toml
 from memory.errors import ConfigError
 from tests.growth import assert_in_proportion
 
@@ -124,6 +124,7 @@ STATEMENTS = st.one_of(
 
 
 @settings(deadline=None)
+@example(["[a . a . a]", "b . a . a = [[[-2.5]]]"])
 @given(st.lists(STATEMENTS, max_size=8))
 def test_the_lines_are_those_of_the_statements(statements: list[str]) -> None:
     """Whatever the parser takes, each value's line is where its statement begins, found without parsing prefixes."""
@@ -134,10 +135,20 @@ def test_the_lines_are_those_of_the_statements(statements: list[str]) -> None:
         with pytest.raises(ConfigError):
             read_toml(text.encode(), "F")
         return
-    toml = read_toml(text.encode(), "F")
+    try:
+        toml = read_toml(text.encode(), "F")
+    except ConfigError:
+        assert _depth(values) > MAX_DEPTH
+        return
     assert toml.values == values
     for path in _paths(values):
         assert toml.line_of(*path) == _first_line(text.split("\n"), path)
+
+
+def _depth(value: object) -> int:
+    """Return how many tables and lists are inside of each other below a value."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return max((1 + _depth(one) for one in inner if isinstance(one, dict | list)), default=0)
 
 
 def _first_line(lines: list[str], path: tuple[str | int, ...]) -> int:

@@ -21,7 +21,7 @@ from memory.files.journal.model import find_entry
 from memory.files.merging import MergeConflict
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import find_task
-from memory.storage.files.version import FileVersion
+from memory.storage.safe_open import FileVersion
 from memory.workspace import Workspace
 from tests.fixture_files import sample
 from tests.patience import PATIENCE, join, line_of

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
-from widgets.detail import Caption, Detail, Labelled, Lines, Link, Prose, Spacer, Title
+from widgets.detail import Caption, Detail, Labelled, Lines, LineView, Link, Prose, Spacer, Title
 from widgets.text.glyphs import ASCII
-from widgets.text.line_view import LineView
 from widgets.text.markdown import LIMIT, render_markdown
 from widgets.text.styled_text import Piece, line, line_text
 

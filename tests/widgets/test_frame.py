@@ -11,8 +11,8 @@ from textual.widgets import Input
 
 from tests.growth import assert_in_proportion
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
-from widgets.chrome.footer import KeyHints, key_name
 from widgets.chrome.header import Alert, HeaderLine, lay_out_header
+from widgets.chrome.keys import KeyHints, key_name
 from widgets.chrome.sidebar import Sidebar, SidebarEntry
 from widgets.input.editors import SafeInput
 from widgets.input.filter_bar import FilterBar

@@ -231,7 +231,7 @@ async def test_enter_and_double_click_open() -> None:
 
 async def test_a_letter_after_g_is_for_the_application() -> None:
     """`g f` tells f and does nothing else; `g` alone is forgotten by the next key."""
-    from widgets.chrome.go_prefix import Prefixed
+    from widgets.chrome.keys import Prefixed
 
     app, view, _ = app_with(rows_of(10))
     async with app.run_test(size=(40, 10), message_hook=app.keep) as pilot:

@@ -10,11 +10,21 @@ from textual.color import Color
 
 from memory.base.safe_text import cell_width, visible
 from tests.widgets.harness import HOSTILE, assert_safe
-from widgets.list.columns import Column, Columns
 from widgets.text import styled_text
 from widgets.text.fallback import plain_text
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs, glyphs_for, heat_cell, progress_bar, sparkline
-from widgets.text.styled_text import Piece, clip_line, line, line_text, line_width, pad_line, plain_width, wrap_line
+from widgets.text.styled_text import (
+    Column,
+    Columns,
+    Piece,
+    clip_line,
+    line,
+    line_text,
+    line_width,
+    pad_line,
+    plain_width,
+    wrap_line,
+)
 from widgets.text.theme import DARK, HIGH_CONTRAST, LIGHT, THEMES
 
 TEXTS = st.one_of(st.sampled_from(sorted(HOSTILE.values())), st.text(max_size=40))

@@ -12,8 +12,8 @@ from tests.examples import examples
 from tests.widgets.panes.looking import NOW, look
 from widgets.list.rows import Heading
 from widgets.pane.filter import FilterPart, Fits, Needles, parts_of, strange_words
-from widgets.pane.filter_cache import Sieve, narrows
 from widgets.pane.rows import RowKey, keep
+from widgets.pane.visible_rows import FilterCache, narrows
 from widgets.panes.tasks.pane import TasksPane
 
 NAMES = ("title", "tag", "due", "priority")
@@ -78,7 +78,7 @@ TYPED = st.lists(
 def test_the_way_of_typing_changes_nothing(keys: list[str], seen: int) -> None:
     """After any keys, also where a look stopped, the sieve leaves what one look at every row leaves."""
     pane, rows = the_pane()
-    sieve, text = Sieve(rows), ""
+    sieve, text = FilterCache(rows), ""
     for key in keys:
         text = "" if key == "clear" else text[:-1] if key == "back" else text + key
         needles = Needles.read(text, pane.filter_fields)

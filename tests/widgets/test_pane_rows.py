@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,8 +12,7 @@ from hypothesis import strategies as st
 from memory.document.nodes import Entry
 from tests.examples import examples
 from widgets.list.rows import Heading, Note
-from widgets.pane.rows import EMPTY, RowKey, Rows, Shown, match_entries, match_rows
-from widgets.pane.runs import Run
+from widgets.pane.rows import EMPTY, RowKey, Rows, Run, Shown, match_entries, match_rows
 
 
 @dataclass(eq=False)
@@ -128,3 +129,33 @@ def test_the_keys_of_a_look_that_changed_no_row_are_those_of_the_look_before() -
     other = match_entries(first, [Heading("all", "3"), *parts[1:]], mark, ref)
     assert other.keys[0] == Heading("all", "3")
     assert other.rows is first.rows
+
+
+def test_only_the_items_of_changed_entries_are_made() -> None:
+    """What stands between two changed entries, also read again, is known by its source: no item is made of it."""
+    made: list[int] = []
+
+    class Items(Sequence[Item]):
+        def __init__(self, entries: tuple[Entry, ...]) -> None:
+            self.entries = entries
+
+        def __len__(self) -> int:
+            return len(self.entries)
+
+        def __getitem__(self, place: Any) -> Any:
+            made.append(place)
+            return Item(self.entries[place])
+
+    def looked(*numbers: int) -> list[object]:
+        entries = tuple(Entry(f"### {number}\n".encode()) for number in numbers)
+        return [Run(Items(entries), entries)]
+
+    def digest(item: Item) -> Hashable:
+        return item.entry.raw
+
+    first = match_entries(EMPTY, looked(1, 2, 3, 4, 5, 6), digest, ref)
+    made.clear()
+    after = match_entries(first, looked(1, 7, 3, 4, 8, 6), digest, ref)
+    assert after.rows[2:4] == first.rows[2:4]
+    assert len(after.changed) == len(after.gone) == 2
+    assert {2, 3}.isdisjoint(made)

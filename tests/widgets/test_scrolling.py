@@ -13,8 +13,8 @@ from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 from textual.widget import Widget
 
+from widgets.detail import LineView
 from widgets.list.line_list import LineList
-from widgets.text.line_view import LineView
 from widgets.text.styled_text import Piece, line
 
 

@@ -1,4 +1,4 @@
-"""Day: one day of the journal in a dialog, its entries on an axis of hours; an entry is chosen by key or mouse."""
+"""Day: a dialog with one day of the journal, its entries on an axis of hours; a key or the mouse chooses an entry."""
 
 from __future__ import annotations
 
@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
 
 from memory.files.journal.kinds import author_of
 from memory.files.journal.timeline import DayLine, busy_days, day_line, next_busy
-from widgets.chrome.footer import KeyHints
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.input.editors import SafeText
-from widgets.list.columns import Columns
 from widgets.list.line_list import LineList
 from widgets.list.rows import Note
 from widgets.text.drawing import Drawing
-from widgets.text.styled_text import EMPTY, Line, Piece, line
+from widgets.text.styled_text import EMPTY, Columns, Line, Piece, line
 
 from .day_lines import AXIS, HOURS, MEASURED, axis_rows, day_words, first_places, layout, sign_of, strip_lines
 
@@ -46,7 +43,7 @@ class AxisList(LineList):
         self._layout: tuple[int, Columns] | None = None
 
     def show(self, day: DayLine, authors: Mapping[str, str], room: int) -> None:
-        """Show a day; `authors` by the ref of an entry, for those that name nobody themselves."""
+        """Show a day; `authors` by the ref of an entry, for entries that do not name their author."""
         self.day = day
         self._firsts = first_places(day.slots)
         self._people, self._authors = {}, authors
@@ -54,18 +51,16 @@ class AxisList(LineList):
         keys: list[Hashable] = []
         for row in axis_rows(day, room):
             if isinstance(row, tuple):
-                keys.append(Note(self._gap_text(*row), len(keys)))
+                hour, words = row
+                keys.append(Note(f"{hour:02} {self.glyphs.dot}  {words}".rstrip(), len(keys)))
             else:
                 keys.append(row)
         if not day.entries:
             keys = [Note("nothing was written on this day")]
         self.set_rows(keys)
 
-    def _gap_text(self, hour: int, words: str) -> str:
-        return f"{hour:02} {self.glyphs.dot}  {words}".rstrip()
-
     def render_row(self, key: Hashable, width: int) -> Line:
-        """The hour where it begins, then time, sign, words and who."""
+        """Draw the hour where it begins, then time, sign, words and author."""
         assert isinstance(key, int)
         assert self.day is not None
         one = self.day.entries[key]
@@ -79,7 +74,7 @@ class AxisList(LineList):
         return line(axis, self._layout[1].line(width, self._cells(one.entry, self._who(key))))
 
     def _who(self, place: int) -> str:
-        """Who is behind an entry; asked only for those that are drawn or measured."""
+        """The author of an entry; found only for entries that are drawn or measured."""
         if place not in self._people:
             assert self.day is not None
             entry = self.day.entries[place].entry
@@ -111,19 +106,19 @@ class HourStrip(Drawing, Widget):
         self._counts: Sequence[int] = (0,) * HOURS
 
     def show(self, counts: Sequence[int]) -> None:
-        """Show how much was written in each hour."""
+        """Show how many entries were written in each hour."""
         self._counts = counts
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The hours, or their cells."""
+        """Draw the hours, or their cells."""
         inner = self.content_size.width
         rows = strip_lines(self._counts, inner, self.glyphs)
         return self.draw(rows[y] if y < len(rows) else EMPTY, inner)
 
 
 class DayScreen(Dialog, ModalScreen["tuple[str, str] | date | None"]):
-    """Gives the entry that was chosen, the day whose year is asked for, or None."""
+    """Returns the chosen entry as `(file, ref)`, the day whose year is to be shown, or None."""
 
     DEFAULT_CSS: ClassVar[str] = f"""
     DayScreen {{
@@ -148,7 +143,7 @@ class DayScreen(Dialog, ModalScreen["tuple[str, str] | date | None"]):
     def __init__(self, day: date, today: date, journals: Sequence[Journal], at: JournalEntry | None = None) -> None:
         """`at` is the entry to begin at."""
         super().__init__()
-        self._day, self._today = day, today
+        self.day, self._today = day, today
         self._journals = tuple(journals)
         self._days = busy_days(self._journals)
         self._authors: Mapping[str, str] = {}
@@ -156,13 +151,10 @@ class DayScreen(Dialog, ModalScreen["tuple[str, str] | date | None"]):
         self.strip = HourStrip()
         self.list = AxisList()
 
-    def compose(self) -> ComposeResult:
-        """What the day holds, its hours, its entries, the keys."""
-        with Vertical(classes="dialog"):
-            yield SafeText(classes="dialog--title")
-            yield self.strip
-            yield self.list
-            yield KeyHints(indent=0)
+    def parts(self) -> ComposeResult:
+        """Yield the hours of the day and its entries."""
+        yield self.strip
+        yield self.list
 
     def on_mount(self) -> None:
         """Show the day."""
@@ -170,24 +162,19 @@ class DayScreen(Dialog, ModalScreen["tuple[str, str] | date | None"]):
         self.list.focus()
 
     def on_resize(self) -> None:
-        """There may be room for more hours, or for less."""
+        """Show the day again: there may be room for more hours, or for fewer."""
         super().on_resize()
         self._show()
 
     def take_more(self, journals: Sequence[Journal], authors: Mapping[str, str]) -> None:
-        """More is known: the archives were read, and the change log says who wrote what, by ref."""
+        """Show more, once the archives were read; `authors` are from the change log, by ref."""
         self._journals = tuple(journals)
         self._days = busy_days(self._journals)
         self._authors = authors
         self._show()
 
-    @property
-    def day(self) -> date:
-        """The day that is shown."""
-        return self._day
-
     def _show(self) -> None:
-        found = day_line(self._journals, self._day)
+        found = day_line(self._journals, self.day)
         size = self.app.size
         place = self.list.cursor
         if self._begin is not None:
@@ -201,8 +188,8 @@ class DayScreen(Dialog, ModalScreen["tuple[str, str] | date | None"]):
         self.query_one(".dialog--title", SafeText).say(day_words(found, short=size.width < 64))
 
     def action_step(self, step: int) -> None:
-        """Go to the next day that has entries, in time."""
-        wanted = next_busy(self._days, self._day, step)
+        """Go to the next (1) or previous (-1) day that has entries."""
+        wanted = next_busy(self._days, self.day, step)
         if wanted is not None:
             self._go_to(wanted)
 
@@ -211,25 +198,21 @@ class DayScreen(Dialog, ModalScreen["tuple[str, str] | date | None"]):
         self._go_to(self._today)
 
     def _go_to(self, day: date) -> None:
-        self._day = day
+        self.day = day
         self._show()
         self.list.action_first()
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Enter, or a double click: go to the entry."""
+        """Go to the entry on Enter or a double click."""
         event.stop()
         if self.list.day is not None and isinstance(self.list.cursor, int):
             entry = self.list.day.entries[self.list.cursor].entry
             self.dismiss((entry.file, entry.ref))
 
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
-        """Nothing else depends on it."""
+        """Stop the message: nothing else depends on the cursor."""
         event.stop()
 
     def action_year(self) -> None:
         """Show the year of the day."""
-        self.dismiss(self._day)
-
-    def action_leave(self) -> None:
-        """Stay."""
-        self.dismiss(None)
+        self.dismiss(self.day)

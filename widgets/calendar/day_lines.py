@@ -1,4 +1,4 @@
-"""The lines of a day of the journal: its columns, the signs of what entries are about, the axis with its gaps."""
+"""The lines of a day of the journal: its columns, the signs for the kinds of entries, the axis with its gaps."""
 
 from __future__ import annotations
 
@@ -7,33 +7,32 @@ from collections.abc import Hashable, Sequence
 from memory.base.safe_text import cell_width, visible
 from memory.files.journal.kinds import kind_of
 from memory.files.journal.timeline import DayLine, Gap, Slot, Timed
-from widgets.list.columns import Column, Columns
 from widgets.list.rows import Note
 from widgets.text.glyphs import Glyphs, heat_cell
-from widgets.text.styled_text import Line, Piece, line
+from widgets.text.styled_text import Column, Columns, Line, Piece, line
 
 WIDEST_TITLE, WIDEST_NAME = 30, 18
-"""The most cells that titles and names take beside each other."""
+"""The most cells of the title column and of the name column."""
 
 MEASURED = 200
-"""So many entries of a day say how wide the columns are."""
+"""How many entries of a day are measured for the widths of the columns."""
 
 ROOMY = 56
-"""Cells from which title and first line stand in columns of their own."""
+"""Cells from which title and first line have columns of their own."""
 
 AXIS = 5
 """Cells of the axis at the left: the hour, and its line."""
 
 LONGEST_GAP = 3
-"""Empty hours that are drawn one by one where there is no room for all of the day."""
+"""The most empty hours of a gap that are drawn one by one where the whole day does not fit."""
 
 HOURS = 24
 
 
 def layout(entries: Sequence[Timed], names: Sequence[str], width: int) -> Columns:
-    """The columns of a day's rows: time, sign, words, and who, where anybody is named."""
+    """The columns of a day's rows: time, sign, words, and the author where any is named."""
     title = min(WIDEST_TITLE, max((cell_width(visible(one.entry.title[:99])) for one in entries), default=0))
-    # A column without cells would be the one that takes what is left.
+    # A column of width 0 would be the flexible one.
     title = max(1, title)
     name = min(WIDEST_NAME, max((cell_width(visible(one[:99])) for one in names), default=0))
     columns = [Column("at", 5, importance=5), Column("sign", 1, importance=4)]
@@ -47,7 +46,7 @@ def layout(entries: Sequence[Timed], names: Sequence[str], width: int) -> Column
 
 
 def sign_of(title: str, glyphs: Glyphs) -> str:
-    """The sign of what an entry is about, one cell."""
+    """The sign for the kind of an entry, one cell."""
     kind = kind_of(title)
     if kind == "task":
         words = title.casefold()
@@ -64,7 +63,7 @@ def sign_of(title: str, glyphs: Glyphs) -> str:
 
 
 def strip_lines(counts: Sequence[int], room: int, glyphs: Glyphs) -> list[Line]:
-    """The day from midnight to midnight in two lines: its hours, and a cell for each, the denser the busier."""
+    """The day from midnight to midnight in two lines: its hours, and a cell for each, denser the busier it was."""
     wide = max(1, min(4, room // HOURS))
     every = 3 if wide > 1 else 6
     names = "".join(f"{hour:<{wide * every}}" for hour in range(0, HOURS, every))
@@ -83,9 +82,10 @@ def gap_words(gap: Gap) -> str:
 
 
 def axis_rows(day: DayLine, room: int) -> list[Hashable]:
-    """The rows of a day: places of its entries, and notes for what is empty, an hour each where there is room.
+    """The rows of a day: places of its entries, and `(hour, words)` for empty hours, one row each if there is room.
 
-    Longer gaps become one row where the day would be longer than `room` lines.
+    Longer gaps become one row where the day would be longer than `room` lines. Entries without a time come last, under
+    notes.
     """
     whole = len(day.entries) + sum(slot.hours for slot in day.slots if isinstance(slot, Gap))
     short = whole + (2 if day.untimed else 0) > room
@@ -114,7 +114,7 @@ def _gap_rows(gap: Gap, *, short: bool) -> list[Hashable]:
 
 
 def first_places(slots: Sequence[Slot]) -> dict[int, int]:
-    """The places of entries that are the first of their hour, and that hour."""
+    """The hour by the place of the entry that is the first of that hour."""
     found, place = {}, 0
     for slot in slots:
         if not isinstance(slot, Gap):
@@ -124,7 +124,7 @@ def first_places(slots: Sequence[Slot]) -> dict[int, int]:
 
 
 def day_words(day: DayLine, *, short: bool = False) -> str:
-    """A day and how much was written from when to when: `Sunday 14 January 2024: 5 entries, 10:00 to 17:30`."""
+    """A day with its count and time span: `Sunday 14 January 2024: 5 entries, 10:00 to 17:30`."""
     name = f"{day.day:%a} {day.day.day} {day.day:%b}" if short else f"{day.day:%A} {day.day.day} {day.day:%B %Y}"
     count = len(day.entries)
     if not count:

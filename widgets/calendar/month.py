@@ -1,4 +1,4 @@
-"""Month: the days of a month as a grid, with a dot for each thing that stands on a day."""
+"""Month: the days of a month as a grid, with a dot for each item on a day."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
 
 WIDE, TIGHT = 6, 4
-"""Cells of a day with room for three dots, and with room for one."""
+"""Cells of a day: with room for three dots, and with room for one."""
 
 NAMES = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
 
 
 class Load(NamedTuple):
-    """How much stands on a day, and whether any of it is overdue; `open` counts what is not done.
+    """How many items a day has, and whether any of them is overdue; `open` counts those not done.
 
-    `again` counts the further runs of what recurs: a daily one would fill every day ahead with dots.
+    `again` counts the further runs of recurring items, which get no dots: a daily item would fill every day ahead.
     """
 
     open: int = 0
@@ -39,10 +39,10 @@ class Load(NamedTuple):
 def month_lines(
     day: date, today: date, loads: Mapping[date, Load], cell: int, dot: str, check: str, alert: str, again: str
 ) -> list[tuple[Line, tuple[tuple[date, int], ...]]]:
-    """The lines of a month: each with the days that stand in it and the cell where each begins.
+    """The lines of a month: each with its days and the cell where each day begins.
 
-    Today stands in brackets, a day with something overdue has the sign of an alert: nothing is told by colour alone.
-    In days of `TIGHT` cells the brackets leave no room for dots; the agenda says what stands on today.
+    Today is in brackets, and a day with overdue items has the alert sign: nothing is shown by colour alone.
+    In days of `TIGHT` cells the brackets leave no room for dots; the agenda lists the items of today.
     """
     names = "".join(f"{name:>3}" + " " * (cell - 3) for name in NAMES)
     rows: list[tuple[Line, tuple[tuple[date, int], ...]]] = [
@@ -66,7 +66,7 @@ def month_lines(
 
 
 def _day(one: date, today: date, load: Load, cell: int, dot: str, check: str, alert: str, again: str) -> list[Piece]:
-    # The bracket that closes behind today takes a cell of its own, and of the room for dots.
+    # The closing bracket after today takes one cell of the room for dots.
     closing = one == today
     room = cell - 3 - closing
     tone: Tone = "strong" if one == today else "plain" if load.open else "muted"
@@ -84,7 +84,7 @@ def _day(one: date, today: date, load: Load, cell: int, dot: str, check: str, al
 
 
 MOST_KEPT = 256
-"""How many drawn lines are kept."""
+"""How many drawn lines are cached."""
 
 
 class Month(Drawing, Widget):
@@ -114,12 +114,12 @@ class Month(Drawing, Widget):
     class Chosen(Message):
         """A day was clicked."""
 
-        month: Month
         day: date
 
     def __init__(self) -> None:
         super().__init__()
-        self._day = self._today = date(2000, 1, 1)
+        self.day = self._today = date(2000, 1, 1)
+        """The chosen day, and the day of today."""
         self.loads: Mapping[date, Load] = {}
         self._lines: list[tuple[Line, tuple[tuple[date, int], ...]]] | None = None
         self._below: Sequence[Line] = ()
@@ -127,20 +127,15 @@ class Month(Drawing, Widget):
         self._strips: dict[tuple[Line, int | None, int], Strip] = {}
 
     @property
-    def day(self) -> date:
-        """The chosen day."""
-        return self._day
-
-    @property
     def cell(self) -> int:
         """Cells of a day."""
         return TIGHT if self.has_class("-tight") else WIDE
 
     def show(self, day: date, today: date, loads: Mapping[date, Load]) -> None:
-        """Show the month of a day, which is the chosen one; `say_below` draws it."""
-        if (day.replace(day=1), today, loads) != (self._day.replace(day=1), self._today, self.loads):
+        """Set the chosen day and its month; the next `say_below` draws them."""
+        if (day.replace(day=1), today, loads) != (self.day.replace(day=1), self._today, self.loads):
             self._lines = None
-        self._day, self._today, self.loads = day, today, loads
+        self.day, self._today, self.loads = day, today, loads
 
     def say_below(self, lines: Sequence[Line]) -> None:
         """Show further lines under the month, as far as there is room."""
@@ -148,13 +143,13 @@ class Month(Drawing, Widget):
         self._draw_changes()
 
     def forget(self) -> None:
-        """Draw anew: there is another room."""
+        """Redraw everything, because the room changed."""
         self._lines = None
         self._shown = ()
         self.refresh()
 
     def _draw_changes(self) -> None:
-        """Draw the lines that are others than before."""
+        """Redraw the lines that changed."""
         before, self._shown = self._shown, [self._content(y) for y in range(self.size.height)]
         if len(before) != len(self._shown):
             self.refresh()
@@ -165,16 +160,16 @@ class Month(Drawing, Widget):
             self.refresh(*(Region(0, start, width, end - start) for start, end in near_each_other(others)))
 
     def on_resize(self) -> None:
-        """Days may be wider or narrower."""
+        """Redraw: days may be wider or narrower now."""
         self.forget()
 
     @property
     def rows(self) -> list[tuple[Line, tuple[tuple[date, int], ...]]]:
-        """What is drawn."""
+        """The lines of the month, each with its days and the cell where each day begins."""
         if self._lines is None:
             glyphs = self.glyphs
             self._lines = month_lines(
-                self._day, self._today, self.loads, self.cell, glyphs.bullet, glyphs.check, glyphs.alert, glyphs.dot
+                self.day, self._today, self.loads, self.cell, glyphs.bullet, glyphs.check, glyphs.alert, glyphs.dot
             )
             if len(self._lines) + 1 < self.size.height:
                 self._lines += [((), ()), (self._legend(glyphs), ()), ((), ())]
@@ -194,16 +189,16 @@ class Month(Drawing, Widget):
         return tuple(piece for pair in zip(pieces, words, strict=True) for piece in pair)
 
     def _content(self, y: int) -> tuple[Line, int | None]:
-        """What stands in a line, and the cell at which the chosen day begins there."""
+        """The content of a line, and the cell where the chosen day begins in it; None: it does not contain that day."""
         if y >= len(self.rows):
             place = y - len(self.rows)
             below = self._below[place] if place < len(self._below) else ()
             return below, None
         content, places = self.rows[y]
-        return content, next((start for day, start in places if day == self._day), None)
+        return content, next((start for day, start in places if day == self.day), None)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Lines of the view, with the padding at their left."""
+        """Draw lines of the view, with the padding at their left."""
         self.settle_styles()
         indent = self.blank(self.styles.gutter.left)
 
@@ -213,7 +208,7 @@ class Month(Drawing, Widget):
         return self.lines_of(crop, draw) or super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """One line; the chosen day stands out."""
+        """Draw one line; the chosen day stands out."""
         width = self.size.width
         content, at = self._content(y)
         if y >= len(self.rows):
@@ -231,13 +226,13 @@ class Month(Drawing, Widget):
             return strip
         end = min(width, at + self.cell)
         text = strip.crop(at, end).text
-        # A sign as well, for there may be no colours; today has its brackets.
+        # Marked by a sign as well, because there may be no colours; today has its brackets.
         text = self.glyphs.cursor + text[1:] if text.startswith(" ") else text
         drawn = self.draw(line(Piece(text)), end - at, "month--day")
         return Strip.join([strip.crop(0, at), drawn, strip.crop(end, width)])
 
     def forget_strips(self) -> None:
-        """Another theme: the colours of what was drawn go."""
+        """Drop the drawn lines for another theme."""
         self._strips.clear()
 
     def on_click(self, event: events.Click) -> None:
@@ -247,4 +242,4 @@ class Month(Drawing, Widget):
             return
         for day, start in self.rows[offset.y][1]:
             if start <= offset.x < start + self.cell:
-                self.post_message(self.Chosen(self, day))
+                self.post_message(self.Chosen(day))

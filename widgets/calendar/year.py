@@ -1,22 +1,23 @@
-"""Year: a heat map of the days of a year in a dialog; a day is chosen by key or mouse."""
+"""Year: a dialog with a heat map of the days of a year; a key or the mouse chooses a day."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
 
 from memory.files.journal.heat import WEEKS, HeatSpan, Scale, scale_of, weeks_until
-from widgets.chrome.footer import KeyHints
+from widgets.chrome.keys import KeyHints
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.input.editors import SafeText
 from widgets.text.drawing import Drawing
@@ -27,13 +28,13 @@ LABEL = 4
 """Cells of the names of days at the left."""
 
 ROWS = 10
-"""Lines of a map: months, seven days, a blank one, what the signs mean."""
+"""Lines of a map: months, seven days, a blank one, the legend."""
 
 GRID = 8
-"""Those of them that stay where there is little room: months and days."""
+"""The lines that stay where there is little room: months and days."""
 
 TIGHT = 12
-"""Terminals of fewer lines show the map without a frame around it, and of fewer than `BARE` without the keys."""
+"""Terminals with fewer lines show the map without a frame, and those with fewer than `BARE` without the keys."""
 
 BARE = 10
 
@@ -41,7 +42,7 @@ DAYS = ("Mon", "", "Wed", "", "Fri", "", "Sun")
 
 
 def month_line(weeks: list[list[date]], glyphs: Glyphs) -> str:
-    """A scale above the weeks: each month's name begins at the week of its first day, a rule leads to the next one."""
+    """The scale above the weeks: each month's name begins at the week of its first day, a rule leads to the next."""
     cells = [glyphs.rule] * len(weeks)
     for place, week in enumerate(weeks):
         first = next((day for day in week if day.day == 1), None)
@@ -54,10 +55,10 @@ def month_line(weeks: list[list[date]], glyphs: Glyphs) -> str:
 def heat_lines(
     weeks: list[list[date]], counts: Mapping[date, int], today: date, glyphs: Glyphs, room: int = 80
 ) -> list[Line]:
-    """The lines of a map, a cell per day: months above, days of the week at the left, the signs explained below.
+    """The lines of a map, a cell per day: months above, days of the week at the left, a legend below.
 
-    Busier days have a denser sign, not only another colour; days to come are blank. The chosen day has a sign of its
-    own, which the map draws over its cell. `room` is the cells of a line.
+    Busier days have a denser sign, not only another colour; days to come are blank. The chosen day has its own sign,
+    which the map draws over the cell. `room` is the cells of a line.
     """
     scale = scale_of(counts.get(day, 0) for week in weeks for day in week)
     rows: list[Line] = [line(Piece(" " * LABEL + month_line(weeks, glyphs), "muted"))]
@@ -76,7 +77,7 @@ def heat_lines(
 
 
 def legend(scale: Scale, glyphs: Glyphs, room: int) -> Line:
-    """What the signs mean, in numbers, as far as `room` cells reach: the chosen day is explained where it fits."""
+    """The meaning of the signs, in numbers, in one line; `a day` and the chosen day are added if they fit in `room`."""
     pieces = [Piece(f"{glyphs.heat[0]} none", "muted")]
     for span in scale.spans:
         pieces += [Piece("  "), Piece(glyphs.heat[span.step], "accent"), Piece(f" {_numbers(span)}", "muted")]
@@ -87,7 +88,7 @@ def legend(scale: Scale, glyphs: Glyphs, room: int) -> Line:
 
 
 def short_legend(scale: Scale, glyphs: Glyphs, room: int = 20) -> str:
-    """What the signs mean, beside the keys where it has no line of its own; the first and the last where all of them
+    """The legend beside the keys, where it has no line of its own; only the first and the last sign where all of them
     need more than `room` cells.
     """
     said = [f"{glyphs.heat[span.step]}{_numbers(span)}" for span in scale.spans]
@@ -102,7 +103,7 @@ def _numbers(span: HeatSpan) -> str:
 
 
 class YearMap(Drawing, Widget):
-    """The map itself; the keys are those of the dialog around it.
+    """The map itself; the dialog around it has the keys.
 
     | Component class | Styles |
     | :- | :- |
@@ -121,12 +122,12 @@ class YearMap(Drawing, Widget):
     }}
     """
 
+    @dataclass
     class Chosen(Message):
         """A day was clicked."""
 
-        def __init__(self, day: date, *, twice: bool) -> None:
-            super().__init__()
-            self.day, self.twice = day, twice
+        day: date
+        twice: bool
 
     def __init__(self, day: date, today: date, counts: Mapping[date, int]) -> None:
         super().__init__(classes="dialog--body")
@@ -136,7 +137,7 @@ class YearMap(Drawing, Widget):
         self._lines: list[Line] = []
 
     def show(self, day: date, counts: Mapping[date, int] | None = None) -> None:
-        """Choose a day, and take other counts where there are some."""
+        """Choose a day, and replace the counts if any are given."""
         self.day = day
         if counts is not None:
             self._counts = counts
@@ -146,17 +147,17 @@ class YearMap(Drawing, Widget):
         self.refresh()
 
     def on_resize(self) -> None:
-        """As many weeks as there is room for."""
+        """Lay out again, with as many weeks as fit."""
         self._lines = []
 
     @property
     def _top(self) -> int:
-        """Lines left out above: where there is no room for all the names of months go first."""
+        """Lines left out at the top: with too little room, the names of months are dropped."""
         return 0 if self.content_size.height >= GRID else 1
 
     @property
     def scale(self) -> Scale:
-        """How busy the days are that are shown."""
+        """The scale of counts for the days that are shown."""
         self._lay_out()
         return scale_of(self._counts.get(day, 0) for week in self._weeks for day in week)
 
@@ -170,18 +171,18 @@ class YearMap(Drawing, Widget):
             self._lines = heat_lines(self._weeks, self._counts, self.today, self.glyphs, self.content_size.width)
 
     def render_line(self, y: int) -> Strip:
-        """One line; the chosen day stands out."""
+        """Draw one line; the chosen day stands out."""
         self._lay_out()
         width = self.content_size.width
         y += self._top
         if y >= len(self._lines):
-            return Strip.blank(width, self.tone_style("plain"))
+            return Strip.blank(width, self.tone_styles()["plain"])
         strip = self.draw(self._lines[y], width)
         place = next((at for at, week in enumerate(self._weeks) if week[0] <= self.day <= week[6]), None)
         if place is None or y != self.day.weekday() + 1:
             return strip
         at = LABEL + place
-        # Another sign, not only another colour: a full cell in reverse is an empty one, and some terminals have none.
+        # Another sign, not only another colour: a full cell in reverse looks empty, and some terminals have no colours.
         chosen = self.draw(line(self.glyphs.chosen), 1, "year--day")
         return Strip.join([strip.crop(0, at), chosen, strip.crop(at + 1, width)])
 
@@ -196,7 +197,7 @@ class YearMap(Drawing, Widget):
 
 
 class YearScreen(Dialog, ModalScreen["date | None"]):
-    """Gives the day that was chosen; None when it was left."""
+    """Returns the chosen day; None when left."""
 
     DEFAULT_CSS: ClassVar[str] = f"""
     YearScreen {{
@@ -236,28 +237,27 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         self._counts = counts
         self.map = YearMap(day, today, counts)
 
-    def compose(self) -> ComposeResult:
-        """What the chosen day holds, the map, the keys."""
-        with Vertical(classes="dialog"):
-            yield SafeText(classes="dialog--title")
-            yield self.map
-            with Horizontal(classes="year--foot"):
-                yield KeyHints(indent=0)
-                yield SafeText(classes="year--legend")
+    def parts(self) -> ComposeResult:
+        """Yield the map."""
+        yield self.map
+
+    def key_hints(self) -> Horizontal:
+        """The keys, and beside them the legend where it has no line of its own."""
+        return Horizontal(KeyHints(indent=0), SafeText(classes="year--legend"), classes="year--foot")
 
     def on_mount(self) -> None:
-        """Say what the day holds."""
+        """Show the summary of the day."""
         self._go_to(self.map.day)
 
     def on_resize(self) -> None:
-        """Months and days come first: where there is little room, the frame goes, then the keys."""
+        """Drop the frame, then the keys, where there is too little room for months and days."""
         super().on_resize()
         self.set_class(self.app.size.height < TIGHT, "-tight")
         self.set_class(self.app.size.height < BARE, "-bare")
         self._say_legend()
 
     def take_counts(self, counts: Mapping[date, int]) -> None:
-        """More is known: the archives were read."""
+        """Show new counts, once the archives were read."""
         self._counts = counts
         self.map.show(self.map.day, counts)
         self._go_to(self.map.day)
@@ -273,7 +273,7 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         self.query_one(".year--legend", SafeText).say(short_legend(self.map.scale, self.map.glyphs))
 
     def on_year_map_chosen(self, event: YearMap.Chosen) -> None:
-        """A click chooses, a double click takes."""
+        """Choose a day on a click, open it on a double click."""
         event.stop()
         self._go_to(event.day)
         if event.twice:
@@ -286,7 +286,7 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
             self._go_to(date.fromordinal(number))
 
     def action_busy(self, step: int) -> None:
-        """Go to the next day that has entries, in time."""
+        """Go to the next (1) or previous (-1) day that has entries."""
         here = self.map.day
         days = [day for day, count in self._counts.items() if count and (day > here if step > 0 else day < here)]
         if days:
@@ -297,9 +297,5 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         self._go_to(self._today)
 
     def action_take(self) -> None:
-        """Show the day."""
+        """Leave with the chosen day, which is then shown."""
         self.dismiss(self.map.day)
-
-    def action_leave(self) -> None:
-        """Stay."""
-        self.dismiss(None)

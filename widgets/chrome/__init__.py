@@ -1,3 +1,3 @@
-"""What stands around a pane: header, footer, sidebar, frame, key hints."""
+"""What surrounds a pane: header, footer, sidebar, frame, key hints."""
 
 from __future__ import annotations

@@ -15,24 +15,24 @@ from memory.base.safe_text import cell_width, clip, visible
 from widgets.text.drawing import Repaint
 
 CORNERS = 6
-"""Cells of the top line that the corners and the blanks around the title take."""
+"""Cells of the top line taken by the corners and the blanks around the title."""
 
 
 REMARKS = "  "
-"""What stands between two notes."""
+"""The separator between two notes."""
 
 
 TITLE = ("name", "rule", "notes")
-"""What a title consists of that has notes."""
+"""The parts of a title that has notes."""
 
 
 class Frame(Repaint, Vertical):
-    """Holds the list or the detail of a pane; its border says which of them has the focus."""
+    """Holds the list or the detail of a pane; its border shows whether it has the focus."""
 
     ALLOW_SELECT = False
 
     _only_top = False
-    """Whether what is drawn anew is the top line alone."""
+    """Whether only the top line is being redrawn."""
 
     DEFAULT_CSS: ClassVar[str] = """
     Frame {
@@ -60,7 +60,7 @@ class Frame(Repaint, Vertical):
 
     @property
     def remark(self) -> str:
-        """The notes at the right of the top line, also those that have no room."""
+        """The notes at the right of the top line, including those that do not fit."""
         return REMARKS.join(self._remarks)
 
     def has_room_for(self, label: str) -> bool:
@@ -68,9 +68,9 @@ class Frame(Repaint, Vertical):
         return len(label) < 1024 and cell_width(visible(label)) <= self.outer_size.width - CORNERS
 
     def say(self, label: str, *remarks: str) -> None:
-        """Set the name, and notes from the most important on: where there is no room for all, the last go first.
+        """Set the name, and the notes in order of importance: if there is too little room, the last are dropped first.
 
-        Content of files may be in all of them.
+        All of them may contain text from files.
         """
         notes = tuple(filter(None, remarks))
         if (label, notes) != (self._label, self._remarks):
@@ -90,10 +90,10 @@ class Frame(Repaint, Vertical):
         if room <= 0:
             self.border_title = None
             if again and self.is_attached:
-                # Not laid out yet, and a first size is not always told.
+                # Not laid out yet, and the first size is not always reported by a resize.
                 self.call_after_refresh(self._show_title, again=False)
             return
-        # Cut before making visible: a title may be a megabyte long.
+        # Cut before making control characters visible: a title may be a megabyte long.
         label = clip(visible(self._label[:1024]), room)
         notes = [clip(visible(note[:256]), room) for note in self._remarks]
         remark = REMARKS.join(notes)
@@ -111,9 +111,7 @@ class Frame(Repaint, Vertical):
         self._entitle(title, (f" {label} ", rule * left, f" {remark} "))
 
     def _entitle(self, title: Content | None, parts: tuple[str, ...]) -> None:
-        """Set the title, and its parts as they are drawn: the top line is drawn anew, and nothing that stands in the
-        frame.
-        """
+        """Set the title, and its parts as they are drawn; only the top line is redrawn, not the frame's content."""
         self._parts = parts
         self._only_top = True
         try:
@@ -122,27 +120,32 @@ class Frame(Repaint, Vertical):
             self._only_top = False
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Draw regions anew, all of it without any; for another title the top line."""
+        """Redraw regions, or the whole frame if there are none; for a new title only the top line."""
         if self._only_top:
             x, y = self.content_offset
             regions = (Region(-x, -y, self.outer_size.width, 1),)
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw the border; between its first and its last line all look alike, and one is drawn for them."""
+        """Draw the border; the lines between first and last look alike, so only one of them is drawn."""
         width, height = self.outer_size
         if crop == Region(0, 0, width, 1) and len(self._parts) == len(TITLE) and height > 1:
             return [self._top_line(width)]
         if height < 4:
             return super().render_lines(crop)
-        alike = [min(y, 1) if y < height - 1 else y for y in crop.line_range]
-        drawn = {y: super(Frame, self).render_lines(Region(crop.x, y, crop.width, 1))[0] for y in dict.fromkeys(alike)}
-        return [drawn[y] for y in alike]
+        drawn: dict[int, Strip] = {}
+        strips = []
+        for y in crop.line_range:
+            alike = min(y, 1) if y < height - 1 else y
+            if alike not in drawn:
+                drawn[alike] = super().render_lines(Region(crop.x, alike, crop.width, 1))[0]
+            strips.append(drawn[alike])
+        return strips
 
     def _top_line(self, width: int) -> Strip:
-        """The corners and the title between them, with the styles that Textual gave to another title.
+        """Draw the corners and the title, reusing the styles that Textual computed for an earlier title.
 
-        It works all of them out anew with each title, and that of an entry is another one with each key.
+        Textual computes them again for each title, and the title of the detail changes with each key.
         """
         edge = cell_len(self._edges[1].text) if self._edges else 1
         if self._edges and sum(map(cell_len, self._parts)) + 2 + 2 * edge == width:
@@ -151,26 +154,26 @@ class Frame(Repaint, Vertical):
             return Strip([left, first, *texts, last, right], width)
         drawn = super().render_lines(Region(0, 0, width, 1))[0]
         segments = [*drawn]
-        # A frame that was just made wider has the title of its old width, and a longer edge behind it.
+        # A frame that was just widened still has the title of its old width, and a longer edge after it.
         as_said = [segment.text for segment in segments[2:-2]] == [*self._parts]
         self._edges = segments if as_said and segments[1].text == segments[-2].text else []
         return drawn
 
     def notify_style_update(self) -> None:
-        """Another theme, focus or class."""
+        """Drop the cached top line after a change of theme, focus or class."""
         self._edges = []
         super().notify_style_update()
 
     def on_descendant_focus(self) -> None:
-        """The border, and the rule between name and note, take the colour of what has the focus."""
+        """Give the border, and the rule between name and notes, the colour of the focus."""
         self._say_focus()
 
     def on_descendant_blur(self) -> None:
-        """And give it back."""
+        """Give the border and the rule their usual colour again."""
         self._say_focus()
 
     def _say_focus(self) -> None:
-        # With `:focus-within`, every step of the focus looks for the styles of all that the frames hold.
+        # With `:focus-within`, every move of the focus would look up the styles of all widgets in the frames.
         within = self.has_focus_within
         if within != self.has_class("-within"):
             self.set_class(within, "-within", update=False)

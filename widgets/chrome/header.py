@@ -20,7 +20,7 @@ GAP = 2
 """Cells between two parts of the header."""
 
 PATH = 16
-"""Cells of the path, from its end, that stay while something that needs nobody could go."""
+"""The last cells of the path, which stay as long as a part that needs no attention can be dropped instead."""
 
 
 class Alert(NamedTuple):
@@ -33,8 +33,8 @@ class Alert(NamedTuple):
 def lay_out_header(name: str, path: str, alerts: Sequence[Line], width: int) -> Line:
     """The header in `width` cells.
 
-    The path loses its beginning, then what needs nobody goes, then the path, then the last alerts; when not even the
-    first alert fits beside the name, the name makes room for it.
+    With too little room, the path loses its beginning; then parts that need no attention are dropped, then the path,
+    then the last alerts. If not even the first alert fits beside the name, the name is dropped.
     """
     left, count = _room(name, path, alerts, width)
     name_cells = line_width(left)
@@ -49,7 +49,7 @@ def lay_out_header(name: str, path: str, alerts: Sequence[Line], width: int) -> 
 
 
 def _room(name: str, path: str, alerts: Sequence[Line], width: int) -> tuple[Line, int]:
-    """The name, if it stays, and how many alerts have room."""
+    """The name, if there is room for it, and how many alerts fit."""
     left = line(" ", Piece(name, "strong"))
     first = line_width(alerts[0]) + GAP if alerts else 0
     if line_width(left) + first + 1 > width >= first:
@@ -58,7 +58,7 @@ def _room(name: str, path: str, alerts: Sequence[Line], width: int) -> tuple[Lin
     count = 0
     for alert in alerts:
         room -= line_width(alert) + GAP
-        # What needs nobody, such as the next run, goes before the path does.
+        # A part that needs no attention, such as the next run, is dropped before the path.
         kept = PATH + GAP if path and left and count and all(tone == "muted" for _, tone in alert) else 0
         if room < kept and (count or left):
             break
@@ -67,7 +67,7 @@ def _room(name: str, path: str, alerts: Sequence[Line], width: int) -> tuple[Lin
 
 
 def alert_at(x: int, name: str, path: str, alerts: Sequence[Line], width: int) -> int | None:
-    """Which alert a cell of the header belongs to; None for those between them."""
+    """The number of the alert that a cell of the header belongs to; None for cells outside all alerts."""
     count = _room(name, path, alerts, width)[1]
     start = max(0, width - sum(line_width(alert) + GAP for alert in alerts[:count]) - 1)
     for number, alert in enumerate(alerts[:count]):
@@ -79,7 +79,7 @@ def alert_at(x: int, name: str, path: str, alerts: Sequence[Line], width: int) -
 
 
 def _clip_start(text: str, width: int) -> str:
-    """The end of a text, an ellipsis in front of it."""
+    """The end of a text, after an ellipsis."""
     # Cutting before measuring keeps a long text as cheap as a short one.
     end = text[-4 * width - 64 :]
     start = bisect_left(range(len(end)), True, key=lambda at: line_width(line("\u2026", end[at:])) <= width)
@@ -87,13 +87,13 @@ def _clip_start(text: str, width: int) -> str:
 
 
 class HeaderLine(Drawing, Widget):
-    """One line on top of the application; a click on a part of it tells where that leads."""
+    """One line on top of the application; a click on a part reports where it leads."""
 
     ALLOW_SELECT = False
 
     @dataclass
     class Chosen(Message):
-        """A part was clicked; `leads` is that of its alert."""
+        """A part was clicked; `leads` is the target of its alert."""
 
         leads: str
 
@@ -116,16 +116,16 @@ class HeaderLine(Drawing, Widget):
     """What needs attention, the most important first."""
 
     work: reactive[Line] = reactive(())
-    """What runs now, before everything else."""
+    """What runs now, shown before everything else."""
 
     keeper: reactive[Line] = reactive(())
-    """Who keeps the schedule, behind everything else."""
+    """Which process keeps the schedule, shown after everything else."""
 
     def _parts(self) -> list[Alert]:
         return [part for part in (Alert(self.work), *self.alerts, Alert(self.keeper)) if part.words]
 
     def on_click(self, event: events.Click) -> None:
-        """Tell where the part under the mouse leads."""
+        """Report where the part under the mouse leads."""
         parts = self._parts()
         found = alert_at(event.x, self.title, self.path, [part.words for part in parts], self.size.width)
         if found is not None and parts[found].leads:
@@ -133,7 +133,7 @@ class HeaderLine(Drawing, Widget):
             self.post_message(self.Chosen(parts[found].leads))
 
     def render_line(self, y: int) -> Strip:
-        """The line."""
+        """Draw the line."""
         width = self.size.width
         if y:
             return Strip.blank(width, self.rich_style)

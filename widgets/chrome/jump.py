@@ -1,4 +1,4 @@
-"""Jumping: where on the screen something can be gone to, and the labels to type for it."""
+"""Jumping: the places on the screen that can be jumped to, and the labels to type for them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 
 @dataclass(frozen=True, slots=True)
 class JumpPlace:
-    """A cell of the screen where something can be gone to, and how; `label` where it has one of its own.
+    """A cell of the screen that can be jumped to, and the function that does it; `label` if it has a fixed one.
 
     `ends`: a label of two letters ends at the cell instead of beginning there.
     """
@@ -52,7 +52,7 @@ def _rows(listed: LineList) -> Iterator[JumpPlace]:
     top = round(listed.scroll_y)
     for y, key in enumerate(listed.rows[top : top + region.height]):
         if is_item(key):
-            # The number of a pane is its label: it is marked where it stands.
+            # The number of a pane is its label: it is marked where it is drawn.
             label = listed.label_of(key) if isinstance(listed, Sidebar) else ""
             yield JumpPlace(region.x + (GUTTER if label else 0), region.y + y, partial(_go_to_row, listed, key), label)
 
@@ -77,7 +77,7 @@ def _links(detail: Detail) -> Iterator[JumpPlace]:
 
 
 def labels(places: list[JumpPlace]) -> list[str]:
-    """A label for each place; none is the beginning of another. Of two letters only where one is not enough."""
+    """A label for each place; none is a prefix of another. Labels have two letters only where one is not enough."""
     count = sum(not place.label for place in places)
     pairs = 0
     while len(LETTERS) - pairs + pairs * len(LETTERS) < count and pairs < len(LETTERS):

@@ -1,4 +1,4 @@
-"""The sidebar: the panes by number, with their counts and what needs attention in them."""
+"""The sidebar: the panes by number, with their counts and alert marks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from widgets.list.line_list import LineList
 from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
 
 NAMES_FROM = 10
-"""Cells of a row from which it has the name of its pane; in fewer there are number, count and mark."""
+"""Cells from which a row has the name of its pane; a narrower row has only number, count and mark."""
 
 
 @dataclass(frozen=True, slots=True)
 class SidebarEntry:
-    """One pane: its id, its key, its name, how much is in it, whether something in it needs a person.
+    """One pane: its id, key and name, its count, and whether something in it needs attention.
 
-    `letter` opens a pane without a key after `g`; without one it is the first letter of the name.
+    `letter`, typed after `g`, opens a pane without a key; if empty, it is the first letter of the name.
     """
 
     id: str
@@ -64,7 +64,10 @@ class Sidebar(LineList):
 
     def set_entries(self, entries: Sequence[SidebarEntry]) -> None:
         """Replace the panes; the current one stays."""
-        before, self._entries = self._entries, {entry.id: entry for entry in entries}
+        before = self._entries
+        if [*entries] == [*before.values()]:
+            return
+        self._entries = {entry.id: entry for entry in entries}
         if self._current not in self._entries:
             self._current = entries[0].id if entries else ""
         self.set_rows(tuple(self._entries), redraw=False)
@@ -76,11 +79,11 @@ class Sidebar(LineList):
 
     @property
     def current(self) -> str:
-        """The id of the pane that is open."""
+        """The id of the open pane."""
         return self._current
 
     def show(self, pane_id: str) -> None:
-        """Mark the pane that was opened by other means; sends no message."""
+        """Mark a pane that was opened by other means; sends no message."""
         if pane_id in self._entries:
             self._current = pane_id
             self.cursor = pane_id
@@ -97,35 +100,35 @@ class Sidebar(LineList):
         """Key, name, count and alert mark."""
         entry = self._entries[key]
         if width < NAMES_FROM:
-            # A pane without a number is known by the letter that opens it.
+            # A pane without a number is shown by the letter that opens it.
             left = line(Piece(entry.key or entry.letter or entry.name[:1].lower(), "muted"))
         else:
             left = line(Piece(f"{entry.key:>1} ", "muted"), Piece(entry.name))
         room = width - line_width(left) - 1
         mark = Piece(self.glyphs.alert, "alert") if entry.alert else Piece(" ")
         count = count_words(entry.count, room - 1)
-        # A blank before the number counts for more than one after it.
+        # A blank before the number is more important than one after it.
         right = line(Piece(count, "muted"), *((mark,) if entry.alert or len(count) < room else ()))
         return line(pad_line(left, max(0, width - line_width(right))), right)
 
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
-        """The cursor chooses."""
+        """Open the pane under the cursor."""
         event.stop()
-        # A message that is older than `show` says nothing any more.
+        # A message that is older than `show` is outdated.
         if event.key == self.cursor:
             self._open_pane(event.key)
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Enter chooses again, so that the application can move the focus into the pane."""
+        """Report the pane again on Enter, so that the application can move the focus into it."""
         event.stop()
         self.post_message(self.Chosen(self, str(event.key)))
 
     def on_line_list_selection_changed(self, event: LineList.SelectionChanged) -> None:
-        """Selecting means nothing here."""
+        """Ignore selections: there are none here."""
         event.stop()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Selecting means nothing here."""
+        """Disable the keys that select."""
         return action not in ("mark", "range", "clear") and super().check_action(action, parameters)
 
     def _open_pane(self, key: Hashable | None) -> None:
@@ -134,13 +137,13 @@ class Sidebar(LineList):
             self.post_message(self.Chosen(self, self._current))
 
     def on_click(self, event: events.Click) -> None:
-        """A click on the current pane chooses it as well."""
+        """Report a click on the current pane as well."""
         if event.chain == 1 and self.cursor == self._current and self.position == event.y + round(self.scroll_y):
             self.post_message(self.Chosen(self, self._current))
 
 
 def count_words(count: int | None, room: int) -> str:
-    """Return a number as the sidebar says it: in full below 10,000 where there is room, else in thousands."""
+    """Return a number as the sidebar shows it: in full below 10,000 if there is room, else in thousands."""
     if count is None:
         return ""
     full = str(count)

@@ -1,4 +1,4 @@
-"""Where a key that waits for another one leads: lines at the foot of the screen, while it waits."""
+"""Where the next key leads while a prefix key waits for it: lines at the foot of the screen."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from widgets.text.drawing import Drawing
 from widgets.text.styled_text import Line, Piece, line_width
 
 GAP = 2
-"""Cells between two ways, and before the first one."""
+"""Cells between two targets, and before the first one."""
 
 
 class WhichKey(Drawing, Widget):
-    """Lies over the foot of the main screen; nothing below it moves."""
+    """An overlay at the foot of the main screen; nothing below it moves."""
 
     ALLOW_SELECT = False
 
@@ -38,18 +38,18 @@ class WhichKey(Drawing, Widget):
         self._ways: tuple[Line, ...] = ()
 
     def show(self, ways: Sequence[Line]) -> None:
-        """Show keys with where they lead; none hides it."""
+        """Show keys with their targets; an empty sequence hides the widget."""
         if ways:
             self._ways = tuple(ways)
         self.set_class(bool(ways), "-shown")
         self.refresh(layout=True)
 
     def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002
-        """As wide as there is room."""
+        """Take all the width there is."""
         return container.width
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """As many lines as it takes."""
+        """Take as many lines as needed."""
         return len(self._lines(width))
 
     def _lines(self, width: int) -> list[Line]:
@@ -64,7 +64,7 @@ class WhichKey(Drawing, Widget):
         return [tuple(pieces) for pieces in lines]
 
     def render_line(self, y: int) -> Strip:
-        """One line of them."""
+        """Draw one line."""
         width = self.size.width
         lines = self._lines(width)
         return self.draw(lines[y] if y < len(lines) else (), width)

@@ -1,4 +1,4 @@
-"""Choose: a few possibilities, each with a key of its own."""
+"""Choose: a dialog with a few options, each with its own key."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from widgets.chrome.footer import KeyHints
-from widgets.input.editors import SafeText
+from widgets.detail import LineView
 from widgets.list.line_list import LineList
-from widgets.text.line_view import LineView
 from widgets.text.styled_text import Line, Piece, line
 
 from .dialogs import DIALOG_CSS, Dialog
 
 
 class Choose(Dialog, ModalScreen[str | None]):
-    """Asks which one; gives its words, None when it was left."""
+    """Asks for one option; returns its words, None when left."""
 
     letters_leave = True
 
@@ -45,23 +42,20 @@ class Choose(Dialog, ModalScreen[str | None]):
     ]
 
     def __init__(self, question: str, options: Sequence[tuple[str, str, str]], details: str = "") -> None:
-        """`options` are a key, the words that are given back, and a remark each; `details` may have several lines."""
+        """Each option is a key, the words to return, and a remark; `details` may have several lines."""
         super().__init__(classes="-details" if details else "-question")
-        self._question, self._details = question, details
+        self.heading, self._details = question, details
         self._options = {words: (key, remark) for key, words, remark in options}
         self._column = max(16, *(len(words) + 2 for words in self._options))
 
-    def compose(self) -> ComposeResult:
-        """The question, what it is about, the possibilities and the keys."""
-        with Vertical(classes="dialog"):
-            yield SafeText(self._question, classes="dialog--title")
-            if self._details:
-                yield LineView([line(text) for text in self._details.split("\n")], classes="dialog--body")
-            yield LineList(self._draw, tuple(self._options), classes="" if self._details else "dialog--body")
-            yield KeyHints(indent=0)
+    def parts(self) -> ComposeResult:
+        """Yield the details of the question, and the options."""
+        if self._details:
+            yield LineView([line(text) for text in self._details.split("\n")], classes="dialog--body")
+        yield LineList(self._draw, tuple(self._options), classes="" if self._details else "dialog--body")
 
     def on_mount(self) -> None:
-        """Choose at once."""
+        """Focus the options."""
         self.query(LineList).focus()
 
     def _draw(self, words: Hashable, width: int) -> Line:  # noqa: ARG002
@@ -69,7 +63,7 @@ class Choose(Dialog, ModalScreen[str | None]):
         return line(Piece(f"{key}  ", "accent"), Piece(f"{words:<{self._column}}"), Piece(remark, "muted"))
 
     def on_key(self, event: events.Key) -> None:
-        """The key of a possibility takes it."""
+        """Choose an option by its key."""
         for words, (key, _) in self._options.items():
             if event.character == key:
                 event.stop()
@@ -78,16 +72,12 @@ class Choose(Dialog, ModalScreen[str | None]):
                 return
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Enter takes what the cursor is on."""
+        """Choose the option under the cursor on Enter."""
         event.stop()
         self.dismiss(str(event.key))
 
     def action_take(self) -> None:
-        """Take what the cursor is on."""
+        """Choose the option under the cursor."""
         cursor = self.query_one(LineList).cursor
         if cursor is not None:
             self.dismiss(str(cursor))
-
-    def action_leave(self) -> None:
-        """Take nothing."""
-        self.dismiss(None)

@@ -1,4 +1,4 @@
-"""ConsentScreen: everything that a decision covers, and a question whose answer is no unless a key says otherwise."""
+"""ConsentScreen: shows everything that a decision covers, and asks a question whose default answer is no."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from memory.base.safe_text import cell_width, clip
-from widgets.chrome.footer import KeyHints
+from widgets.detail import LineView
 from widgets.input.editors import SafeText
-from widgets.text.line_view import LineView
 from widgets.text.styled_text import EMPTY, Line, Piece, line, line_text, wrap_line
 
 from .dialogs import DIALOG_CSS, Dialog
@@ -23,15 +21,15 @@ if TYPE_CHECKING:
     from memory.trust.view import ConsentView
 
 APPROVE, DENY = "approve", "deny"
-"""What the screen gives back; None when the person left."""
+"""What the screen returns; None when the person left."""
 _BAR = "│ "
 
 LINES, LOW_LINES = 4, 2
-"""The most lines of a question, and where there are few lines at all."""
+"""The most lines of a question, in a terminal of usual height and in a low one."""
 
 
 class ConsentLines(LineView):
-    """The lines of a question; it knows whether the last one was ever on the screen."""
+    """The lines of a question; it records whether the last one was ever on the screen."""
 
     def __init__(self, view: ConsentView, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
@@ -45,17 +43,17 @@ class ConsentLines(LineView):
         return self._was_at_end or round(self.scroll_y) >= self.max_scroll_y
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Note when the end is reached."""
+        """Record when the end is reached."""
         super().watch_scroll_y(old_value, new_value)
         self._was_at_end = self._was_at_end or round(new_value) >= self.max_scroll_y
 
     def lay_out(self, width: int) -> Sequence[Line]:
-        """The command cut at the edge, without losing a space of it; then what is to be said about it."""
+        """Lay out the command, cut at the edge without losing a space of it, then the remarks about it."""
         lines = list(_lines(self._view, width, _BAR if self.glyphs.name == "unicode" else "| "))
         return [*wrap_line(line(self._question), width), EMPTY, *lines] if self._question else lines
 
     def ask(self, question: str) -> None:
-        """Begin with the whole question, where the title has room for its beginning only; empty: it has."""
+        """Set the whole question as the first lines, where the title shows only its beginning; empty: none needed."""
         if question != self._question:
             self._question = question
             self.lay_out_again(top=False)
@@ -86,7 +84,7 @@ def _lines(view: ConsentView, width: int, bar: str) -> Iterator[Line]:
 
 
 def _cut(text: str, width: int) -> Iterator[str]:
-    """A text in parts of at most `width` cells; joined they are the text."""
+    """Cut a text into parts of at most `width` cells; joined they are the text."""
     part, used = "", 0
     for character in text:
         cells = cell_width(character)
@@ -101,7 +99,7 @@ def _cut(text: str, width: int) -> Iterator[str]:
 class ConsentScreen(Dialog, ModalScreen[str | None]):
     """Asks about one thing. Only its own key approves, and only after the last line was on the screen.
 
-    Keys count from when the question could be seen, whoever asked for it.
+    Keys count only from the moment the question is visible, no matter what opened it.
     """
 
     DEFAULT_CSS = f"""
@@ -124,50 +122,47 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
     ]
 
     def __init__(self, view: ConsentView, *, place: str = "") -> None:
-        """`place` says which of how many this is."""
+        """`place` is the number of this question among all, shown after the question."""
         super().__init__()
         self._view = view
-        self._question = view.question + (f"  ({place})" if place else "")
+        self.heading = view.question + (f"  ({place})" if place else "")
         self.deaf_until = math.inf
 
-    def compose(self) -> ComposeResult:
-        """The question, what it is about, and the keys."""
-        with Vertical(classes="dialog"):
-            yield SafeText(self._question, classes="dialog--title")
-            yield ConsentLines(self._view, classes="dialog--body")
-            yield SafeText(classes="consent--note")
-            yield KeyHints(indent=0)
+    def parts(self) -> ComposeResult:
+        """Yield what the question covers, and a note."""
+        yield ConsentLines(self._view, classes="dialog--body")
+        yield SafeText(classes="consent--note")
 
     def on_mount(self) -> None:
-        """The text scrolls at once."""
+        """Focus the text, so that it scrolls at once."""
         self.query(ConsentLines).focus()
 
     def on_resize(self) -> None:
-        """Ask in a few lines; a name of a hundred words would leave none for what is asked about."""
+        """Fit the question into a few lines: a name of a hundred words would leave none for what is approved."""
         self.call_after_refresh(self._say_question)
 
     def _say_question(self) -> None:
         title = self.query_one(".dialog--title", SafeText)
         width = title.content_size.width
-        rows = wrap_line(line(self._question), width) if width else []
+        rows = wrap_line(line(self.heading), width) if width else []
         most = LOW_LINES if self.has_class("-low") else LINES
         if len(rows) > most:
             rest = "".join(line_text(row) + " " for row in rows[most - 1 :]).rstrip()
             rows[most - 1 :] = [line(clip(rest, width))]
             title.say("\n".join(line_text(row).rstrip() for row in rows))
-            self.query_one(ConsentLines).ask(self._question)
+            self.query_one(ConsentLines).ask(self.heading)
         else:
-            title.say(self._question)
+            title.say(self.heading)
             self.query_one(ConsentLines).ask("")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """What nobody can approve has no key for it."""
+        """Hide the keys to approve and deny where approval is impossible, and to deny where there is no id."""
         if action == "deny" and not self._view.id:
             return False
         return action not in ("approve", "deny") or self._view.approvable
 
     def action_approve(self) -> None:
-        """Approve, if all of it was on the screen."""
+        """Approve, if the last line was on the screen; else scroll on."""
         lines = self.query_one(ConsentLines)
         if lines.read_to_end:
             self.dismiss(APPROVE)
@@ -182,9 +177,5 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         self.dismiss(DENY)
 
     def action_answer(self, answer: str) -> None:
-        """Leave this one."""
+        """Leave this question with an answer."""
         self.dismiss(answer)
-
-    def action_leave(self) -> None:
-        """Leave all."""
-        self.dismiss(None)

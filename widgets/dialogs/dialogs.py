@@ -1,26 +1,27 @@
-"""Dialogs: what all modal screens share; a question, a plan to look at before it is applied, a single line to type."""
+"""Dialogs: what all modal screens share; a question, a preview of a plan, and a prompt for a single line."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.dom import DOMNode
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Button, Input
 
 from memory.base.safe_text import visible
-from widgets.chrome.deferred_keys import after_typing
-from widgets.chrome.footer import KeyHints, live_keys, shown_key
+from widgets.chrome.keys import KeyHints, after_typing, live_keys, name_of_keys
+from widgets.detail import LineView
 from widgets.input.editors import SafeInput, SafeText
 from widgets.text.glyphs import UNICODE
-from widgets.text.line_view import LineView
 from widgets.text.styled_text import Line
 
 if TYPE_CHECKING:
@@ -30,23 +31,23 @@ else:
 
 
 class Modal(Mixin):
-    """Mixin of modal screens: whoever leaves one twice, with two keys in one burst, leaves nothing below it."""
+    """Mixin of modal screens: two leaving keys in one burst leave only this screen, not the one below it."""
 
     letters_leave: ClassVar[bool] = False
-    """Whether a letter may leave the screen; what is typed behind it then waits until that is clear."""
+    """Whether a letter may leave the screen; what is typed after such a letter waits until that is clear."""
 
     deaf_until: float = 0.0
-    """Keys pressed until then (`time.monotonic`) are none of it; infinite until it could be seen, where no key asked
-    for it just now.
+    """Keys pressed before this time (`time.monotonic`) are not for this screen. It is infinite for a screen that opens
+    without a key, until its first frame is drawn.
     """
 
     def on_mount(self) -> None:
-        """Keys count from its first picture on, or where there is none."""
+        """Accept keys from the first frame on, or from the next refresh if no frame is drawn."""
         if self.deaf_until:
             self.call_after_refresh(self._seen)
 
     def _compositor_refresh(self) -> None:
-        """Draw what changed; whoever sees it may answer at once, before anything else is done here."""
+        """Draw what changed; from then on keys count, because the user can see the screen and answer at once."""
         if self.is_mounted and not self.app._batch_count:
             self._seen()
         super()._compositor_refresh()
@@ -56,8 +57,28 @@ class Modal(Mixin):
             self.deaf_until = monotonic()
 
     def dismiss(self, result: object = None) -> AwaitComplete:
-        """Leave with a result, unless that is done. Textual would take the screen below away, and end."""
-        return super().dismiss(result) if self.is_active else AwaitComplete.nothing()  # type: ignore[no-untyped-call]
+        """Leave with a result, unless the screen was left already. Textual would remove the screen below, and end."""
+        if not self.is_active:
+            return cast(AwaitComplete, AwaitComplete.nothing())  # type: ignore[no-untyped-call]
+        left: AwaitComplete = super().dismiss(result)
+        self._pass_callbacks_on()
+        return left
+
+    def action_leave(self) -> None:
+        """Leave without an answer."""
+        self.dismiss(None)
+
+    def _pass_callbacks_on(self) -> None:
+        """Move the callbacks that wait for the next frame, except this screen's own, to the screen below.
+
+        `call_after_refresh` of the application waits for the top screen, and Textual drops the callbacks together with
+        that screen: keys that are held until then would wait for ever.
+        """
+        waiting = self._callbacks[:]
+        self._callbacks.clear()
+        for callback, sender in waiting:
+            is_own = isinstance(sender, DOMNode) and self in sender.ancestors_with_self
+            (self if is_own else self.app.screen)._invoke_later(callback, sender)
 
 
 DIALOG_CSS = """
@@ -83,22 +104,40 @@ DIALOG_CSS = """
     }
     &.-flat > .dialog { border: none; .dialog--title { margin-bottom: 0; } }
 """
-"""The frame that every dialog and form shares; stands inside the rule of the screen."""
+"""The CSS of the frame that every dialog and form shares; goes inside the rule of the screen."""
 
 
 CHROME = 8
-"""Lines that a dialog leaves beside its body: its own usual ones, and some of what lies below it."""
+"""Lines of the terminal that a dialog's body leaves free: the dialog's other lines, and some of the screen below."""
 
 LOW = 16
-"""Terminals of fewer lines give a dialog with a body everything they have."""
+"""In terminals with fewer lines a dialog with a body takes the full height."""
 
 
 class Dialog(Modal):
-    """Mixin of modal screens: they follow the size of the terminal.
+    """Mixin of modal screens that fit their size to the terminal.
 
-    What stands above and below the body always has its lines; the body scrolls in what is left, and the frame says
-    on which sides of it there is more.
+    The widgets above and below the body always keep their lines; the body scrolls in the remaining ones, and the frame
+    shows on which sides there is more.
     """
+
+    heading: str = ""
+    """The title in the first line."""
+
+    def compose(self) -> ComposeResult:
+        """The title, the parts of the dialog, and the keys."""
+        with Vertical(classes="dialog"):
+            yield SafeText(self.heading, classes="dialog--title")
+            yield from self.parts()
+            yield self.key_hints()
+
+    def parts(self) -> ComposeResult:
+        """What is between the title and the keys."""
+        raise NotImplementedError
+
+    def key_hints(self) -> Widget:
+        """The keys in the last line."""
+        return KeyHints(indent=0)
 
     def on_mount(self) -> None:
         """Follow the body."""
@@ -115,7 +154,7 @@ class Dialog(Modal):
         self.call_after_refresh(self._fit)
 
     def _fit(self) -> None:
-        """Bound the body by what is left of the terminal; what stands around it may have got other lines."""
+        """Limit the body to the remaining lines of the terminal, because the widgets around it may have grown."""
         frame = next(iter(self.query(".dialog")), None)
         bodies = self.query(".dialog--body")
         if frame is None or not bodies or self.app.size.height < LOW:
@@ -129,7 +168,7 @@ class Dialog(Modal):
         self._grown()
 
     def _say_more(self) -> None:
-        """Say in the frame on which sides of what is shown there is more."""
+        """Show in the frame whether there is more above or below the visible part."""
         body = next(iter(self.query(".dialog--body")), None)
         frame = next(iter(self.query(".dialog")), None)
         if body is None or frame is None or not self.is_attached:
@@ -140,7 +179,7 @@ class Dialog(Modal):
         frame.border_subtitle = Content(f"{signs} more") if signs else None
 
     def on_resize(self) -> None:
-        """Bound the body, and drop the margins, then the frame, when there is no room."""
+        """Limit the body, and drop the margins, then the frame, when there is too little room."""
         size = self.app.size
         bodies = self.query(".dialog--body")
         self.set_class(size.width < 50, "-narrow")
@@ -153,7 +192,7 @@ class Dialog(Modal):
 
 
 class Confirm(Dialog, ModalScreen[bool]):
-    """Asks a question; True is yes. `danger` lets Enter mean no."""
+    """Asks a question; True is yes. With `danger`, Enter means no."""
 
     DEFAULT_CSS = f"""
     Confirm {{
@@ -194,28 +233,26 @@ class Confirm(Dialog, ModalScreen[bool]):
         self, question: str, details: str = "", *, yes: str = "Yes", no: str = "No", danger: bool = False
     ) -> None:
         super().__init__()
-        self._question, self._details = question, details
+        self.heading, self._details = question, details
         self._yes, self._no, self._danger = yes, no, danger
 
-    def compose(self) -> ComposeResult:
-        """The question, what it means, two buttons and the keys."""
-        with Vertical(classes="dialog"):
-            yield SafeText(self._question, classes="dialog--title")
-            if self._details:
-                yield SafeText(self._details, classes="dialog--details")
-            with Vertical(classes="dialog--buttons"):
-                yield Button(Content(visible(self._yes)), id="yes", compact=True)
-                yield Button(Content(visible(self._no)), id="no", compact=True)
-            yield KeyHints(indent=0)
+    def parts(self) -> ComposeResult:
+        """Yield the details of the question, and two buttons."""
+        if self._details:
+            yield SafeText(self._details, classes="dialog--details")
+        with Vertical(classes="dialog--buttons"):
+            yield Button(Content(visible(self._yes)), id="yes", compact=True)
+            yield Button(Content(visible(self._no)), id="no", compact=True)
 
     def on_mount(self) -> None:
-        """Enter answers what is safe."""
+        """Focus the button that is safe, so that Enter presses it."""
         self.set_class(self._danger, "-danger")
-        keys = {binding.id: shown_key(key, self.app) for key, binding in reversed([*live_keys(self, self)])}
+        name_of = name_of_keys(self.app)
+        keys = {binding.id: name_of(key) for key, binding in reversed([*live_keys(self, self)])}
         for button, words in ((self.query("#yes"), self._yes), (self.query("#no"), self._no)):
             for one in button.results(Button):
                 one.label = Content(f"{keys.get(f'confirm.{one.id}', '')} {visible(words)}".strip())
-        # An application that ends may have taken the buttons away by now.
+        # An application that is ending may have removed the buttons already.
         self.query("#no" if self._danger else "#yes").focus()
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
@@ -233,7 +270,7 @@ class Confirm(Dialog, ModalScreen[bool]):
 
 
 class Preview(Dialog, ModalScreen[bool]):
-    """Shows what would happen before it does: True when it is to be applied."""
+    """Shows a plan before it is carried out; True means apply it."""
 
     DEFAULT_CSS = f"""
     Preview {{
@@ -253,25 +290,22 @@ class Preview(Dialog, ModalScreen[bool]):
     ]
 
     def __init__(self, title: str, lines: Sequence[Line], *, summary: str = "", applicable: bool = True) -> None:
-        """`applicable=False`: there is nothing to do, Enter leaves as well."""
+        """`applicable=False`: there is nothing to apply."""
         super().__init__()
-        self._title, self._lines, self._summary, self._applicable = title, tuple(lines), summary, applicable
+        self.heading, self._lines, self._summary, self._applicable = title, tuple(lines), summary, applicable
 
-    def compose(self) -> ComposeResult:
-        """The title, the plan, its sum and the keys."""
-        with Vertical(classes="dialog"):
-            yield SafeText(self._title, classes="dialog--title")
-            yield LineView(self._lines, classes="dialog--body")
-            if self._summary:
-                yield SafeText(self._summary, classes="dialog--summary")
-            yield KeyHints(indent=0)
+    def parts(self) -> ComposeResult:
+        """Yield the plan and its summary."""
+        yield LineView(self._lines, classes="dialog--body")
+        if self._summary:
+            yield SafeText(self._summary, classes="dialog--summary")
 
     def on_mount(self) -> None:
-        """The plan scrolls at once."""
+        """Focus the plan, so that it scrolls at once."""
         self.query(LineView).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """There is nothing to apply when the plan is empty."""
+        """Disable `apply` when there is nothing to apply."""
         return action != "apply" or self._applicable
 
     def action_apply(self) -> None:
@@ -284,7 +318,7 @@ class Preview(Dialog, ModalScreen[bool]):
 
 
 class Prompt(Dialog, ModalScreen[str | None]):
-    """Asks for one line; None when it was left with Escape."""
+    """Asks for one line; returns it, or None when left with Escape."""
 
     DEFAULT_CSS = f"""
     Prompt {{
@@ -309,19 +343,16 @@ class Prompt(Dialog, ModalScreen[str | None]):
         hint: Callable[[str], str] | None = None,
     ) -> None:
         super().__init__()
-        self._question, self._value, self._placeholder = question, value, placeholder
+        self.heading, self._value, self._placeholder = question, value, placeholder
         self._validate, self._hint = validate, hint
 
-    def compose(self) -> ComposeResult:
-        """The question, the line, and what is to be said about it."""
-        with Vertical(classes="dialog"):
-            yield SafeText(self._question, classes="dialog--title")
-            yield SafeInput(self._value, placeholder=self._placeholder)
-            yield SafeText(classes="dialog--note")
-            yield KeyHints(indent=0)
+    def parts(self) -> ComposeResult:
+        """Yield the line, and a note about it."""
+        yield SafeInput(self._value, placeholder=self._placeholder)
+        yield SafeText(classes="dialog--note")
 
     def on_mount(self) -> None:
-        """Type at once; what stands there goes with the first character."""
+        """Focus the line and select its text, which the first character replaces."""
         line = self.query_one(SafeInput)
         line.focus()
         line.select_all()
@@ -333,12 +364,12 @@ class Prompt(Dialog, ModalScreen[str | None]):
         note.set_class(bool(error), "-error")
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Say what the line means as it is typed."""
+        """Show the hint for the line as it is typed."""
         event.stop()
         self._say("")
 
     def action_accept(self) -> None:
-        """Take the line if it is valid, else say why not."""
+        """Accept the line if it is valid, else show why not."""
         after_typing(self, self._accept)
 
     def _accept(self) -> None:
@@ -349,7 +380,3 @@ class Prompt(Dialog, ModalScreen[str | None]):
             self._say(error)
         else:
             self.dismiss(text)
-
-    def action_leave(self) -> None:
-        """Take nothing."""
-        self.dismiss(None)

@@ -1,4 +1,4 @@
-"""EntryHistory: the versions of one entry, newest first, and what bringing one of them back would change."""
+"""EntryHistory: the versions of one entry, newest first, and what restoring one of them would change."""
 
 from __future__ import annotations
 
@@ -13,30 +13,28 @@ from textual.containers import Container, Vertical
 from textual.screen import ModalScreen
 
 from memory.base.safe_text import visible
-from widgets.chrome.footer import KeyHints
+from widgets.detail import LineView
 from widgets.input.editors import SafeText
-from widgets.list.columns import Column, Columns
 from widgets.list.line_list import LineList
 from widgets.panes.changes.detail import diff_lines
 from widgets.panes.changes.words import plain_actor
-from widgets.text.line_view import LineView
-from widgets.text.styled_text import Line, Piece, line
+from widgets.text.styled_text import Column, Columns, Line, Piece, line
 
 from .dialogs import DIALOG_CSS, Dialog
 
 WIDE = 84
-"""Columns of the terminal from which versions and text stand side by side."""
+"""Columns of the terminal from which versions and text are side by side."""
 
 ROW = Columns(Column("time", 12, importance=3), Column("actor", 9, importance=1), Column("words", minimum=10))
-"""When, who, what."""
+"""The columns of a version."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """One version: `lines` lead from what the entry says now (`-`) to what it said then (`+`).
+    """One version: `lines` are the diff from the current text (`-`) to the text of then (`+`).
 
-    `known` False: its text is no longer kept; `there` False: the entry was not there; `present`: it says that now.
-    `did`: `lines` are what the change did, for entries that cannot be brought back one by one.
+    `known` False: its text is no longer kept; `there` False: the entry did not exist; `present`: it is the current one.
+    `did`: `lines` are the diff of the change itself, for entries that cannot be restored one by one.
     """
 
     time: datetime
@@ -52,7 +50,7 @@ class VersionRow:
 
 
 class EntryHistory(Dialog, ModalScreen[int | None]):
-    """Gives the place of the version that is to come back; None when nothing is."""
+    """Returns the place of the version to restore; None for none."""
 
     DEFAULT_CSS: ClassVar[str] = f"""
     EntryHistory {{
@@ -83,35 +81,33 @@ class EntryHistory(Dialog, ModalScreen[int | None]):
     ]
 
     def __init__(self, title: str, versions: Sequence[VersionRow], now: datetime, zone: tzinfo) -> None:
-        """`versions`: newest first; `now` tells which days need no year."""
+        """`versions`: newest first; dates in the year of `now` are shown without their year."""
         super().__init__()
-        self._title, self._versions, self._now, self._zone = title, tuple(versions), now, zone
+        self.heading = f"History: {title}"
+        self._versions, self._now, self._zone = tuple(versions), now, zone
 
-    def compose(self) -> ComposeResult:
-        """Title; versions beside (or over) what bringing one back changes; keys."""
-        with Vertical(classes="dialog"):
-            yield SafeText(f"History: {self._title}", classes="dialog--title")
-            with Container(classes="history--body"):
-                yield LineList(self._draw, tuple(range(len(self._versions))), classes="history--list")
-                with Vertical(classes="history--right"):
-                    yield SafeText(classes="history--note")
-                    yield LineView(classes="history--text")
-            yield KeyHints(indent=0)
+    def parts(self) -> ComposeResult:
+        """Yield the versions beside (or above) what restoring one would change."""
+        with Container(classes="history--body"):
+            yield LineList(self._draw, tuple(range(len(self._versions))), classes="history--list")
+            with Vertical(classes="history--right"):
+                yield SafeText(classes="history--note")
+                yield LineView(classes="history--text")
 
     @property
     def versions(self) -> LineList:
-        """The list."""
+        """The list of versions."""
         return self.query_one(LineList)
 
     def on_mount(self) -> None:
-        """Begin with the newest version that is another one than now."""
+        """Begin with the newest version that differs from the current text."""
         other = next((place for place, one in enumerate(self._versions) if one.there and not one.present), 0)
         self.versions.focus()
         self.versions.cursor = other
         self._show()
 
     def on_resize(self) -> None:
-        """Side by side where there is room."""
+        """Show list and text side by side if there is room."""
         size = self.app.size
         self.set_class(size.width >= WIDE, "-side")
         self.set_class(size.height < 16, "-short")
@@ -155,36 +151,36 @@ class EntryHistory(Dialog, ModalScreen[int | None]):
         self.refresh_bindings()
 
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
-        """Another version."""
+        """Show another version."""
         event.stop()
         if self.is_mounted:
             self._show()
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Enter: its text."""
+        """Focus the text of the version on Enter."""
         event.stop()
         self.query_one(".history--text", LineView).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """What the entry says now, and what is not known, cannot come back."""
+        """Disable restoring for versions that cannot be restored, such as the current text or one no longer kept."""
         if action == "bring_back" and self.is_mounted:
             found = self.current
             return True if found is not None and _comes_back(found[1]) else None
         return True
 
     def action_bring_back(self) -> None:
-        """Give the place of this version."""
+        """Return the place of the version under the cursor."""
         found = self.current
         if found is not None and _comes_back(found[1]):
             self.dismiss(found[0])
 
     def action_other(self) -> None:
-        """From the versions to the text and back."""
+        """Move the focus from the versions to the text or back."""
         text = self.query_one(".history--text", LineView)
         (self.versions if text.has_focus else text).focus()
 
     def action_leave(self) -> None:
-        """Close; from the text first back to the versions."""
+        """Close; from the text, first go back to the versions."""
         if self.versions.has_focus:
             self.dismiss(None)
         else:

@@ -1,4 +1,4 @@
-"""Pick: a dialog with a list of things, one of which is taken."""
+"""Pick: a dialog to choose one option from a list."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from memory.base.safe_text import cell_width, visible
-from widgets.chrome.footer import KeyHints
-from widgets.input.editors import SafeText
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.text.styled_text import Line, Piece, line, pad_line
@@ -23,9 +20,9 @@ from .dialogs import DIALOG_CSS, Dialog
 
 @dataclass(frozen=True, slots=True)
 class PickOption:
-    """One thing that can be chosen: `id` is what comes back, `marked` says that it is so now.
+    """One option: `id` is what is returned, `marked` shows that it is the current one.
 
-    `group` is the heading that it stands under; `removable` lets `x` take it away.
+    `group` is the heading above it; `removable` lets the key `x` remove it.
     """
 
     id: str
@@ -37,7 +34,7 @@ class PickOption:
 
 
 class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
-    """Gives `("take", id)`, `("remove", id)`, or None when it was left."""
+    """Returns `("take", id)`, `("remove", id)`, or None when left."""
 
     DEFAULT_CSS: ClassVar[str] = f"""
     Pick {{
@@ -57,10 +54,10 @@ class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
     def __init__(
         self, title: str, options: Sequence[PickOption], *, looked: Callable[[str], None] | None = None
     ) -> None:
-        """`looked` hears the id under the cursor as it moves, to show what taking it would do."""
+        """`looked` is called with the id under the cursor as it moves, to preview the effect of choosing it."""
         super().__init__()
         self._looked = looked
-        self._title = title
+        self.heading = title
         self._options = {option.id: option for option in options}
         self._column = min(24, max((cell_width(visible(option.label)) for option in options), default=0))
         rows: list[Hashable] = []
@@ -81,15 +78,12 @@ class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
             return line(sign, option.label)
         return line(sign, pad_line(line(option.label), self._column), "  ", Piece(option.note, "muted"))
 
-    def compose(self) -> ComposeResult:
-        """The title, the list, the keys."""
-        with Vertical(classes="dialog"):
-            yield SafeText(self._title, classes="dialog--title")
-            yield self._list
-            yield KeyHints(indent=0)
+    def parts(self) -> ComposeResult:
+        """Yield the list."""
+        yield self._list
 
     def on_mount(self) -> None:
-        """Begin at what is so now."""
+        """Begin at the current option."""
         marked = next((option.id for option in self._options.values() if option.marked), None)
         if marked is not None:
             self._list.cursor = marked
@@ -99,39 +93,35 @@ class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
         return None if self._list.cursor is None else self._options[str(self._list.cursor)]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Only what somebody made can be taken away."""
+        """Enable `remove` only for removable options."""
         option = self._current()
         return action != "remove" or (option is not None and option.removable)
 
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
-        """The keys that mean something may be others."""
+        """Refresh the keys, which depend on the option, and call `looked`."""
         event.stop()
         self.refresh_bindings()
         if self._looked is not None and event.key is not None and self.is_current:
             self._looked(str(event.key))
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Enter, or a double click."""
+        """Choose the option on Enter or a double click."""
         event.stop()
         self.action_take()
 
     def action_take(self) -> None:
-        """Take what is under the cursor."""
+        """Choose the option under the cursor."""
         if self._list.cursor is not None:
             self.dismiss(("take", str(self._list.cursor)))
 
     def action_remove(self) -> None:
-        """Take it away."""
+        """Ask to remove the option under the cursor."""
         if self._list.cursor is not None:
             self.dismiss(("remove", str(self._list.cursor)))
 
-    def action_leave(self) -> None:
-        """Choose nothing."""
-        self.dismiss(None)
-
 
 class Orders(Pick):
-    """A menu of orders; gives `("reverse", id)` as well. The key that opened it goes on to the next one."""
+    """A menu of sort orders; may also return `("reverse", id)`. The key that opened it moves to the next order."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "reverse", "reverse", id="orders.reverse", tooltip="Take it, or turn it round once more"),
@@ -139,12 +129,12 @@ class Orders(Pick):
     ]
 
     def action_reverse(self) -> None:
-        """Take it turned round."""
+        """Choose the order under the cursor, reversed."""
         if self._list.cursor is not None:
             self.dismiss(("reverse", str(self._list.cursor)))
 
     def action_next(self) -> None:
-        """The next order; after the last one the first."""
+        """Move to the next order; after the last one to the first."""
         before = self._list.cursor
         self._list.action_move(1)
         if self._list.cursor == before:

@@ -1,4 +1,4 @@
-"""ThreeWay: what two writers changed in the same place, side by side, one key for each choice."""
+"""ThreeWay: a dialog for what two writers changed in the same place, with a key for each choice."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from widgets.chrome.footer import KeyHints
+from widgets.chrome.keys import KeyHints
 from widgets.input.editors import SafeText
 
 from .dialogs import DIALOG_CSS, Dialog
-from .three_way_view import SIDES, Answers, Sides, ThreeWayQuestion, ThreeWayView, names_of
+from .three_way_view import SIDES, Answers, Sides, ThreeWayQuestion, ThreeWayView
 
 __all__ = ["Answers", "Sides", "ThreeWay", "ThreeWayQuestion", "ThreeWayView"]
 
 
 class ThreeWay(Dialog, ModalScreen[Answers | None]):
-    """Asks for each place that both sides changed; gives the answers, None when it was left with Escape."""
+    """Asks about each place that both sides changed; returns the answers, None when left with Escape."""
 
     DEFAULT_CSS = f"""
     ThreeWay {{
@@ -58,39 +57,40 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
         sides: Sides | None = None,
         validate: Mapping[str, Callable[[str], str | None] | None] | None = None,
     ) -> None:
-        """`note` says how it came to this; `sides` name columns and keys; `validate` checks an edited text by the name
-        of its question.
+        """`note` explains how the conflict arose; `sides` name columns and keys; `validate` maps the name of a question
+        to the check of its edited text.
         """
         super().__init__()
-        self._title, self._questions, self._note = title, tuple(questions), note
+        self.heading, self._questions, self._note = title, tuple(questions), note
         self._sides = sides or Sides()
         self._validate = dict(validate or {})
-        for key, name in zip("bmt", names_of(self._sides), strict=True):
+        for key, name in zip("bmt", self._sides, strict=True):
             bindings = self._bindings.key_to_bindings
             bindings[key] = [replace(binding, description=name) for binding in bindings[key]]
 
-    def compose(self) -> ComposeResult:
-        """Title, how it came to this, the questions, what is left, the keys."""
-        with Vertical(classes="dialog"):
-            yield SafeText(self._title, classes="dialog--title")
-            if self._note:
-                yield SafeText(self._note, classes="dialog--note")
-            yield ThreeWayView(self._questions, self._sides, classes="dialog--body")
-            yield SafeText(classes="dialog--left")
-            yield KeyHints(indent=0, pinned=("three_way.save", "three_way.leave"))
+    def parts(self) -> ComposeResult:
+        """Yield the note, the questions, and how many are left."""
+        if self._note:
+            yield SafeText(self._note, classes="dialog--note")
+        yield ThreeWayView(self._questions, self._sides, classes="dialog--body")
+        yield SafeText(classes="dialog--left")
+
+    def key_hints(self) -> KeyHints:
+        """The keys; those that save and leave are always among them."""
+        return KeyHints(indent=0, pinned=("three_way.save", "three_way.leave"))
 
     @property
     def view(self) -> ThreeWayView:
-        """The questions."""
+        """The view with the questions."""
         return self.query_one(ThreeWayView)
 
     def on_mount(self) -> None:
-        """Choose at once."""
+        """Focus the questions."""
         self.view.focus()
         self._say_left()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """One question needs no key for all; nothing is saved while one is open."""
+        """Hide the keys for all questions if there is only one; disable `save` while a question is open."""
         if action == "all":
             return len(self._questions) > 1
         if action == "save" and self.is_mounted:
@@ -118,7 +118,7 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
         self._say_left()
 
     def action_edit(self) -> None:
-        """Type what neither side has; begins with mine."""
+        """Edit the text of the field under the cursor, beginning with its answer, or with mine if there is none."""
         from widgets.input.fields import FieldSpec
         from widgets.input.form import Form
 
@@ -143,10 +143,6 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
         self.app.push_screen(Form(f"Instead of both: {one.label}", (spec,)), typed)
 
     def action_save(self) -> None:
-        """Give the answers, once every field has one."""
+        """Return the answers, once every field has one."""
         if not self.view.open_questions:
             self.dismiss({name: answer.text for name, answer in self.view.answers.items()})
-
-    def action_leave(self) -> None:
-        """Go back."""
-        self.dismiss(None)

@@ -1,30 +1,29 @@
-"""ThreeWayView: draws what two writers changed in the same place, side by side or one below the other."""
+"""ThreeWayView: draws what two writers changed in the same place, side by side or stacked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from memory.base.safe_text import visible
-from widgets.text.line_view import LineView
+from widgets.detail import LineView
 from widgets.text.styled_text import Line, Piece, Tone, line, pad_line, wrap_line
 
 COLUMNS = 66
-"""Cells from which the three sides stand side by side."""
+"""Cells from which the three sides are shown side by side."""
 
 NOTHING = "nothing"
-"""What stands for a side that has nothing there."""
+"""The text shown for an empty side."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThreeWayQuestion:
-    """One place that both sides changed. A side that has nothing there is None.
+    """One place that both sides changed. A side without a text there is None.
 
-    `name` is unique among the questions of a dialog, `label` says to people what it is about, `group` which entry.
+    `name` is unique among the questions of a dialog, `label` is the shown name of the place, `group` that of its entry.
     """
 
     name: str
@@ -35,9 +34,8 @@ class ThreeWayQuestion:
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """What the three sides are called, and what they are in a few words."""
+class Sides(NamedTuple):
+    """The shown names of the three sides."""
 
     base: str = "before"
     mine: str = "mine"
@@ -57,7 +55,7 @@ Answers = dict[str, "str | None"]
 
 
 class ThreeWayView(LineView):
-    """Draws questions with their three sides; one of them is under the cursor.
+    """Draws questions with their three sides; the cursor is on one question.
 
     | Component class | Styles |
     | :- | :- |
@@ -80,12 +78,6 @@ class ThreeWayView(LineView):
         Binding("end", "last", "last", id="three_way.last", tooltip="Scroll to the end", show=False),
     ]
 
-    @dataclass
-    class Moved(Message):
-        """Another question is under the cursor."""
-
-        view: ThreeWayView
-
     def __init__(self, questions: Sequence[ThreeWayQuestion], sides: Sides, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
         self._questions, self._sides = tuple(questions), sides
@@ -100,7 +92,7 @@ class ThreeWayView(LineView):
 
     @property
     def open_questions(self) -> int:
-        """How many are not answered."""
+        """How many questions are not answered."""
         return sum(one.name not in self.answers for one in self._questions)
 
     def answer(self, side: str, text: str | None) -> None:
@@ -122,13 +114,12 @@ class ThreeWayView(LineView):
         self.lay_out_again(top=False)
 
     def action_move(self, step: int) -> None:
-        """Go to another question; past the last one the view scrolls on."""
+        """Go to another question; past the first or last one, scroll."""
         place = self.position + step
         if 0 <= place < len(self._questions):
             self.position = place
             self.refresh()
             self._show()
-            self.post_message(self.Moved(self))
         else:
             self.action_scroll_by(step)
 
@@ -141,15 +132,13 @@ class ThreeWayView(LineView):
         if start < top or end > top + height:
             self.scroll_to(y=start if end - start > height or start < top else end - height, animate=False, force=True)
 
-    def states_of(self, row: int) -> tuple[str, ...]:
+    def marked_lines(self) -> tuple[range, str]:
         """Mark the question under the cursor."""
-        if not self._spans or len(self._questions) == 1:
-            return ()
-        start, end = self._spans[self.position]
-        return ("three-way--cursor",) if start <= row < end else ()
+        alone = not self._spans or len(self._questions) == 1
+        return range(0) if alone else range(*self._spans[self.position]), "three-way--cursor"
 
     def lay_out(self, width: int) -> Sequence[Line]:
-        """Each question with its sides, in columns where they have room."""
+        """Lay out each question with its sides, in columns if there is room."""
         width = max(1, width - 1)
         rows: list[Line] = []
         self._spans = []
@@ -172,8 +161,7 @@ class ThreeWayView(LineView):
 
     def _head(self, width: int) -> Line:
         column = _column(width)
-        sides = self._sides
-        cells = [pad_line(line(Piece(f"  {name.upper()}", "heading")), column) for name in names_of(sides)]
+        cells = [pad_line(line(Piece(f"  {name.upper()}", "heading")), column) for name in self._sides]
         return line(Piece(" "), cells[0], " ", cells[1], " ", cells[2])
 
     def _columns(self, one: ThreeWayQuestion, width: int) -> list[Line]:
@@ -190,9 +178,8 @@ class ThreeWayView(LineView):
 
     def _stack(self, one: ThreeWayQuestion, width: int) -> list[Line]:
         rows: list[Line] = [line(self._label(one))]
-        names = names_of(self._sides)
-        column = max(len(name) for name in names)
-        for side, name in zip(SIDES, names, strict=True):
+        column = max(map(len, self._sides))
+        for side, name in zip(SIDES, self._sides, strict=True):
             chosen = self._chosen(one) == side
             head = line(
                 Piece(f"{self._sign(one, side)} ", "accent" if chosen else "muted"),
@@ -204,7 +191,7 @@ class ThreeWayView(LineView):
         return [*rows, *self._edited(one, width)]
 
     def _edited(self, one: ThreeWayQuestion, width: int) -> list[Line]:
-        """What was typed instead of the three sides."""
+        """The lines of a text typed instead of the three sides."""
         answer = self.answers.get(one.name)
         if answer is None or answer.side != "edited":
             return []
@@ -239,13 +226,8 @@ class ThreeWayView(LineView):
         return "muted" if side == "base" else "plain"
 
 
-SIDES = ("base", "mine", "theirs")
+SIDES = Sides._fields
 """The attributes of a question that are sides, in the order of the columns."""
-
-
-def names_of(sides: Sides) -> tuple[str, str, str]:
-    """What the sides are called, in their order."""
-    return sides.base, sides.mine, sides.theirs
 
 
 def _column(width: int) -> int:
@@ -253,12 +235,11 @@ def _column(width: int) -> int:
 
 
 def _lines(text: str | None, tone: Tone, width: int) -> list[Line]:
-    """A side's text wrapped; what is not there says so."""
-    words = NOTHING if text is None or not text.strip() else text.strip("\n")
+    """A side's text, wrapped; `NOTHING` for an empty one."""
     if text is None or not text.strip():
-        tone = "muted"
+        text, tone = NOTHING, "muted"
     return [
         row
-        for part in visible(words, newlines=True).split("\n")
+        for part in visible(text.strip("\n"), newlines=True).split("\n")
         for row in (wrap_line(line(Piece(part, tone)), width) or [()])
     ]

@@ -10,28 +10,24 @@ from datetime import datetime, tzinfo
 from memory.base.clock import BadMoment, humanize, read_moment
 from memory.base.dates import parse_when
 
-from .fields import FieldSpec
+from .fields import FieldSpec, usage_error
 
 RUNS = 5
 """How many next runs a cron field shows."""
 
 EXAMPLES = "fri 9:00, 2 Dec, +2d, eom"
-"""What an empty date shows: dates as people may type them."""
+"""What an empty date field shows: examples of what may be typed."""
 
 
 def date_field(name: str, label: str, value: str, now: datetime, zone: tzinfo, *, past: bool = False) -> FieldSpec:
-    """A date that takes `tomorrow 14:00`, `2 Dec`, `+2d`, `eom`, ISO (docs/dates.md); what it means stands below it.
+    """A field for a date: `tomorrow 14:00`, `2 Dec`, `+2d`, `eom`, ISO (docs/dates.md); its meaning is shown below it.
 
-    The value stays as typed; `as_written` turns it into what files hold. With `past` a day without its year is the
-    latest such.
+    The value stays as typed; `as_written` converts it to the form in files. With `past` a day without a year is the
+    latest such day.
     """
 
     def validate(text: str) -> str | None:
-        try:
-            as_written(text, value, now, zone, past=past)
-        except BadMoment as error:
-            return f"{error.message}; {error.hint}"
-        return None
+        return usage_error(lambda: as_written(text, value, now, zone, past=past))
 
     def hint(text: str) -> str:
         try:
@@ -48,14 +44,14 @@ def date_field(name: str, label: str, value: str, now: datetime, zone: tzinfo, *
 
 
 def as_written(text: str, original: str, now: datetime, zone: tzinfo, *, past: bool = False) -> str:
-    """A typed date as files hold it; empty stays empty and what nobody changed stays as it is. Raises BadMoment."""
+    """A typed date as it is written to files; an empty or unchanged value stays as it is. Raises BadMoment."""
     if not text.strip() or text == original:
         return text.strip()
     return parse_when(text, now, zone, past=past)
 
 
 def cron_field(name: str, label: str, value: str, now: datetime, zone: tzinfo) -> FieldSpec:
-    """A cron expression; below it its next runs in the workspace's zone, with a note where clocks change."""
+    """A field for a cron expression; below it its next runs in the workspace's zone, noting where clocks change."""
 
     def validate(text: str) -> str | None:
         from memory.base.cron import BadCron, check_cron
@@ -72,19 +68,19 @@ def cron_field(name: str, label: str, value: str, now: datetime, zone: tzinfo) -
 
 
 RECURRENCES = "daily, weekdays 9:00, every fri 17:00, or cron"
-"""What an empty recurrence shows."""
+"""What an empty recurrence field shows."""
 
 
 class DueText:
-    """The date that a form holds while it is typed, for a recurrence that goes out from it."""
+    """The due date currently typed in a form, for a recurrence that starts from it."""
 
     def __init__(self, value: str, now: datetime, zone: tzinfo) -> None:
-        """Begin with the date that the form begins with."""
+        """Begin with the initial date of the form."""
         self._value = self.text = value
         self._now, self._zone = now, zone
 
     def watched(self, field: FieldSpec) -> FieldSpec:
-        """The field of the date, whose text is noted with every key."""
+        """The date field, changed so that its text is recorded with every key."""
 
         def validate(text: str) -> str | None:
             self.text = text
@@ -97,7 +93,7 @@ class DueText:
         return replace(field, validate=validate, hint=hint)
 
     def written(self) -> str | None:
-        """The date as files hold it, None where there is none or it is not finished."""
+        """The date as it is written to files, None where it is empty or incomplete."""
         try:
             return as_written(self.text, self._value, self._now, self._zone) or None
         except BadMoment:
@@ -105,19 +101,13 @@ class DueText:
 
 
 def recurrence_field(name: str, label: str, value: str, due: DueText, now: datetime, zone: tzinfo) -> FieldSpec:
-    """A recurrence in words or cron fields; below it what it means and its next runs.
+    """A field for a recurrence in words or cron fields; below it its meaning and its next runs.
 
-    The value stays as typed; `as_cron` turns it into what files hold.
+    The value stays as typed; `as_cron` converts it to the form in files.
     """
 
     def validate(text: str) -> str | None:
-        from memory.base.cron import BadCron
-
-        try:
-            as_cron(text, value, due.written(), zone)
-        except BadCron as error:
-            return f"{error.message}; {error.hint}"
-        return None
+        return usage_error(lambda: as_cron(text, value, due.written(), zone))
 
     def hint(text: str) -> str:
         from memory.base.cron import BadCron
@@ -137,7 +127,7 @@ def recurrence_field(name: str, label: str, value: str, due: DueText, now: datet
 
 
 def as_cron(text: str, original: str, due: str | None, zone: tzinfo) -> str:
-    """A typed recurrence as files hold it; empty stays empty and what nobody changed stays as it is. Raises BadCron."""
+    """A typed recurrence as it is written to files; an empty or unchanged value stays as it is. Raises BadCron."""
     from memory.files.tasks.quick import recurrence_from
 
     if not text.strip() or text == original:
@@ -146,7 +136,7 @@ def as_cron(text: str, original: str, due: str | None, zone: tzinfo) -> str:
 
 
 def next_run_words(expression: str, now: datetime, zone: tzinfo) -> str:
-    """The next five runs in one line each day apart, for example `Mon 15 Jan 09:00 · Mon 22 Jan 09:00`."""
+    """The next five runs in one line, for example `Mon 15 Jan 09:00 · Mon 22 Jan 09:00`; empty where there are none."""
     from memory.base.cron import BadCron, next_runs
 
     if not expression.strip():

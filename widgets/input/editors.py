@@ -1,8 +1,8 @@
-"""Editors for values from files: what could steer a terminal is held, drawn as pictures, and given back.
+"""Editors for values from files: characters that could control a terminal are replaced while editing, then restored.
 
 Textual's own editors draw control characters raw, and its text area cuts lines at U+2028 and form feeds. Here
-such characters are kept as private characters while a person edits, one for one, so that nothing is lost and
-nothing reaches the terminal.
+each such character is held as a private one while a person edits, and drawn as a visible sign, so that nothing is lost
+and nothing reaches the terminal.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from memory.base.safe_text import cell_width, clip, visible
-from widgets.chrome.footer import active_binding, shown_key
+from widgets.chrome.keys import active_binding, name_of_keys
 from widgets.text.drawing import Drawing, Repaint
 from widgets.text.styled_text import Piece
 
@@ -41,7 +41,7 @@ def hold(text: str, *, newlines: bool = False) -> str:
 
 
 def release(text: str) -> str:
-    """The text that `hold` was given."""
+    """The text that `hold` was called with."""
     if all(ord(char) < _PRIVATE for char in text):
         return text
     return "".join(_release(char) for char in text)
@@ -65,7 +65,7 @@ def _release(char: str) -> str:
 
 
 def picture(text: str) -> str:
-    """The text as an editor draws it: a printable character of one cell for each unsafe one, held or not."""
+    """The text as an editor draws it: each unsafe character, held or not, as a printable one of one cell."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(map(_picture, text))
@@ -90,22 +90,18 @@ class SafeText(Repaint, Static):
 
     def __init__(self, text: str = "", *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(Text(visible(text, newlines=True)), id=id, classes=classes, markup=False)
-        self._words = text
-
-    @property
-    def words(self) -> str:
+        self.words = text
         """The text as it was given."""
-        return self._words
 
     def say(self, text: str, *, layout: bool = True) -> None:
-        """Show another text; `layout` False promises that it takes as much room as the one before."""
-        if text != self._words:
-            self._words = text
+        """Show another text; `layout=False` promises that it takes as much room as the one before."""
+        if text != self.words:
+            self.words = text
             self.update(Text(visible(text, newlines=True)), layout=layout)
 
 
 def fitting(words: str, width: int) -> str:
-    """A placeholder in so many cells: cut behind a word, with an ellipsis, where not all of it has room."""
+    """A placeholder in `width` cells; one that does not fit is cut after a word, with an ellipsis."""
     if cell_width(words) <= width:
         return words
     kept = words
@@ -121,15 +117,15 @@ if TYPE_CHECKING:
 
     _Mixed = Widget
 else:
-    # Textual takes the styles of the first base that is a widget.
+    # Textual uses the styles of the first base that is a widget.
     _Mixed = object
 
 
 class Ordered(_Mixed):
-    """Mixin for editors: keys that move their cursor or delete act before the next letter is there.
+    """Mixin for editors: keys that move the cursor or delete act before the next letter is typed.
 
-    Textual looks for the binding of such a key on its way up to the application, while a letter right behind it, as
-    they come over a slow line, is typed at once: `left` and `x` would be `x` and `left`.
+    Textual looks for the binding of such a key while the key bubbles up to the application, but types a letter right
+    after it at once. On a slow line both may arrive together: `left` and `x` would act as `x` and `left`.
     """
 
     async def on_key(self, event: events.Key) -> None:
@@ -147,21 +143,21 @@ class Ordered(_Mixed):
 
 
 class Completer(Suggester):
-    """Completes what is typed in a `SafeInput`, and leaves nothing behind where the application ends meanwhile."""
+    """Completes what is typed in a `SafeInput`; leaves no coroutine unawaited if the application ends in between."""
 
     def _get_suggestion(self, requester: DOMNode, value: str) -> partial[Coroutine[Any, Any, None]]:  # type: ignore[override]
-        # A coroutine that no worker came to wait for would have Python say so on the terminal.
+        # For a coroutine that is never awaited, Python would print a warning on the terminal.
         return partial(super()._get_suggestion, requester, value)
 
 
 class SafeInput(Ordered, Repaint, Input):
-    """A one-line editor for text from files; `text` is the value as it stands in the file.
+    """A one-line editor for text from files; `text` is the value as it is in the file.
 
-    A placeholder that has no room gives way to `shorter`, else it ends behind a word.
+    A placeholder that does not fit is replaced by `shorter`, which is cut after a word if it does not fit either.
     """
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), repaint=False)
-    """How wide the text is; it changes with each key, and nothing on the screen stands elsewhere for that."""
+    """How wide the text is; it changes with each key, which moves nothing else on the screen."""
 
     DEFAULT_CSS = """
     SafeInput.-textual-compact { background: $surface; padding: 0 1; }
@@ -190,16 +186,16 @@ class SafeInput(Ordered, Repaint, Input):
             suggester=suggester,
             compact=True,
             select_on_focus=False,
-            # Nothing is validated here, and Textual would look for other styles to say so with the first letter.
+            # Nothing is validated here; otherwise Textual would update styles with the first letter.
             validate_on=(),
             id=id,
             classes=classes,
         )
 
     def on_resize(self) -> None:
-        """Say in the placeholder what has room."""
+        """Fit the placeholder into the width."""
         if self.placeholder != self._fitted:
-            # Somebody gave it other words since.
+            # The placeholder was set from outside in the meantime.
             self._placeholders = (self.placeholder, self.placeholder)
         width = self.scrollable_content_region.width
         whole, shorter = self._placeholders
@@ -208,7 +204,7 @@ class SafeInput(Ordered, Repaint, Input):
 
     @property
     def text(self) -> str:
-        """What the editor holds; exactly the original text while nobody changed it."""
+        """The value; exactly the original text while it is not edited."""
         return self._original if self.value == hold(self._original) else release(self.value)
 
     @text.setter
@@ -216,7 +212,7 @@ class SafeInput(Ordered, Repaint, Input):
         self.value = hold(text)
 
     def action_end(self, select: bool = False) -> None:
-        """Go to the end; there it takes what is suggested, as the right arrow does."""
+        """Go to the end; at the end, accept the suggestion as the right arrow does."""
         if not select and self.cursor_at_end and self._suggestion:
             self.action_cursor_right()
         else:
@@ -228,18 +224,18 @@ class SafeInput(Ordered, Repaint, Input):
 
     @property
     def content_width(self) -> int:
-        """The cells of the text, and one for the cursor behind it."""
+        """The cells of the text, and one for the cursor after it."""
         if self.placeholder and not self.value:
             return cell_width(self.placeholder)
         return cell_width(picture(self.value)) + 1
 
     def notify_style_update(self) -> None:
-        """Another theme, focus or class."""
+        """Drop the cached styles after a change of theme, focus or class."""
         self._part_styles = {}
         super().notify_style_update()
 
     def _style(self, *parts: str) -> Style:
-        """The style of the text with that of parts upon it."""
+        """The style of the text, overlaid by the styles of some parts."""
         known = self._part_styles.get(parts)
         if known is None:
             known = (
@@ -249,7 +245,7 @@ class SafeInput(Ordered, Repaint, Input):
         return known
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The line, without asking for a border that it has not."""
+        """Draw the line without looking up a border, which it does not have."""
         indent, width = self.blank(self.styles.gutter.left), self.scrollable_content_region.width
 
         def draw(places: range) -> list[Strip]:
@@ -258,7 +254,7 @@ class SafeInput(Ordered, Repaint, Input):
         return self.lines_of(crop, draw) or super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """The text with its cursor, and what it may go on with, or the placeholder; a selection draws Textual."""
+        """Draw the text with its cursor and suggestion, or the placeholder; a selection is drawn by Textual."""
         if y or not self.selection.is_empty:
             return super().render_line(y)
         if not self.value:
@@ -276,7 +272,7 @@ class SafeInput(Ordered, Repaint, Input):
         return strip.crop(start, start + width).extend_cell_length(width, self._style())
 
     def _hint_line(self) -> Strip | None:
-        """The placeholder, the cursor upon its first character; None where it is not one line of plain characters."""
+        """The placeholder with the cursor on its first character; None where it is not plain ASCII that fits."""
         words, width = self.placeholder, self.scrollable_content_region.width + 1
         if not words or not (words.isascii() and words.isprintable() and len(words) < width):
             return None
@@ -288,7 +284,7 @@ class SafeInput(Ordered, Repaint, Input):
 
 
 def _with_cursor(parts: Sequence[tuple[str, str]], at: int) -> Iterator[tuple[str, str]]:
-    """Cut out the character under the cursor from texts and their styles, and give it that of the cursor as well."""
+    """Split the styled texts at the character under the cursor, and add the cursor's style to that character."""
     for text, style in parts:
         if 0 <= at < len(text):
             yield from ((text[:at], style), (text[at], f"{style} input--cursor"), (text[at + 1 :], style))
@@ -298,9 +294,9 @@ def _with_cursor(parts: Sequence[tuple[str, str]], at: int) -> Iterator[tuple[st
 
 
 class Choice(Drawing, Widget, can_focus=True):
-    """One of a few options on one line; left and right, space or a first letter change it, the mouse picks.
+    """One of a few options on one line; left, right, space, a first letter or a click choose another.
 
-    While it has the focus, and room, it says which keys choose.
+    While it has the focus, and room, it shows which keys choose.
 
     | Component class | Styles |
     | :- | :- |
@@ -328,20 +324,10 @@ class Choice(Drawing, Widget, can_focus=True):
     ]
 
     chosen: reactive[str] = reactive("")
-    """The option that is chosen; a value outside the options is kept and shown first."""
+    """The chosen option; a value outside the options is kept and shown first."""
 
     class Changed(Message):
         """Another option was chosen."""
-
-        def __init__(self, choice: Choice, value: str) -> None:
-            super().__init__()
-            self.choice = choice
-            self.value = value
-
-        @property
-        def control(self) -> Choice:
-            """The choice that sent this."""
-            return self.choice
 
     def __init__(
         self,
@@ -355,17 +341,17 @@ class Choice(Drawing, Widget, can_focus=True):
         self.options: tuple[str, ...] = tuple(options) if value in options else (value, *options)
         self.set_reactive(Choice.chosen, value)
 
-    def watch_chosen(self, value: str) -> None:
-        """Tell that another option was chosen."""
+    def watch_chosen(self) -> None:
+        """Report that another option was chosen."""
         if self.is_attached:
-            self.post_message(self.Changed(self, value))
+            self.post_message(self.Changed())
 
     def action_step(self, step: int) -> None:
         """Choose the next option or the one before."""
         self.chosen = self.options[(self.options.index(self.chosen) + step) % len(self.options)]
 
     def on_key(self, event: events.Key) -> None:
-        """A letter chooses the next option that begins with it."""
+        """Choose the next option that begins with the typed letter."""
         if event.character and event.is_printable and event.character != " ":
             start = self.options.index(self.chosen) + 1
             for option in (*self.options[start:], *self.options[:start]):
@@ -377,19 +363,19 @@ class Choice(Drawing, Widget, can_focus=True):
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """The letters that choose an option each; none where two options begin with the same one."""
+        """The letters that each choose one option; none where two options begin with the same letter."""
         firsts = [option[:1].casefold() for option in self.options if option]
         return tuple(firsts) if len(set(firsts)) == len(firsts) and all(map(str.isalnum, firsts)) else ()
 
     def _hint(self) -> str:
         """Which keys choose."""
-        arrows = "/".join(shown_key(key, self.app) for key in ("left", "right"))
+        arrows = "/".join(map(name_of_keys(self.app), ("left", "right")))
         return " or ".join(filter(None, (arrows, " ".join(self.letters))))
 
     def _placed(self) -> tuple[list[tuple[int, str, str]], bool, bool]:
-        """The options that have room: their cell, what is drawn, the option; whether some are left out before, behind.
+        """The options that fit, as first cell, label and option; and whether some are left out before or after them.
 
-        The chosen one, in brackets, is always among them.
+        The chosen one, in brackets, is always included.
         """
         names = [(option, visible(option) or "-") for option in self.options]
         labels = [(option, f"[{name}]" if option == self.chosen else f" {name} ") for option, name in names]
@@ -402,7 +388,7 @@ class Choice(Drawing, Widget, can_focus=True):
                 placed.append((x, label, option))
                 x += cell_width(label) + 1
             ends = [x + cell_width(label) for x, label, _ in placed]
-            # Behind all but the last one there must be room for the sign that there are more.
+            # After every option but the last there must be room for the sign that there are more.
             count = next((n for n, end in enumerate(ends) if end > width - (2 if n + 1 < len(ends) else 0)), len(ends))
             if ends[-1] <= width:
                 count = len(ends)

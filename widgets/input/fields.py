@@ -1,4 +1,4 @@
-"""Fields of a form: what is asked, how it is edited, and what stands beside it."""
+"""Fields of a form: what is asked, how it is edited, and the note shown with it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Input, TextArea
+from textual.widgets import Input
 
 from memory.base.safe_text import clip, visible
+from memory.errors import UsageError
 
 from .editors import Choice, Completer, SafeInput, SafeText, hold
 from .text_area import SafeTextArea
@@ -27,15 +28,15 @@ YES, NO = "yes", "no"
 
 @dataclass(frozen=True, slots=True)
 class FieldSpec:
-    """One field of a form. Values are text as it stands in the file; empty means absent.
+    """One field of a form. Values are text as in the file; empty means absent.
 
-    `validate` gives an error sentence or None, `hint` a live line about the value (such as the next runs of a
+    `validate` returns an error sentence or None, `hint` a live line about the value (such as the next runs of a
     cron expression; empty for none); both are called on each change and must be quick. `suggestions` complete
-    the value, in a field of kind `tags` the part after the last comma; a function is asked for them in a thread with
-    the first key, for it may have much to read. `known=False` marks a field that the file has and memdeck does not
-    know: it stands under its own caption and is kept. With `follows`, the name of another field, `shown` says for that
-    one's value whether this one is asked, and it is checked again. A field that is `required` is marked and cannot be
-    left empty; `about` is a sentence for the help on it.
+    the value, or in a field of kind `tags` the part after the last comma; a function is called in a thread with
+    the first key, because it may have much to read. `known=False` marks a field of the file that memdeck does not
+    know: it is shown under its own caption and kept. `follows` is the name of another field: `shown` returns for that
+    field's value whether this field is asked, and this field is then checked again. A `required` field is marked and
+    cannot be left empty; `about` is a sentence for its help.
     """
 
     name: str
@@ -63,19 +64,28 @@ PLACEHOLDERS: dict[Kind, str] = {
 """What an empty field of a kind shows."""
 
 SHORTER: dict[Kind, str] = {"date": "fri 14:00, +2d, …", "cron": "min hour day mon wday"}
-"""What it shows where that has no room."""
+"""What it shows if that does not fit."""
 
 NEEDED = "needed"
-"""What stands beside a field that must not be empty and is."""
+"""The error of a required field that is empty."""
 
 MARK = "*"
-"""The mark behind the label of such a field."""
+"""The mark after the label of a required field."""
 
 LABEL, NARROW_LABEL = 14, 9
 """Cells of a label, and of one in a narrow form."""
 
 NARROW = 46
-"""Forms of fewer cells have narrow labels."""
+"""Forms with fewer cells have narrow labels."""
+
+
+def usage_error(check: Callable[[], object]) -> str | None:
+    """What is wrong with a value that `check` reads, and what to do about it; None where it raises no UsageError."""
+    try:
+        check()
+    except UsageError as error:
+        return f"{error.message}; {error.hint}" if error.hint else error.message
+    return None
 
 
 class Completion(Completer):
@@ -88,7 +98,7 @@ class Completion(Completer):
         self._list_of_values = list_of_values
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The value completed, None when nothing begins like it."""
+        """Return the completed value, None when no candidate begins like it."""
         head, comma, last = value.rpartition(",") if self._list_of_values else ("", "", value)
         start = last.lstrip(" ")
         if not start:
@@ -107,7 +117,7 @@ class FieldRow(Widget):
     """One field: its label, its editor, and under the editor an error or a hint while there is one."""
 
     moves_focus: ClassVar[bool] = True
-    """Keys may lead to the next field; what is typed behind them waits until it has the focus."""
+    """Keys may move to the next field; what is typed after them waits until that field has the focus."""
 
     DEFAULT_CSS = f"""
     FieldRow {{
@@ -124,24 +134,23 @@ class FieldRow(Widget):
     }}
     """
 
+    @dataclass
     class Edited(Message):
         """The value of this field changed."""
 
-        def __init__(self, row: FieldRow) -> None:
-            super().__init__()
-            self.row = row
+        row: FieldRow
 
+    @dataclass
     class Submitted(Message):
         """Enter was pressed in this field."""
 
-        def __init__(self, row: FieldRow) -> None:
-            super().__init__()
-            self.row = row
+        row: FieldRow
 
     def __init__(self, spec: FieldSpec) -> None:
         super().__init__()
         self.spec = spec
-        self._error = ""
+        self.error = ""
+        """The error shown with the field; empty when there is none."""
         self.editor: SafeInput | SafeTextArea | Choice | None = None
 
     def _make_editor(self) -> SafeInput | SafeTextArea | Choice:
@@ -167,7 +176,7 @@ class FieldRow(Widget):
 
     @property
     def value(self) -> str:
-        """The value as it would be written; exactly the original while nobody changed it."""
+        """The value as it would be written; exactly the original while it is not edited."""
         match self.editor:
             case SafeInput() as editor:
                 return editor.text
@@ -189,11 +198,6 @@ class FieldRow(Widget):
                 if value in editor.options:
                     editor.chosen = value
 
-    @property
-    def error(self) -> str:
-        """The error beside the field; empty when there is none."""
-        return self._error
-
     def compose(self) -> ComposeResult:
         """The label and the editor on one line, the note below."""
         self.editor = self._make_editor()
@@ -203,12 +207,12 @@ class FieldRow(Widget):
         yield SafeText(classes="field--note")
 
     def _label(self, width: int) -> str:
-        """The label and its mark, a blank behind them."""
+        """The label, cut to `width` cells, and its mark."""
         mark = f" {MARK}" if self.spec.required else ""
         return clip(visible(self.spec.label), width - len(mark)) + mark
 
     def on_mount(self) -> None:
-        """Show the first hint; that something is missing is no error before anybody typed."""
+        """Show the first hint; a missing value is no error before the user has typed."""
         self.refresh_note()
 
     def edit(self) -> None:
@@ -221,7 +225,7 @@ class FieldRow(Widget):
         self.add_class("-focused")
 
     def on_descendant_blur(self) -> None:
-        """Another field is being edited."""
+        """Unmark the field when another one is edited."""
         self.remove_class("-focused")
 
     def on_resize(self) -> None:
@@ -231,7 +235,7 @@ class FieldRow(Widget):
         self.query_one(".field--label", SafeText).say(self._label(NARROW_LABEL if narrow else LABEL))
 
     def check(self) -> bool:
-        """Validate the value and refresh what stands beside the field; True when it is valid."""
+        """Validate the value and refresh the note of the field; True when the value is valid."""
         value = self.value
         error = (self.spec.validate(value) if self.spec.validate else None) or ""
         if self.spec.required and not value.strip():
@@ -240,49 +244,38 @@ class FieldRow(Widget):
         return not error
 
     def refresh_note(self) -> None:
-        """Say again what stands beside the field, for another field changed; nobody typed here."""
+        """Refresh the note because another field changed, not this one; an empty value is no error here."""
         if self.value:
             self.check()
         else:
             self.complain("")
 
     def complain(self, error: str) -> None:
-        """Show an error beside the field (empty: none, the hint comes back)."""
-        self._error = error
+        """Show an error with the field (empty: no error, the hint is shown again)."""
+        self.error = error
         note = self.query_one(".field--note", SafeText)
         text = error or (self.spec.hint(self.value) if self.spec.hint else "")
         note.say(text)
         note.set_class(bool(text), "-shown")
         note.set_class(bool(error), "-error")
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """A key in the one-line editor."""
+    def on_input_changed(self, event: Message) -> None:
+        """Handle a change in the editor, of whatever kind it is."""
         event.stop()
-        self._edited()
+        self.check()
+        self.post_message(self.Edited(self))
 
-    def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """A key in the editor of several lines."""
-        event.stop()
-        self._edited()
-
-    def on_choice_changed(self, event: Choice.Changed) -> None:
-        """Another option."""
-        event.stop()
-        self._edited()
+    on_text_area_changed = on_choice_changed = on_input_changed
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter."""
+        """Submit the field on Enter."""
         event.stop()
         self.post_message(self.Submitted(self))
 
     def key_enter(self, event: events.Key) -> None:
-        """Enter in a choice; the other editors tell it by a message of their own."""
+        """Submit a choice on Enter; the other editors send their own message."""
         if isinstance(self.editor, Choice):
             # The focus moves on; the key must not act again in the next field.
             event.stop()
             event.prevent_default()
             self.post_message(self.Submitted(self))
-
-    def _edited(self) -> None:
-        self.check()
-        self.post_message(self.Edited(self))

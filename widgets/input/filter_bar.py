@@ -1,4 +1,4 @@
-"""The filter bar: one line under a list that narrows it as a person types."""
+"""The filter bar: one line under a list that filters it while the person types."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from textual.widgets import Input
 from textual.widgets.input import Selection
 
 from memory.base.safe_text import cell_width
-from widgets.chrome.deferred_keys import after_typing
+from widgets.chrome.keys import after_typing
 from widgets.text.drawing import Drawing
 from widgets.text.styled_text import line
 
 from .editors import Completer, SafeInput, SafeText, fitting
 
 ROOM = 18
-"""Cells for a count of what is left, so that nothing moves when it comes or grows; a longer one takes more."""
+"""Cells reserved for the count of matching rows, so that nothing moves when it appears or grows; it may take more."""
 
 SIGN = 2
 """Cells of the sign before the text."""
 
 HINT = "filter"
-"""What stands in the bar while nothing is typed."""
+"""What the bar shows while nothing is typed."""
 
 NAMED_FROM = 2
-"""Letters from which on a word is completed to the name of a field; a single one begins too much."""
+"""Letters from which a word is completed to a field's name; a single letter begins too many words."""
 
 
 class LastWord(Completer):
-    """Completes the last word of a filter: to one of `names`, the fields, then behind `name:` to a value.
+    """Completes the last word of a filter: to one of `names`, the fields, and after `name:` to a value.
 
-    A minus before the word stays. `words` is asked for what there is when a value is typed for the first time; a name
-    costs no look at any row.
+    A minus before the word stays. `words` is called for all values when one is typed for the first time; completing a
+    name reads no rows.
     """
 
     def __init__(self, words: Callable[[], Sequence[str]], names: Sequence[str] = ()) -> None:
@@ -52,11 +52,11 @@ class LastWord(Completer):
         return tuple(self._find())
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The text with its last word whole; None where nothing begins like it."""
+        """Return the text with its last word completed; None where no candidate begins like it."""
         return self.complete(value)
 
     def complete(self, value: str) -> str | None:
-        """The same, for who does not wait."""
+        """The same without `await`."""
         start = value.rfind(" ") + 1
         start += value[start : start + 1] == "-"
         part = value[start:].casefold()
@@ -68,13 +68,13 @@ class LastWord(Completer):
 
 
 class FilterInput(SafeInput):
-    """The editor of a filter: with a letter it shows at once what that may become, and tells who `watch`es its text."""
+    """The editor of a filter: it shows the completion together with each letter, and calls the watchers of its text."""
 
     is_watched = False
-    """Whether somebody sees each change at once, and no message has to tell of it."""
+    """Whether a watcher sees each change at once, so that no message is needed."""
 
     def watch_has_focus(self, _has_focus: bool) -> None:
-        """Its styles are the same with and without the focus; Textual would look for all of them again."""
+        """Do nothing: the styles are the same with and without focus; Textual would look them all up again."""
 
     def _watch_value(self, value: str) -> None:
         completer = self.suggester
@@ -93,7 +93,7 @@ class FilterInput(SafeInput):
         if self.scroll_offset.x or self.content_width > self.scrollable_content_region.width:
             super()._watch_selection(selection)
         else:
-            # All of it is in view: there is nothing to scroll to.
+            # All of the text is in view, so no scrolling is needed.
             self.app.clear_selection()
             self.app.cursor_position = self.cursor_screen_offset
 
@@ -104,13 +104,13 @@ class Count(Drawing, Widget):
     _words = ""
 
     def say(self, words: str, *, layout: bool) -> None:
-        """Show other words; `layout`: they need other room."""
+        """Show other words; `layout`: they need a different width."""
         if words != self._words:
             self._words = words
             self.refresh(layout=layout)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The words, and a blank cell behind them."""
+        """Draw the words, and a blank cell after them."""
         width = self.size.width - 1
 
         def draw(places: range) -> list[Strip]:
@@ -119,22 +119,10 @@ class Count(Drawing, Widget):
         return self.lines_of(crop, draw) or super().render_lines(crop)
 
 
-@dataclass
-class _FilterMessage(Message):
-    """A message that a filter bar sends."""
-
-    filter_bar: FilterBar
-
-    @property
-    def control(self) -> FilterBar:
-        """The filter bar that sent this."""
-        return self.filter_bar
-
-
 class FilterBar(Widget):
-    """Hidden until `open`; Enter keeps the filter and leaves, Escape clears it and closes.
+    """A bar that is hidden until `open`; Enter keeps the filter and leaves, Escape clears it and closes.
 
-    The bar moves no focus when it is left; whoever owns it does that on `Accepted` and `Closed`.
+    The bar does not move the focus when it is left; its owner does that on `Accepted` and `Closed`.
     """
 
     DEFAULT_CSS = """
@@ -164,9 +152,10 @@ class FilterBar(Widget):
     ]
 
     @dataclass
-    class Changed(_FilterMessage):
+    class Changed(Message):
         """The filter's text changed; sent on each key, only the last of a burst counts."""
 
+        filter_bar: FilterBar
         text: str
 
         def can_replace(self, message: Message) -> bool:
@@ -174,21 +163,21 @@ class FilterBar(Widget):
             return isinstance(message, FilterBar.Changed) and message.filter_bar is self.filter_bar
 
     @dataclass
-    class Accepted(_FilterMessage):
-        """The filter stays, the person wants to be in the list."""
+    class Accepted(Message):
+        """The filter stays, and the focus should go to the list."""
 
         text: str
 
-    @dataclass
-    class Closed(_FilterMessage):
+    class Closed(Message):
         """The filter is cleared and the bar is gone."""
 
     _hint = HINT
     _cells = ROOM
     _told = ""
-    _shown = False
+    is_open = False
+    """Whether the bar is shown; known even before there are styles, which `display` needs."""
 
-    # Nothing is in it at the start, for which an editor costs much; `prepare` puts it in.
+    # Empty at the start, because an editor is expensive; `prepare` mounts it.
 
     @cached_property
     def _editor(self) -> FilterInput:
@@ -203,11 +192,6 @@ class FilterBar(Widget):
         """The filter's text; empty while the bar is closed."""
         return self._editor.text if self.is_open else ""
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the bar is shown; known also before there are styles, which `display` asks."""
-        return self._shown
-
     def open(
         self,
         text: str | None = None,
@@ -217,12 +201,12 @@ class FilterBar(Widget):
         words: Callable[[], Sequence[str]] | None = None,
         names: Sequence[str] = (),
     ) -> None:
-        """Show the bar (with another text, if one is given) and type in it, from the next key on.
+        """Show the bar (with another text, if one is given) and give it the focus from the next key on.
 
-        `hint` stands in it while it is empty; `words` gives what its last word is completed to, such as `is:stale`, and
-        `names` are the fields, such as `is`.
+        `hint` is shown while the bar is empty; `words` returns the completions of its last word, such as `is:stale`,
+        and `names` are the fields, such as `is`.
         """
-        self._shown = True
+        self.is_open = True
         self.reveal()
         editor = self._editor
         self.prepare()
@@ -233,37 +217,37 @@ class FilterBar(Widget):
             editor.text = text
             editor.cursor_position = len(editor.value)
         if focus:
-            # It is in view already: Textual would look for where it is to be scrolled to.
+            # It is in view already; Textual would compute where to scroll.
             self.screen.set_focus(editor, scroll_visible=False)
 
     def prepare(self) -> None:
-        """Have the editor ready before it is asked for: then opening it is a layout less.
+        """Mount the editor before it is needed, so that opening the bar needs one layout less.
 
-        A pane may ask for it before the bar itself is there; who opens it asks again.
+        Does nothing before the bar itself is mounted; `open` and `on_mount` call it again.
         """
         if self.is_attached and not self._editor.is_attached:
             self.mount(SafeText("/", classes="filter-bar--sign"), self._editor, self._count)
-            # At once and not with the editor's message, which comes when the letter was drawn already.
+            # A watcher acts at once; the editor's message arrives after the letter is drawn.
             self.watch(self._editor, "value", self._on_typed, init=False)
             self._editor.is_watched = True
 
     def reveal(self) -> None:
         """Show the bar, or hide it."""
-        # No class: a look at every style that may be another for it.
-        self.display = self._shown
+        # Not by a class, which would look up every style that may depend on it.
+        self.display = self.is_open
 
     def on_mount(self) -> None:
-        """A bar that was opened before it was there gets its editor now, and tells of its text."""
-        if self._shown:
+        """Give a bar that was opened before it was mounted its editor, and report its text."""
+        if self.is_open:
             self.prepare()
             self._tell()
 
     def on_resize(self) -> None:
-        """The hint in another room."""
+        """Fit the hint into the new width."""
         self._say_hint()
 
     def _say_hint(self) -> None:
-        """Say the hint while there is no text; it goes on where the count will be."""
+        """Show the hint while there is no text; it continues in the place of the count."""
         if self._editor.value:
             return
         room = max(0, self.size.width - SIGN - ROOM - 1)
@@ -272,7 +256,7 @@ class FilterBar(Widget):
         self._put(words[room:], ROOM)
 
     def _put(self, words: str, cells: int) -> None:
-        """Say something at the right, in so many cells; others than before move the editor's end."""
+        """Show words at the right in `cells` cells; a change of that number moves the editor's end."""
         moves = cells != self._cells
         if moves:
             self._count.styles.width = self._cells = cells
@@ -289,28 +273,26 @@ class FilterBar(Widget):
             self.typed()
 
     def typed(self) -> None:
-        """A key changed the text; here a message tells so."""
+        """Report that a key changed the text; here by a message."""
         self.post_message(self.Changed(self, self.text))
 
     def close(self) -> None:
         """Clear the filter and hide the bar."""
         if self.is_open:
             self._editor.text = ""
-            self._shown = False
+            self.is_open = False
             self.reveal()
-            self.post_message(self.Closed(self))
+            self.post_message(self.Closed())
 
     def say(self, count: str) -> None:
-        """Show how much is left, for example `12 of 318`; it stands at the right, and nothing else moves for it unless
-        it is very long.
-        """
+        """Show a count at the right, for example `12 of 318`; nothing else moves for it unless it is very long."""
         if not self._editor.value:
-            return  # the hint stands there
+            return  # the hint is shown there
         cells = max(ROOM, cell_width(count) + 1)
         self._put(f"{count:>{cells - 1}}", cells)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """What was typed is known already, unless the bar was opened with a text."""
+        """Report the text; typed text is reported already, text that the bar was opened with may not be."""
         event.stop()
         self._tell()
 
@@ -320,7 +302,7 @@ class FilterBar(Widget):
 
     def _accept(self) -> None:
         if self.text:
-            self.post_message(self.Accepted(self, self.text))
+            self.post_message(self.Accepted(self.text))
         else:
             self.close()
 

@@ -8,12 +8,11 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.screen import ModalScreen
 
-from widgets.chrome.deferred_keys import after_typing
-from widgets.chrome.footer import KeyHints
+from widgets.chrome.keys import KeyHints, after_typing
 from widgets.dialogs.dialogs import DIALOG_CSS, Confirm, Dialog
 
 from .editors import SafeText
@@ -24,15 +23,15 @@ Values = dict[str, str]
 
 
 class Fields(VerticalScroll, inherit_bindings=False):
-    """The fields of a form; its keys are the form's, it scrolls by following the focus."""
+    """The fields of a form; it has no keys of its own, and scrolls by following the focus."""
 
 
 class Form(Dialog, ModalScreen[Values | None]):
-    """Edits the fields of one entry; gives all values when saved, None when left.
+    """Edits the fields of one entry; returns all values when saved, None when left.
 
     ctrl+s saves, Enter goes to the next field and saves on the last one, Escape leaves and asks first when
-    something was changed. `check` sees all values together before saving and gives an error sentence by field
-    name (one under "" stands at the form's foot); while it gives any, the form stays.
+    something was changed. `check` gets all values before saving and returns an error sentence by field name (the one
+    under "" is shown at the form's foot); while there are errors, the form stays open.
     """
 
     DEFAULT_CSS = f"""
@@ -62,7 +61,7 @@ class Form(Dialog, ModalScreen[Values | None]):
 
     @dataclass
     class Edited(Message):
-        """A value changed; what is typed so far, for a draft."""
+        """A value changed; carries all values typed so far, for a draft."""
 
         form: Form
         values: Values
@@ -70,11 +69,6 @@ class Form(Dialog, ModalScreen[Values | None]):
         def can_replace(self, message: Message) -> bool:
             """Only the last state of a burst matters."""
             return isinstance(message, Form.Edited) and message.form is self.form
-
-        @property
-        def control(self) -> Form:
-            """The form that sent this."""
-            return self.form
 
     def __init__(
         self,
@@ -92,28 +86,29 @@ class Form(Dialog, ModalScreen[Values | None]):
         super().__init__()
         self._note = note
         self._changed = ("", "")
-        self._title = title
+        self.heading = title
         self._fields = tuple(fields)
         self._check = check
         self._draft = dict(draft or {})
         self._first = focus
         self._rows = tuple(FieldRow(spec) for spec in self._fields)
 
-    def compose(self) -> ComposeResult:
-        """Title, fields, the form's own error, and the keys."""
+    def parts(self) -> ComposeResult:
+        """Yield the note, the fields, and the form's own error."""
         known = [row for row in self._rows if row.spec.known]
         unknown = [row for row in self._rows if not row.spec.known]
-        with Vertical(classes="dialog"):
-            yield SafeText(self._title, classes="dialog--title")
-            yield SafeText(self._note, classes="form--note")
-            with Fields(classes="form--fields dialog--body", can_focus=False):
-                yield from known
-                if unknown:
-                    yield SafeText("other fields", classes="form--caption")
-                    yield from unknown
-            yield SafeText(classes="form--error")
-            needed = any(spec.required for spec in self._fields)
-            yield KeyHints(indent=0, remark=f"{MARK} {NEEDED}" if needed else "")
+        yield SafeText(self._note, classes="form--note")
+        with Fields(classes="form--fields dialog--body", can_focus=False):
+            yield from known
+            if unknown:
+                yield SafeText("other fields", classes="form--caption")
+                yield from unknown
+        yield SafeText(classes="form--error")
+
+    def key_hints(self) -> KeyHints:
+        """The keys, and what the mark of a required field means."""
+        needed = any(spec.required for spec in self._fields)
+        return KeyHints(indent=0, remark=f"{MARK} {NEEDED}" if needed else "")
 
     def on_mount(self) -> None:
         """Fill in the draft and begin in the first field."""
@@ -126,22 +121,22 @@ class Form(Dialog, ModalScreen[Values | None]):
         if self._rows:
             names = [row.spec.name for row in self._rows]
             index = names.index(self._first) if self._first in names else 0
-            # At once: focus that comes later would be taken back from where the next key has gone.
+            # At once: if set later, the focus would jump back after the next key has moved it.
             self.set_focus(self._rows[index].editor)
-            # Nothing has a place yet to scroll to.
+            # After the layout: before it, there is no place to scroll to.
             self.call_after_refresh(self._rows[index].scroll_visible, animate=False)
 
     def on_resize(self) -> None:
-        """Keep the field in sight that is being edited, and what changed meanwhile in the words for this height."""
+        """Keep the edited field in view, and word the note about an outside change for this height."""
         if self._changed[0]:
             self.call_after_refresh(self._say_note)
         if self.focused is not None:
             self.call_after_refresh(self.focused.scroll_visible, animate=False)
 
     def say_changed(self, words: str, brief: str = "") -> None:
-        """Say that what the form is about changed while it is open; empty: it is as it was.
+        """Show that the form's entry changed while the form is open; empty: it is unchanged.
 
-        A form with a single line for it says `brief`.
+        A form with a single line for the note shows `brief`.
         """
         self._changed = (words, brief or words)
         self._say_note()
@@ -158,15 +153,15 @@ class Form(Dialog, ModalScreen[Values | None]):
         return {row.spec.name: row.value if row.display else row.spec.value for row in self._rows}
 
     def changes(self) -> Values:
-        """The values that differ from what the form was given."""
+        """The values that differ from the initial ones."""
         return {row.spec.name: row.value for row in self._rows if row.display and row.value != row.spec.value}
 
     def errors(self) -> dict[str, str]:
-        """The errors that stand beside the fields now, by field name."""
+        """The errors currently shown with the fields, by field name."""
         return {row.spec.name: row.error for row in self._rows if row.error and row.display}
 
     def _follow(self, *changed: FieldRow) -> None:
-        """Show, hide and check again the fields that follow those that changed."""
+        """Show, hide and check again the fields that follow the changed ones."""
         values = {row.spec.name: row.value for row in changed}
         for row in self._rows:
             if row.spec.shown is not None and row.spec.follows in values:
@@ -174,7 +169,7 @@ class Form(Dialog, ModalScreen[Values | None]):
                 row.refresh_note()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Enter saves what has one field, also one of several lines."""
+        """Let Enter save a form with a single field, even a multi-line one."""
         return action != "save_one" or len(self._asked()) == 1
 
     def _asked(self) -> list[FieldRow]:
@@ -234,14 +229,14 @@ class Form(Dialog, ModalScreen[Values | None]):
         self.focus_previous()
 
     def on_field_row_edited(self, event: FieldRow.Edited) -> None:
-        """Tell what is typed so far."""
+        """Report what is typed so far."""
         event.stop()
         self._follow(event.row)
         if self.is_mounted:
             self.post_message(self.Edited(self, self.values()))
 
     def on_field_row_submitted(self, event: FieldRow.Submitted) -> None:
-        """Enter: the next field, or save on the last one."""
+        """Go to the next field on Enter, or save on the last one."""
         event.stop()
         if event.row is self._asked()[-1]:
             self.action_save()

@@ -1,4 +1,4 @@
-"""An editor of several lines for values from files; imported only with a form, for it is half of what one costs."""
+"""A multi-line editor for values from files; imported only with a form, because it is half of a form's cost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .editors import Ordered, hold, picture, release
 
 
 class SafeTextArea(Ordered, TextArea):
-    """An editor of several lines for text from files; `content` is the value as it stands in the file."""
+    """A multi-line editor for text from files; `content` is the value as it is in the file."""
 
     DEFAULT_CSS = """
     SafeTextArea { height: 5; border: none; padding: 0 1; background: $surface; }
@@ -30,13 +30,13 @@ class SafeTextArea(Ordered, TextArea):
         )
 
     def on_unmount(self) -> None:
-        """Leave the list of those who watch the theme: Textual takes nobody out of it before the theme changes."""
+        """Remove this widget from the watchers of the theme: Textual removes none before the theme changes."""
         watching = getattr(self.app, "__watchers", {}).get("theme", [])
         watching[:] = [one for one in watching if one[0] is not self]
 
     @property
     def content(self) -> str:
-        """What the editor holds, lines ended by line feeds; exactly the original while nobody changed it."""
+        """The value, with line feeds as line ends; exactly the original while it is not edited."""
         return self._original if self.text == self._shown else release(self.text)
 
     @content.setter
@@ -44,7 +44,7 @@ class SafeTextArea(Ordered, TextArea):
         self.text = _held_lines(content)
 
     def get_line(self, line_index: int) -> Text:
-        """A line of the document as it is drawn."""
+        """Return a line of the document as it is drawn."""
         return Text(picture(self.document.get_line(line_index)), end="", no_wrap=True)
 
 

@@ -1,9 +1,10 @@
-"""Board: lists side by side, one per column; in little room one at a time."""
+"""Board: lists side by side, one per column; one at a time where there is little room."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from textual import events
@@ -16,9 +17,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from memory.base.safe_text import cell_width, clip
-from widgets.chrome.compositor import Covered
 from widgets.pane.rows import RowKey
-from widgets.text.drawing import Drawing
+from widgets.text.drawing import Covered, Drawing
 from widgets.text.glyphs import UNICODE, Glyphs
 from widgets.text.styled_text import Piece, clip_line
 from widgets.text.words import CARD_LINES
@@ -30,13 +30,13 @@ NARROWEST = 17
 """Cells that a column needs; with less, one column is shown at a time."""
 
 MANY = 2_000
-"""From so many cards on each takes one line: what stands below them would have to be counted with every key."""
+"""Above so many cards, each takes one line: counting their continuations would cost time with every key."""
 
 ROOMY = 18
 """Lines from which cards have a blank line between them."""
 
 MARGINS = 3
-"""Cells beside the name of a column: it stands over the text of its cards."""
+"""Cells that a column's title loses to margins: its name is aligned with the text of its cards."""
 
 
 def _binding(key: str, action: str, words: str, name: str, tooltip: str) -> Binding:
@@ -45,27 +45,27 @@ def _binding(key: str, action: str, words: str, name: str, tooltip: str) -> Bind
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A column before it is drawn: what it is called by code and by people."""
+    """A column before it is drawn: its id in code, and the title that is shown."""
 
     id: str
     title: str
 
 
 class BoardTitle(Drawing, Widget):
-    """What stands over a column; it changes with most keys, and takes one line whatever it says."""
+    """The title above a column; it changes with most keys, and always takes one line."""
 
     def __init__(self, words: str) -> None:
         super().__init__(classes="board--title")
         self.words = words
 
     def say(self, words: str) -> None:
-        """Say something else."""
+        """Change the title."""
         if words != self.words:
             self.words = words
             self.refresh()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw the words, and a blank cell behind them."""
+        """Draw the words, and a blank cell after them."""
         self.settle_styles()
         width = self.outer_size.width
         words = self.draw(clip_line((Piece(self.words),), max(0, width - 1)), width)
@@ -75,36 +75,42 @@ class BoardTitle(Drawing, Widget):
 class BoardColumn(Covered, Vertical):
     """The name of a column and its list."""
 
-    def __init__(self, lane: Lane, cards: LineList) -> None:
+    def __init__(self, lane: Lane, cards: LineList, resized: Callable[[], None]) -> None:
+        """`resized` is called when the column has another size; its list has its new size by then."""
         super().__init__(classes="board--column")
         self.lane, self.cards, self.title = lane, cards, BoardTitle(lane.title)
+        self._resized = resized
 
     def compose(self) -> ComposeResult:
-        """The name over the list."""
+        """Put the name above the list."""
         yield self.title
         yield self.cards
 
     def beyond(self, lines: int) -> tuple[int, int]:
-        """How many cards stand above and below those in view, each of so many lines; one that is cut counts."""
+        """How many cards of `lines` lines each are above and below those in view; a card that is cut counts."""
         height = self.cards.size.height
         if not height:
             return 0, 0
         top = round(self.cards.scroll_y)
-        # The blank line below a card is none of it.
+        # The blank line below a card is not part of it.
         shown = min(lines, CARD_LINES)
         above = -(-top // lines)
         below = max(0, len(self.cards.rows) // lines - (top + height - shown) // lines - 1)
         return above, below
 
+    def on_resize(self) -> None:
+        """Let the title be made anew: how much of it fits, and how many cards are in view, depends on the size."""
+        self._resized()
+
     def say(self, text: str) -> None:
-        """Set what stands over the list."""
+        """Set the title above the list."""
         self.title.say(text)
 
 
 class Board(Covered, Horizontal):
-    """Columns of cards. The keys left and right go from column to column, the mouse takes cards along.
+    """Columns of cards. The keys left and right go from column to column, the mouse drags cards between them.
 
-    The lists are made by the owner and know how to draw a card; a card is a `RowKey` with continuations below it.
+    The owner makes the lists, which know how to draw a card; a card is a `RowKey` with continuations below it.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -126,7 +132,7 @@ class Board(Covered, Horizontal):
 
     @dataclass
     class Dropped(Message):
-        """Cards were dragged to another column with the mouse."""
+        """A card was dragged to another column with the mouse."""
 
         board: Board
         row: RowKey
@@ -134,7 +140,7 @@ class Board(Covered, Horizontal):
 
     @dataclass
     class Arrived(Message):
-        """Another column is the one that keys mean."""
+        """Another column became the active one, to which keys apply."""
 
         board: Board
 
@@ -144,7 +150,10 @@ class Board(Covered, Horizontal):
         """`moved` is called when the person goes to another column."""
         super().__init__()
         self._moved = moved
-        self._columns = [BoardColumn(lane, cards) for lane, cards in zip(lanes, lists, strict=True)]
+        self._columns = [
+            BoardColumn(lane, cards, partial(self._say_column, number))
+            for number, (lane, cards) in enumerate(zip(lanes, lists, strict=True))
+        ]
         self._counts = [0] * len(self._columns)
         self._active = 0
         self._roomy = True
@@ -167,26 +176,26 @@ class Board(Covered, Horizontal):
 
     @property
     def active(self) -> LineList:
-        """The list that keys mean."""
+        """The list of the active column."""
         return self._columns[self._active].cards
 
     @property
     def lane(self) -> str:
-        """The column that keys mean."""
+        """The id of the active column."""
         return self._columns[self._active].lane.id
 
     def beside(self, step: int) -> str | None:
-        """The column so many to the right of this one (negative: left); None: there is none."""
+        """The id of the column `step` places to the right of the active one (negative: left); None: there is none."""
         place = self._active + step
         return self._columns[place].lane.id if 0 <= place < len(self._columns) else None
 
     @property
     def lines(self) -> int:
-        """Lines that each card takes, with the blank one below it."""
+        """Lines that each card takes, with the blank line below it, if any."""
         return 1 if self._dense else CARD_LINES + self._roomy
 
     def put(self, cards: Mapping[str, Sequence[RowKey]], *, redraw: bool, to_top: bool = False) -> None:
-        """Show these cards, by column; `to_top`: the first ones."""
+        """Show these cards, by column; `to_top`: scroll to the first ones."""
         many = sum(map(len, cards.values())) > MANY if redraw else self._dense
         self._dense = many
         for number, column in enumerate(self._columns):
@@ -194,8 +203,6 @@ class Board(Covered, Horizontal):
             column.cards.set_rows(CardRows(rows, self.lines), redraw=redraw, to_top=to_top)
             self._counts[number] = len(rows)
         self._say()
-        if not all(column.cards.size for column in self._columns):
-            self._say_later()
 
     def activate(self, lane: str | int, *, focus: bool = True) -> None:
         """Go to a column."""
@@ -209,7 +216,7 @@ class Board(Covered, Horizontal):
         self.post_message(self.Arrived(self))
 
     def find(self, row: RowKey) -> bool:
-        """Go to a card, in whichever column it is; False: it is in none."""
+        """Go to a card in any column; False: no column has it."""
         for number, column in enumerate(self._columns):
             if row in column.cards.rows:
                 had_focus = any(cards.has_focus for cards in self.lists)
@@ -219,12 +226,12 @@ class Board(Covered, Horizontal):
         return False
 
     def _say(self) -> None:
-        """What stands over the columns."""
+        """Set the titles of all columns."""
         for number in range(len(self._columns)):
             self._say_column(number)
 
     def _say_column(self, number: int) -> None:
-        """What stands over a column; alone, it says where it stands between the others."""
+        """Set the title of a column; if it is the only one shown, the title includes its position."""
         column, alone = self._columns[number], self.has_class("-one")
         glyphs: Glyphs = getattr(self.app, "glyphs", UNICODE)
         column.set_class(number == self._active, "-active")
@@ -236,14 +243,14 @@ class Board(Covered, Horizontal):
             before = f"{glyphs.left if number else ' '} "
             after = f"  {number + 1}/{len(self._columns)}"
             after += f" {glyphs.right}" if number + 1 < len(self._columns) else ""
-        # In a column without cards nothing else says that keys mean it.
+        # In a column without cards nothing else shows that it is active.
         bar = glyphs.cursor if number == self._active and not column.cards.rows else " "
         column.say(f"{bar} {before}" + self._title(column, number, above, below, len(before), after, glyphs))
 
     def _title(
         self, column: BoardColumn, number: int, above: int, below: int, taken: int, after: str, glyphs: Glyphs
     ) -> str:
-        """Name and count of a column, and how many cards stand above and below, in words where there is room."""
+        """Name and count of a column, and how many cards are above and below the view, as detailed as fits."""
         name, count = column.lane.title, self._counts[number]
         beyond = [(sign, cards) for sign, cards in ((glyphs.up, above), (glyphs.down, below)) if cards]
         long, middle, short = (
@@ -252,7 +259,7 @@ class Board(Covered, Horizontal):
         signs = " " * bool(beyond) + "".join(sign for sign, _ in beyond)
         room = column.outer_size.width - MARGINS - taken
         if not column.outer_size.width:
-            # Not laid out yet: there is no room that could be too little.
+            # Not laid out yet, so the width is unknown.
             return f"{name}  {count}{after}"
         for gap, more in (("  ", long), ("  ", middle), (" ", short), (" ", signs)):
             text = f"{name}{gap}{count}{after}{more}"
@@ -262,20 +269,12 @@ class Board(Covered, Horizontal):
         return clip(name, max(1, room - cell_width(rest))) + rest
 
     def on_mount(self) -> None:
-        """Follow what scrolls: how many cards stand below is said over them, in the same picture."""
-
-        def follow(number: int) -> Callable[[], None]:
-            return lambda: self._say_column(number)
-
+        """Update a column's title when its list scrolls, in the same frame: it counts the cards out of view."""
         for number, cards in enumerate(self.lists):
-            self.watch(cards, "scroll_y", follow(number), init=False)
-
-    def _say_later(self) -> None:
-        # A list that was not laid out yet does not know what is in view.
-        self.call_after_refresh(self._say)
+            self.watch(cards, "scroll_y", partial(self._say_column, number), init=False)
 
     def on_resize(self) -> None:
-        """One column at a time where more have no room; no blank lines where there are few."""
+        """Show one column at a time if the width is too small, and no blank lines if the height is."""
         self._follow_width(self.size.width)
         roomy = self.size.height >= ROOMY
         if roomy != self._roomy:
@@ -286,7 +285,6 @@ class Board(Covered, Horizontal):
             }
             self.put(cards, redraw=False)
         self._say()
-        self._say_later()
 
     def _follow_width(self, width: int) -> None:
         self.set_class(width < NARROWEST * len(self._columns), "-one")
@@ -307,7 +305,7 @@ class Board(Covered, Horizontal):
         return None
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Take a card."""
+        """Start dragging a card."""
         place = self._column_at(event)
         if place is None:
             return
@@ -323,13 +321,13 @@ class Board(Covered, Horizontal):
             self.activate(place)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Show where a card that is held would go."""
+        """Highlight the column where the dragged card would go."""
         place = self._column_at(event) if self._held is not None and event.button else None
         for number, column in enumerate(self._columns):
             column.set_class(number == place != self._active, "-target")
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
-        """Let a card go, in this column or another one."""
+        """Drop the dragged card in this column or another one."""
         held, self._held = self._held, None
         for column in self._columns:
             column.remove_class("-target")

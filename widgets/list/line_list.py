@@ -15,14 +15,11 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.timer import Timer
 
-from widgets.chrome.go_prefix import GoPrefix, go_binding
-from widgets.text.drawing import Drawing, near_each_other
+from widgets.chrome.keys import GoPrefix, go_binding
+from widgets.text.drawing import Drawing, LateTimers, Scrolling, near_each_other
 from widgets.text.styled_text import Line, Piece, line
-from widgets.timers import LateTimers
 
-from .rows import Continuation, Heading, Note, are_same, extent, find, is_item, item_from, nearest, owner_of
-from .scrolling import Scrolling
-from .selection import Selecting
+from .rows import Continuation, Heading, Note, Selecting, are_same, extent, find, is_item, item_from, nearest, owner_of
 
 GUTTER = 2
 """Cells before each row's content: the cursor's bar and the mark of a selected row."""
@@ -34,10 +31,10 @@ FLASH_SECONDS = 1.2
 """How long a changed row stays highlighted."""
 
 MOST_KEPT = 2048
-"""How many pictures of rows are kept; then they are all drawn again, as they come into view."""
+"""How many drawn rows are cached; beyond that the cache is emptied, and rows are drawn again as they come into view."""
 
 RowRenderer = Callable[[Hashable, int], Line]
-"""Draws the row of a key in so many cells; asked only for rows that come into view."""
+"""Draws the row of a key in so many cells; called only for rows that come into view."""
 
 
 def _binding(key: str, action: str, words: str, name: str, tooltip: str) -> Binding:
@@ -76,7 +73,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
     ALLOW_SELECT = False
 
     holds_top = False
-    """Whether a view that begins at the top stays there also where the cursor's row goes out of it."""
+    """Whether a view scrolled to the top stays there even when the cursor's row leaves it."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "line-list--cursor",
@@ -124,11 +121,11 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
     ]
 
     cursor: reactive[Hashable | None] = reactive(None, repaint=False)
-    """The key under the cursor; None while there is no item. Setting what is no item changes nothing."""
+    """The key under the cursor; None while there is no item. Setting a key that is not an item changes nothing."""
 
     @dataclass
     class Highlighted(_ListMessage):
-        """The cursor stands on another key (None: the list has no items); sent once on mount, too."""
+        """The cursor moved to another key (None: the list has no items); also sent once on mount."""
 
         key: Hashable | None
 
@@ -144,7 +141,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
 
     @dataclass
     class SelectionChanged(_ListMessage):
-        """Another set of keys is selected."""
+        """The set of selected keys changed."""
 
         keys: frozenset[Hashable]
 
@@ -164,7 +161,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         self._renderer = renderer
         self._rows: Sequence[Hashable] = ()
         self._position = -1
-        # Plain dictionaries: Textual's caches are rings, of which everything stays until garbage is looked for.
+        # Plain dictionaries: Textual's caches are reference cycles, which live until garbage collection.
         self._lines: dict[tuple[Hashable, int], Line] = {}
         self._strips: dict[tuple[Hashable, int, tuple[str, ...]], Strip] = {}
         self._flashing: frozenset[Hashable] = frozenset()
@@ -188,14 +185,14 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
     def set_rows(self, rows: Sequence[Hashable], *, redraw: bool = True, to_top: bool = False) -> None:
         """Replace the rows. The cursor stays on its key, else it goes to the nearest key that is left.
 
-        A view that begins at the top stays there as long as the cursor's row is in it; `holds_top` in any case.
-        Further down the row that anchors the view (the cursor's, or the top one when the cursor is out of sight)
-        keeps its place on the screen. `redraw=False` promises that no row looks different than before, as after
-        filtering. `to_top` shows the first rows whatever was shown: the cursor goes to the first of them if its own is
-        not among those in view. `rows` must not change afterwards.
+        A view scrolled to the top stays there as long as the cursor's row is in it, and always with `holds_top`.
+        Further down, the anchor row (the cursor's, or the top one when the cursor is out of sight) keeps its place on
+        the screen. `redraw=False` promises that no row looks different than before, as after filtering. `to_top`
+        scrolls to the top; the cursor goes to the first item if its own row is not in view there. `rows` must not
+        change afterwards.
         """
         if to_top and self._range_from is not None:
-            # What the cursor leaves behind is none of the range.
+            # The range must not grow by what the cursor jumps over.
             self.action_range()
         old, position = self._rows, self._position
         if not redraw and not to_top and are_same(rows, old):
@@ -211,7 +208,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
             self._strips.clear()
         self._keep_selection()
         self.set_extent(Size(self.size.width, len(rows)))
-        # Scrolled at once: later it would be a second picture for the same key.
+        # Scrolled at once: later it would be a second frame for the same key.
         if not self.is_attached:
             pass
         elif to_top or (top <= 0 and (self.holds_top or self._fits_from_top())):
@@ -234,7 +231,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         self._follow_position()
 
     def _refresh_others(self, old: Sequence[Hashable], position: int, hover: int) -> None:
-        """Draw again what stands elsewhere in the view than it did, and where the cursor or the mouse was and is."""
+        """Redraw the lines of the view whose row differs, and the old and new places of cursor and mouse."""
         region = self.scrollable_content_region
         top, height, rows = max(0, round(self.scroll_y)), region.height, self._rows
         places = {hover}
@@ -248,18 +245,18 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
             self.refresh(*(Region(0, start, region.width, end - start) for start, end in near_each_other(others)))
 
     def _fits_from_top(self) -> bool:
-        """Whether the cursor's row is in view where that begins at the top."""
+        """Whether the cursor's row is in view when scrolled to the top."""
         height = self.size.height
         return height <= 0 or self._position < 0 or self._position + extent(self._rows, self._position) <= height
 
     def _in_first_view(self, key: Hashable | None) -> int:
-        """The place of a key among the rows in view at the top; the first item if it is not there."""
+        """The place of a key among the rows in view at the top; the place of the first item if it is not among them."""
         height = max(1, self.size.height)
         place = find(self._rows[:height], key)
         return place if place >= 0 and place + extent(self._rows, place) <= height else item_from(self._rows, 0, 1)
 
     def redraw(self, keys: Iterable[Hashable] | None = None) -> None:
-        """Forget the pictures of some items (default: all) and draw them again while they are in view."""
+        """Drop some items (default: all) from the cache of drawn rows, and redraw those in view."""
         if keys is None:
             self._lines.clear()
             self._strips.clear()
@@ -274,7 +271,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         self._refresh_items(dropped)
 
     def _refresh_items(self, items: frozenset[Hashable]) -> None:
-        """Draw the lines of some items again, as far as they are in view."""
+        """Redraw the lines of some items, as far as they are in view."""
         top = max(0, round(self.scroll_y)) if items else 0
         for place, key in enumerate(self._rows[top : top + self.size.height] if items else (), top):
             if (key.owner if isinstance(key, Continuation) else key) in items:
@@ -306,7 +303,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
     # The cursor
 
     def move_to(self, position: int, *, direction: int = 1) -> None:
-        """Put the cursor on the item nearest to a position, looking in a direction (1 down, -1 up) first."""
+        """Put the cursor on the item nearest to a position, searching in a direction (1 down, -1 up) first."""
         if self._rows:
             place = item_from(self._rows, min(max(position, 0), len(self._rows) - 1), direction)
             if place >= 0:
@@ -314,7 +311,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
                 self._follow_position()
 
     def validate_cursor(self, key: Hashable | None) -> Hashable | None:
-        """Refuse what is no item of this list; go to what is."""
+        """Move to the item with this key; keep the current key if it is not an item of this list."""
         current = self._rows[self._position] if self._position >= 0 else None
         if key is None or key == current or not is_item(key):
             return current
@@ -325,7 +322,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         return key
 
     def watch_cursor(self, key: Hashable | None) -> None:
-        """Tell that the cursor stands elsewhere."""
+        """Report that the cursor moved."""
         if self.is_attached:
             self.post_message(self.Highlighted(self, key))
 
@@ -345,7 +342,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         self._show_cursor()
 
     def _show_cursor(self) -> None:
-        """Scroll just so far that the cursor's item is in view, and the heading right above it."""
+        """Scroll just far enough to bring the cursor's item and the headings right above it into view."""
         height = self.scrollable_content_region.height
         if self._position < 0 or height <= 0:
             return
@@ -397,7 +394,7 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         self._set_hover(event.y + round(self.scroll_y))
 
     def on_leave(self) -> None:
-        """The mouse is elsewhere."""
+        """Unmark the row when the mouse leaves."""
         self._set_hover(-1)
 
     def _set_hover(self, position: int) -> None:
@@ -408,12 +405,12 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
             self._hover = position
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Note the row under the mouse: it may go elsewhere before the button is let go."""
+        """Remember the row under the mouse: it may move before the button is released."""
         position = event.y + round(self.scroll_y)
         self._pressed = self._rows[position] if 0 <= position < len(self._rows) else None
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on the row that was clicked; control selects, shift or alt a range, a double click opens."""
+        """Put the cursor on the clicked row; control selects it, shift or alt a range, a double click opens it."""
         position = -1 if self._pressed is None else find(self._rows, self._pressed, event.y + round(self.scroll_y))
         if position < 0:
             return
@@ -431,20 +428,20 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
     # Drawing
 
     def on_mount(self) -> None:
-        """Tell where the cursor stands at first."""
+        """Report where the cursor is at first."""
         self.post_message(self.Highlighted(self, self.cursor))
 
     def forget_strips(self) -> None:
-        """Another theme: the pictures stay, their colours go."""
+        """Drop the coloured strips for another theme; the rendered lines stay cached."""
         self._strips.clear()
 
     def on_resize(self) -> None:
-        """Keep the cursor in view in another size."""
+        """Keep the cursor in view after a resize."""
         self.set_extent(Size(self.size.width, len(self._rows)))
         self._show_cursor()
 
     def _states(self, position: int, key: Hashable) -> tuple[str, ...]:
-        """The component classes of a row, the strongest last."""
+        """The component classes of a row, the one with precedence last."""
         item, number = (key.owner, key.number) if isinstance(key, Continuation) else (key, 0)
         states = []
         if position == self._hover and is_item(key):
@@ -460,27 +457,29 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw what is in view; the selection is looked up once per frame."""
         self._shown_selection = self.selected
-        self.settle_styles()
+        if self._restyled:
+            self.settle_styles()
         return super().render_lines(crop)
 
     def draw_below(self, places: range, width: int) -> list[Strip]:
         """Lines of the view below the last row."""
-        return [Strip.blank(width, self.tone_style("plain"))] * len(places)
+        return [Strip.blank(width, self.tone_styles()["plain"])] * len(places)
 
     def draw_lines(self, places: range, width: int) -> list[Strip]:
-        """Some lines of the view; of rows that look as usual nothing is asked, only their pictures are looked up."""
+        """Draw some lines of the view; rows in their usual state are taken from the cache without further work."""
         top = round(self.scroll_y)
         rows, strips = self._rows, self._strips
-        if top + places.start < 0 or self._shown_selection or self._flashing:
+        if top + places.start < 0:
             return [self.draw_line(y, width) for y in places]
-        cursor = range(0)
+        marked = self._flashing | self._shown_selection
         if 0 <= self._position < len(rows):
-            cursor = range(self._position, self._position + extent(rows, self._position))
+            marked |= {rows[self._position]}
         drawn = []
         for y, key in enumerate(rows[top + places.start : top + places.stop], places.start):
-            usual = y + top not in cursor and y + top != self._hover
+            usual = y + top != self._hover and (key.owner if isinstance(key, Continuation) else key) not in marked
             drawn.append((strips.get((key, width, ())) if usual else None) or self.draw_line(y, width))
-        drawn += self.draw_below(range(places.start + len(drawn), places.stop), width)
+        if len(drawn) < len(places):
+            drawn += self.draw_below(range(places.start + len(drawn), places.stop), width)
         return drawn
 
     def draw_line(self, y: int, width: int) -> Strip:
@@ -510,8 +509,8 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
                 self._lines.clear()
             content = self._lines[(key, inner)] = self.render_row(key, inner)
         item = not isinstance(key, Continuation)
-        here = any(state.startswith("line-list--cursor") for state in states)
+        here = "line-list--cursor" in states or "line-list--cursor-blurred" in states
         marked = item and "line-list--selected" in states
         gutter = (self.glyphs.cursor if here else " ") + (self.glyphs.mark if marked else " ")
-        bar = self.segments(line(gutter), min(GUTTER, width), *states, "line-list--bar")
+        bar = self.segments((Piece(gutter),), min(GUTTER, width), *states, "line-list--bar")
         return Strip([*bar, *self.segments(content, max(0, width - GUTTER), *states)], width)

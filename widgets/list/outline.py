@@ -1,6 +1,6 @@
-"""Outline: the rows of a tree, branches folded or open, and the pane that shows one.
+"""Outline: the rows of a tree with folded or open branches, and the pane that shows one.
 
-A tree is a flat list of rows in reading order; how deep a row stands is all that makes it a tree.
+A tree is a flat list of rows in reading order; only the depth of each row makes it a tree.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .line_list import LineList
 from .rows import Continuation
 
 INDENT = 2
-"""Cells by which each level of a tree is moved to the right."""
+"""Cells by which each level of a tree is indented."""
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A row that is only there to hold others: a section, a group, a month. `ref` is unique in its pane.
+    """A row that only groups others: a section, a group, a month. `ref` is unique in its pane.
 
-    `kind` and `name` say what it stands for, `count` how many items are below it (None: not known yet).
+    `kind` and `name` identify what it groups, `count` is how many items are below it (None: not known yet).
     """
 
     ref: str
@@ -43,7 +43,7 @@ Depth = Callable[[Any], int]
 
 
 def open_rows(keys: Sequence[Hashable], depth: Depth, folded: Callable[[Any], bool]) -> list[Hashable]:
-    """The rows that are left when everything below a folded item is hidden; headings end what is above them."""
+    """The rows that remain when everything below folded items is hidden; a heading ends the branch above it."""
     kept: list[Hashable] = []
     limit: int | None = None
     for key in keys:
@@ -65,9 +65,9 @@ def open_rows(keys: Sequence[Hashable], depth: Depth, folded: Callable[[Any], bo
 def found_rows(
     keys: Sequence[Hashable], depth: Depth, holds: Callable[[Any], bool], wanted: Callable[[RowKey], bool]
 ) -> list[Hashable]:
-    """The rows that a filter leaves: hits, and above them the items they stand below and their heading.
+    """The rows that a filter keeps: hits, and above them their parent items and their heading.
 
-    `holds` tells which items others can stand below.
+    `holds` returns whether an item can have others below it.
     """
     kept: list[Hashable] = []
     way: list[tuple[int, Hashable]] = []
@@ -77,7 +77,7 @@ def found_rows(
                 kept.append(key)
             continue
         hit = isinstance(key, RowKey) and wanted(key)
-        # Most rows are neither; they must cost nothing.
+        # Most rows are neither hits nor parents; they must cost nothing.
         if not hit and isinstance(key, RowKey) and not holds(key.item):
             continue
         level = depth(key.item) if isinstance(key, RowKey) else -1
@@ -95,7 +95,7 @@ def found_rows(
 class OutlinePane(Pane):
     """A pane whose rows are a tree. Everything is open at first.
 
-    A subclass says with `depth` how deep an item stands, and with `folds` which items hold others.
+    A subclass defines with `depth` the depth of an item, and with `folds` which items hold others.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -120,7 +120,7 @@ class OutlinePane(Pane):
         self._folded: set[str] = set()
 
     def depth(self, item: Any) -> int:
-        """How many levels above an item there are."""
+        """How many levels are above an item."""
         return item.depth if isinstance(item, Branch) else 1
 
     def folds(self, item: Any) -> bool:
@@ -128,7 +128,7 @@ class OutlinePane(Pane):
         return isinstance(item, Branch) and item.count != 0
 
     def holds(self, item: Any) -> bool:
-        """Whether other items can stand below an item, folded or not, even when none do now."""
+        """Whether an item can have others below it, folded or not, even when it has none now."""
         return isinstance(item, Branch) or self.folds(item)
 
     def is_folded(self, item: Any) -> bool:
@@ -136,7 +136,7 @@ class OutlinePane(Pane):
         return self.folds(item) and self.ref(item) in self._folded
 
     def indent(self, item: Any) -> Piece:
-        """What stands before an item's words: its depth, and the sign of a branch."""
+        """What precedes an item's words: the indent for its depth, and the sign of a branch."""
         space = " " * (INDENT * self.depth(item))
         if not self.folds(item):
             return Piece(space + " " * INDENT)
@@ -161,7 +161,7 @@ class OutlinePane(Pane):
         return "" if isinstance(item, Branch) else super().field_text(item, name)
 
     def place(self, item: Any) -> str:
-        """A branch is not called anything elsewhere."""
+        """A branch has no name elsewhere."""
         return "" if isinstance(item, Branch) else super().place(item)
 
     def links(self, item: Any) -> Sequence[Any]:
@@ -173,7 +173,7 @@ class OutlinePane(Pane):
         return None if isinstance(item, Branch) else super().source_text(item)
 
     def branch_of(self, item: Any) -> Any | None:
-        """The nearest branch that an item stands below, the item itself if it is one; None: there is none."""
+        """The nearest branch above an item, the item itself if it is one; None: there is none."""
         found = None
         for _, other, _ in self.arrangement.rows.items:
             holds = self.holds(other)
@@ -184,7 +184,7 @@ class OutlinePane(Pane):
         return None
 
     def go_to(self, ref: str) -> bool:
-        """Put the cursor on an entry; what hides it is opened."""
+        """Put the cursor on an entry, opening the branches that hide it."""
         way: list[Any] = []
         wanted = self.arrangement.row_of(ref)
         for row, item, _ in self.arrangement.rows.items if wanted is not None else ():
@@ -224,7 +224,7 @@ class OutlinePane(Pane):
         self._arrange(redraw=True)
 
     def action_fold(self) -> None:
-        """Fold the branch under the cursor; on anything else, go to what it stands below."""
+        """Fold the branch under the cursor; on anything else, go to its parent."""
         item = self.current()
         if item is None:
             return
@@ -240,7 +240,7 @@ class OutlinePane(Pane):
                 return
 
     def action_unfold(self) -> None:
-        """Open the branch under the cursor; go into one that is open, and to the entry of what is none."""
+        """Open the branch under the cursor, or go into it if it is open; on any other item, open its detail."""
         item = self.current()
         if item is None or self.detail_view.has_focus:
             return
@@ -265,9 +265,9 @@ class OutlinePane(Pane):
         self._arrange(redraw=True)
 
     def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
-        """The rows that stand in open branches."""
+        """The rows in open branches."""
         return open_rows(keys, self.depth, self.is_folded) if self._folded else keys
 
     def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
-        """The items that fit, and the branches that they stand in, open or not."""
+        """The matching items, and the branches that contain them, open or not."""
         return found_rows(keys, self.depth, self.holds, lambda row: needles.fit(row, self))

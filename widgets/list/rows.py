@@ -1,10 +1,19 @@
-"""Rows: what a list of lines holds. A row is a hashable key; three kinds of key are rows the cursor skips."""
+"""Rows: the contents of a line list, and which of them are selected, one by one or as a range between two places.
+
+A row is a hashable key; the cursor skips three kinds of key.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TYPE_CHECKING, overload
+
+if TYPE_CHECKING:
+    from textual.message import Message
+    from textual.widget import Widget
+else:
+    Widget = object
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +26,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """A further line of the item `owner`, counted from 1; it stands right below it, the cursor skips it."""
+    """A further line of the item `owner`, counted from 1, right below it; the cursor skips it."""
 
     owner: Hashable
     number: int = 1
@@ -37,7 +46,7 @@ def is_item(key: Hashable) -> bool:
 
 
 def find(rows: Sequence[Hashable], key: Hashable, guess: int = 0) -> int:
-    """The place of a key among the rows, looking at `guess` first; -1 when it is not there."""
+    """The place of a key among the rows, trying `guess` first; -1 when the key is missing."""
     if 0 <= guess < len(rows) and rows[guess] == key:
         return guess
     try:
@@ -47,7 +56,7 @@ def find(rows: Sequence[Hashable], key: Hashable, guess: int = 0) -> int:
 
 
 def item_from(rows: Sequence[Hashable], position: int, step: int) -> int:
-    """The nearest item from `position` in a direction (1 or -1), else in the other one; -1: there is none."""
+    """The place of the nearest item from `position` in a direction (1 or -1), else in the other; -1: there is none."""
     for direction in (step, -step):
         index = position
         while 0 <= index < len(rows):
@@ -73,9 +82,9 @@ def extent(rows: Sequence[Hashable], position: int) -> int:
 
 
 def nearest(old: Sequence[Hashable], position: int, new: Sequence[Hashable]) -> int:
-    """Where the cursor at `position` of the old rows stands among the new ones; -1 when they hold no item.
+    """The place among the new rows for the cursor at `position` of the old ones; -1 when they hold no item.
 
-    Its own key wins, then the next old item below that is still there, then the next above.
+    Preferred is its own key, then the next old item below that still exists, then the next above.
     """
     if not 0 <= position < len(old):
         return item_from(new, 0, 1)
@@ -94,9 +103,9 @@ def nearest(old: Sequence[Hashable], position: int, new: Sequence[Hashable]) -> 
 
 
 class CardRows(Sequence[Hashable]):
-    """The rows of items that take so many lines each; continuations are made as they are asked for.
+    """The rows of items that take `lines` lines each; continuations are made when they are accessed.
 
-    A key in the filter gives a board other cards: only those in view are worth their lines.
+    Each key in the filter gives a board other cards, so only cards in view get their continuations.
     """
 
     def __init__(self, items: Sequence[Hashable], lines: int) -> None:
@@ -140,7 +149,7 @@ class CardRows(Sequence[Hashable]):
         )
 
     def index(self, value: Hashable, start: int = 0, stop: int | None = None) -> int:
-        """Return the place of a row; ValueError where it is not there."""
+        """Return the place of a row; raises ValueError where it is missing."""
         item, number = (value.owner, value.number) if isinstance(value, Continuation) else (value, 0)
         if number < self.lines:
             place = self.items.index(item) * self.lines + number
@@ -150,7 +159,99 @@ class CardRows(Sequence[Hashable]):
 
 
 def are_same(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
-    """Whether these are the same rows in the same order; of cards no line is made to find that out."""
+    """Whether these are the same rows in the same order; comparing `CardRows` makes no continuations."""
     if isinstance(one, CardRows) and isinstance(other, CardRows):
         return one.lines == other.lines and are_same(one.items, other.items)
     return one is other or (len(one) == len(other) and tuple(one) == tuple(other))
+
+
+class Selecting(Widget):
+    """Mixin of `LineList`: the set of selected keys, and a range that extends to the cursor."""
+
+    _chosen: frozenset[Hashable] = frozenset()
+    _range_from: Hashable | None = None
+
+    if TYPE_CHECKING:
+        SelectionChanged: Callable[..., Message]
+        _rows: Sequence[Hashable]
+        _position: int
+        cursor: Hashable | None
+
+        def action_move(self, rows: int) -> None: ...
+
+    @property
+    def selected(self) -> frozenset[Hashable]:
+        """The selected keys, including those of a range that is not ended yet."""
+        return self._chosen if self._range_from is None else self._chosen | self._range_keys()
+
+    @property
+    def has_selection(self) -> bool:
+        """Whether anything is selected, or a range begun."""
+        return bool(self._chosen) or self._range_from is not None
+
+    @property
+    def targets(self) -> tuple[Hashable, ...]:
+        """What an action applies to, in the rows' order: the selected keys, else the key under the cursor."""
+        if selected := self.selected:
+            return tuple([key for key in self._rows if key in selected])
+        return () if self.cursor is None else (self.cursor,)
+
+    def select(self, keys: Iterable[Hashable]) -> None:
+        """Select exactly these keys (those that are items of this list) and end a range."""
+        wanted = set(keys)
+        if not wanted and not self.has_selection:
+            return
+        self._range_from = None
+        self._choose(frozenset(key for key in self._rows if key in wanted and is_item(key)) if wanted else ())
+
+    def select_between(self, start: int, end: int) -> None:
+        """Add the items at two places and all between them to the selection; for the mouse."""
+        low, high = sorted((max(0, start), end))
+        self._range_from = None
+        self._choose(self._chosen | {key for key in self._rows[low : high + 1] if is_item(key)})
+
+    def _choose(self, keys: Iterable[Hashable]) -> None:
+        self._chosen = frozenset(keys)
+        self.refresh()
+        if self.is_attached:
+            self.post_message(self.SelectionChanged(self, self.selected))
+
+    def _range_keys(self) -> frozenset[Hashable]:
+        start = find(self._rows, self._range_from, self._position)
+        if start < 0 or self._position < 0:
+            return frozenset()
+        low, high = sorted((start, self._position))
+        return frozenset(key for key in self._rows[low : high + 1] if is_item(key))
+
+    def _keep_selection(self) -> None:
+        """Drop selected keys that are gone."""
+        if self._range_from is not None and find(self._rows, self._range_from) < 0:
+            self._range_from = None
+        if self._chosen:
+            self._choose(key for key in self._rows if key in self._chosen)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """The list handles Escape only while something is selected; else it is left to the widgets around."""
+        return action != "clear" or self.has_selection
+
+    def action_mark(self) -> None:
+        """Select or unselect the item under the cursor and move on; while there is a range, end and keep it."""
+        if self._range_from is not None:
+            self.action_range()
+        elif self.cursor is not None:
+            self._choose(self._chosen ^ {self.cursor})
+            self.action_move(1)
+
+    def action_range(self) -> None:
+        """Start a range at the cursor, or end it and keep it selected."""
+        if self._range_from is None:
+            self._range_from = self.cursor
+            self._choose(self._chosen)
+        else:
+            keys = self.selected
+            self._range_from = None
+            self._choose(keys)
+
+    def action_clear(self) -> None:
+        """Select nothing."""
+        self.select(())

@@ -1,19 +1,19 @@
-"""Pane: what all panes share. A list, the detail of the entry under its cursor, a filter, and what can be done.
+"""Pane: what all panes share. A list, the detail of the entry under its cursor, a filter, and the possible actions.
 
 A pane is written by subclassing `Pane`:
 
 * Class variables: `pane_id` ("tasks"), `number` ("2"), `title`, `files` (the memory files it shows), `empty` (what
-  it is for and which key begins), `sorts` (names for the key S; the first is the order of `rows`),
+  the pane is for and which key to begin with), `sorts` (names for the key S; the first is the order of `rows`),
   `filter_fields` (names for `name:value` in the filter).
 * `rows(snapshot, now)`: every row in order: the models themselves (any object with `.ref`; not hashed, not
-  compared), and between them `Heading`, `Note`, `Continuation(model, 1)`. It runs in a thread: read the snapshot
-  and nothing of the widget.
-* `draw_row(item, width)` and `draw_more(item, number, width)`: the line of an item, and of a continuation; only
-  for rows in view. `self.now`, `self.zone`, `self.glyphs` are there.
+  compared), and between them `Heading`, `Note`, `Continuation(model, 1)`. It runs in a thread: read only the
+  snapshot, never the widget.
+* `draw_row(item, width)` and `draw_more(item, number, width)`: the line of an item, and of a continuation; called
+  only for rows in view. `self.now`, `self.zone`, `self.glyphs` are available.
 * `detail(item)`: what the detail shows, as plain data of `widgets.detail`. Links are added below it.
-* Optional: `mark` and `ref` (how an item is told from its former self), `text(item)` (what the filter looks at),
-  `field_text(item, name)`, `sort_key(item, name)`, `remark(snapshot)` (right of the list's title), `badge`.
-* What can be done, each optional (None: not here): `adding`, `editing`, `removing`, `source_text` with
+* Optional: `mark` and `ref` (how an item is matched with its earlier version), `text(item)` (what the filter
+  searches), `field_text(item, name)`, `sort_key(item, name)`, `remark(snapshot)` (right of the list's title), `badge`.
+* Actions, each optional (None: not supported): `adding`, `editing`, `removing`, `source_text` with
   `from_source`. The application shows forms and dialogs, writes the edit in a worker, and calls `show` again.
 
 The application reads in a worker, `contents = pane.read(snapshot, now)`, and applies in its own thread,
@@ -30,53 +30,169 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
 
-from widgets.chrome.compositor import Covered
-from widgets.chrome.footer import with_keys
 from widgets.chrome.frame import Frame
+from widgets.chrome.keys import with_keys
 from widgets.detail import Link
 from widgets.input.editors import SafeText
 from widgets.input.filter_bar import FilterBar
 from widgets.list.line_list import LineList
+from widgets.list.rows import Continuation
+from widgets.text.drawing import Covered, LateTimers, SparseCompositor
 from widgets.text.glyphs import UNICODE, Glyphs
-from widgets.timers import LateTimers
+from widgets.text.styled_text import EMPTY, Line, Piece, clip_line, line, line_text, wrap_line
 
 from .contents import Contents
-from .entry import PaneWithEntry
+from .entry import PaneOverrides, PaneWithEntry
 from .filter import Fits, parts_of, strange_words
-from .filter_cache import Narrowing
 from .offers import Badge, Build, FormPlan, Removal
-from .overrides import PaneSays
-from .parts import PaneFilter, PaneList
 from .rows import RowKey, Rows, keep, match_entries, match_rows
-from .visible_rows import Arrangement
+from .visible_rows import Arrangement, FilterRun
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
+    from .context import PaneContext
     from .filter import Needles
 
 WIDE, SINGLE, BROAD = 110, 60, 150
-"""Columns of the terminal from which list and detail stand side by side; below which only one is shown; from which the
-list has twice the room of the detail, for more columns.
+"""Terminal widths in columns. From `WIDE` on, list and detail are side by side; below `SINGLE`, only one is shown; from
+`BROAD` on, the list is twice as wide as the detail, for more columns.
 """
 
 __all__ = ["Badge", "Build", "Contents", "FormPlan", "Pane", "Removal"]
 
+INDENT = 2
+"""Cells at the left and at the right of the words of a list without rows."""
+
+
+class PaneList(LineList):
+    """The list of a pane; the pane draws its rows, and a message replaces missing rows."""
+
+    def __init__(self, pane: PaneContext) -> None:
+        super().__init__(classes="pane--list")
+        self._pane = pane
+        self._words = ""
+        self._wrapped: tuple[int, int, int, Sequence[Line]] = (-1, -1, 0, ())
+
+    def say(self, words: str) -> None:
+        """Set the message shown where there are no rows. The list draws it itself: swapping in another widget would
+        cause a layout of the whole screen for one letter in the filter.
+        """
+        if words != self._words:
+            self._words, self._wrapped = words, (-1, -1, 0, ())
+            if not self.rows:
+                self.refresh()
+
+    def render_row(self, key: Hashable, width: int) -> Line:
+        """The line of an item or of a continuation."""
+        if isinstance(key, Continuation):
+            assert isinstance(key.owner, RowKey)
+            return self._pane.draw_more(key.owner.item, key.number, width)
+        assert isinstance(key, RowKey)
+        return self._pane.draw_row(key.item, width)
+
+    def draw_below(self, places: range, width: int) -> list[Strip]:
+        """Draw the lines of the message, where there are no rows."""
+        if self.rows or not self._words:
+            return super().draw_below(places, width)
+        height = self.size.height
+        if self._wrapped[:2] != (width, height):
+            self._wrapped = (width, height, *self._laid_out(width, height))
+        indent, lines = self._wrapped[2:]
+        top = int(len(lines) < height)
+        shown = [line(" " * indent, lines[y - top]) if 0 <= y - top < len(lines) else EMPTY for y in places]
+        return [self.draw(text, width) for text in shown]
+
+    def _laid_out(self, width: int, height: int) -> tuple[int, Sequence[Line]]:
+        """Return the indent of the message and its lines, closer together where there is little room.
+
+        A message that still does not fit ends with an ellipsis.
+        """
+        texts = [line(Piece(text, "muted")) for text in self._words.split("\n")]
+        for indent in (INDENT, INDENT - 1):
+            lines = [row for text in texts for row in wrap_line(text, max(1, width - 2 * indent))]
+            if len(lines) <= height:
+                break
+            lines = [row for row in lines if line_text(row).strip()]
+            if len(lines) <= height:
+                break
+        if len(lines) > height > 0:
+            lines[height - 1 :] = [clip_line(line(lines[height - 1], Piece(" …", "muted")), width - 2 * indent)]
+        return indent, lines
+
+    def move_to(self, position: int, *, direction: int = 1) -> None:
+        """Move the cursor for the person; the entry follows directly, without a `Highlighted` message."""
+        if self.rows:
+            self._pane.moved()
+        with self.prevent(LineList.Highlighted):
+            super().move_to(position, direction=direction)
+        self._pane.follow_cursor()
+
+
+class PaneFilter(FilterBar):
+    """The filter bar of a pane; when a typed letter is drawn, the list is already filtered.
+
+    It overlays the lower edge of the frame: opening it moves and resizes nothing, which would draw everything twice.
+    Once prepared it keeps its place, and is only left out of the frame while it is closed.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = "PaneFilter { overlay: screen; }"
+
+    def __init__(self, pane: PaneContext) -> None:
+        super().__init__()
+        self._pane = pane
+
+    @property
+    def is_shut(self) -> bool:
+        """Whether it keeps its place on the screen and is not drawn there."""
+        return self.display and not self.is_open
+
+    def prepare(self) -> None:
+        """Create the editor and lay it out in its place, so that opening it needs no layout."""
+        super().prepare()
+        if self.is_attached and self._compositor is not None:
+            self.display = True
+            self.reveal()
+
+    def reveal(self) -> None:
+        """Show or hide the bar; once it has its place, only what is drawn there changes."""
+        compositor = self._compositor
+        if compositor is None or not self.display:
+            super().reveal()
+            return
+        self._editor.can_focus = self.is_open
+        compositor.shut_changed()
+        frame = self.parent
+        assert isinstance(frame, Widget)
+        frame.refresh(self.region.translate(-frame.content_region.offset))
+
+    @property
+    def _compositor(self) -> SparseCompositor | None:
+        """The screen's compositor, if it can leave out shut widgets."""
+        compositor = self.screen._compositor if self.is_attached else None
+        return compositor if isinstance(compositor, SparseCompositor) else None
+
+    def typed(self) -> None:
+        """Filter the pane after a letter was typed or deleted."""
+        self._pane.set_filter(self.text, typed=True)
+
 
 def fits_look(look: Mapping[str, str], kept: Mapping[str, str]) -> bool:
-    """Whether what is shown is what was kept."""
+    """Whether the current look matches a saved view."""
     return all(look.get(key, "") == value for key, value in kept.items())
 
 
 class Pane(LateTimers, Covered, PaneWithEntry):
     """One pane of the application; see the module's docstring for how to write one.
 
-    Wide terminals show list and detail side by side, narrower ones one over the other, below 60 columns one at a
-    time: Enter opens the detail, Escape goes back. With the class `-zoom` they do so in every terminal.
+    Wide terminals show list and detail side by side, narrower ones one above the other, and those below 60 columns one
+    at a time: Enter opens the detail, Escape goes back. With the class `-zoom` every terminal shows one at a time.
 
-    Their scrollbars have a cell that stays free without them: one that came and went with each entry would be a layout
-    of the screen each time. In a small terminal the cell counts more, and a layout costs less.
+    List and detail reserve a cell for the scrollbar: a scrollbar that came and went with each entry would cause a
+    layout of the screen each time. A small terminal reserves none: there a cell counts more, and a layout costs less.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -114,7 +230,7 @@ class Pane(LateTimers, Covered, PaneWithEntry):
 
     @dataclass
     class Current(Message):
-        """The cursor stands on another item, or nothing is selected any more, or something is."""
+        """The cursor moved to another item, or the selection changed."""
 
         pane: Pane
 
@@ -137,27 +253,27 @@ class Pane(LateTimers, Covered, PaneWithEntry):
         self.zone: tzinfo = UTC
         self.contents: Contents | None = None
         self.arrangement = Arrangement(self)
-        self.narrowing = Narrowing(self)
+        self.narrowing = FilterRun(self)
         self.saved_views: Mapping[str, Mapping[str, str]] = {}
-        """What people keep under a name, as `look` gave it."""
+        """The saved views by name, each as `look` returned it."""
         self._remark = ""
         self.moves = 0
-        """How often the person chose another place here. What was asked before leads the cursor nowhere after that."""
+        """How often the person moved to another place here. Requests from before a move no longer move the cursor."""
         self.lost_row: Hashable | None = None
-        """The row that the cursor stood on and that went with the last look, where nobody moved it since."""
+        """The row under the cursor that the last refresh removed; None once the cursor was moved."""
         self._wanted_ref: str | None = None
         self._arrived = False
         self._list, self._filter_bar = PaneList(self), PaneFilter(self)
         self.instead = SafeText("", classes="pane--empty")
+        """Shows a message in place of rows where the list cannot do so itself."""
         self.lost = ""
-        """That the pane's file is gone or empty although it held something, in a sentence; empty: it is not."""
-        """Says something in the place of rows where the list cannot do so itself."""
+        """A sentence saying that the pane's file is gone, or empty although it had content; empty: it is not."""
 
     def on_pane_linked(self, message: Linked) -> None:
         """Show the links, if the cursor is still there."""
         self.take_links(message.row, message.links)
 
-    # What the application asks
+    # What the application uses
 
     @property
     def line_list(self) -> LineList:
@@ -171,12 +287,12 @@ class Pane(LateTimers, Covered, PaneWithEntry):
 
     @property
     def glyphs(self) -> Glyphs:
-        """The signs to draw with."""
+        """The glyphs to draw with."""
         return getattr(self.app, "glyphs", UNICODE)
 
     def selected(self) -> tuple[Any, ...]:
         """The selected items in the order of the list, else the one under the cursor."""
-        return tuple(row.item for row in self.line_list.targets if isinstance(row, RowKey))
+        return tuple([row.item for row in self.line_list.targets if isinstance(row, RowKey)])
 
     @property
     def filter(self) -> str:
@@ -185,22 +301,22 @@ class Pane(LateTimers, Covered, PaneWithEntry):
 
     @property
     def sort(self) -> str:
-        """By what the rows are sorted: one of `sorts`, with `REVERSED` where that is turned round."""
+        """What the rows are sorted by: one of `sorts`, followed by `REVERSED` if the order is reversed."""
         return self.arrangement.sort
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
-        """Look at the files; for a worker. Raises what reading files raises."""
+        """Read the rows from the files; for a worker. Raises what reading files raises."""
         match = match_entries if self.draws_alone else match_rows
         rows = match(self.arrangement.rows, self.rows(snapshot, now), self.mark, self.ref)
         order = self.arrangement.order_of(rows, self.sort, now, snapshot.zone)
         names = (name for name in self.files if not name.endswith("/"))
         refusal = next(filter(None, map(snapshot.refused, names)), None)
-        # Of the first look the titles come first; later ones would leave it to the next letter.
+        # The first read shows the titles first. Later reads prepare the sieve here, so that the next letter is fast.
         sieve = self.arrangement.sieve_for(rows, order) if self.contents is not None else None
         return Contents(snapshot, now, snapshot.zone, rows, self.remark(snapshot, now), order, refusal, sieve)
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
-        """Show what was read; cursor, selection, filter and the view stay. `flash` marks what changed."""
+        """Show what was read; cursor, selection, filter and scroll position stay. `flash` highlights changed rows."""
         first = self.contents is None
         same = not first and self.rows_look_the_same(contents)
         self.contents = contents
@@ -219,13 +335,13 @@ class Pane(LateTimers, Covered, PaneWithEntry):
             self.line_list.flash(contents.rows.changed)
         self.linking.age()
         if first:
-            # The titles first; an entry may need a Markdown parser that nothing else has imported yet.
+            # The titles come first: an entry may need a Markdown parser that is not imported yet.
             self.call_after_refresh(self._show_first_detail)
         else:
             self._show_detail()
 
     def rows_look_the_same(self, contents: Contents) -> bool:
-        """Whether rows whose items did not change look as before: nothing but the item and the minute counts."""
+        """Whether rows of unchanged items look as before, because only the item and the minute matter."""
         return (
             self.draws_alone
             and self.zone == contents.zone
@@ -237,12 +353,12 @@ class Pane(LateTimers, Covered, PaneWithEntry):
         self.put(self.read(snapshot, now), flash=flash)
 
     def moved(self) -> None:
-        """The person chose another place here: moved the cursor, narrowed the rows, came from elsewhere."""
+        """Record that the person moved to another place here: moved the cursor, filtered, or came from elsewhere."""
         self.moves += 1
         self._wanted_ref = self.lost_row = None
 
     def go_to(self, ref: str) -> bool:
-        """Put the cursor on an entry; a filter that hides it is cleared. False: it is not here (yet)."""
+        """Put the cursor on an entry, clearing a filter that hides it. False: the pane does not have it (yet)."""
         if self.contents is None:
             self._wanted_ref = ref
             return False
@@ -258,14 +374,14 @@ class Pane(LateTimers, Covered, PaneWithEntry):
         return True
 
     def go_to_what_came(self, before: Rows) -> None:
-        """Put the cursor on the first item that stands here and did not among the rows `before`.
+        """Put the cursor on the first item that is not among the rows `before`.
 
-        What nobody sees, for a filter hides it or a branch is folded, stays hidden.
+        An item hidden by a filter or a folded branch stays hidden.
         """
-        known = {row for row, _, _ in before.items}
-        came = dict.fromkeys(row for row, _, _ in self.arrangement.rows.items if row not in known)
+        known = frozenset(before.rows)
+        came = dict.fromkeys([row for row in self.arrangement.rows.rows if row not in known])
         if came:
-            # Rows of a calendar are days; where it has the first of these tasks, it finds itself.
+            # The rows of a calendar are days; the calendar itself finds the day of the first of these tasks.
             row = next((key for key in self.shown_keys if key in came), next(iter(came)))
             assert isinstance(row, RowKey)
             self.place_cursor(row)
@@ -276,14 +392,14 @@ class Pane(LateTimers, Covered, PaneWithEntry):
         return self.line_list.cursor is row
 
     def find(self, ref: str) -> Any | None:
-        """The item of a ref; None: it is not here."""
+        """The item with a ref; None: the pane has none."""
         row = self.arrangement.row_of(ref)
         return None if row is None else row.item
 
     def set_filter(self, text: str, *, typed: bool = False) -> None:
-        """Show only what fits: all words occur; `name:value` looks at one of `filter_fields`.
+        """Show only matching rows: all words occur; `name:value` matches one of `filter_fields`.
 
-        `typed`: somebody types it, and looks at many rows may go on after the next picture.
+        `typed`: the text is being typed, so filtering many rows may continue after the next frame.
         """
         if text != self.filter:
             self.arrangement.filter = text
@@ -299,46 +415,46 @@ class Pane(LateTimers, Covered, PaneWithEntry):
             self.narrowing.finish()
 
     def set_sort(self, name: str) -> None:
-        """Sort by one of `sorts`, which `REVERSED` may follow."""
+        """Sort by one of `sorts`, optionally followed by `REVERSED`."""
         if self.arrangement.sort_by(name):
             self._arrange(redraw=False)
 
     def warm(self, go_on: Callable[[], bool] = lambda: True) -> None:
         """Prepare what the first key of a filter needs; for a worker, after the first paint.
 
-        `go_on` is asked again and again, each time after a millisecond of work; it may wait, or say no.
+        `go_on` is called after each millisecond of work or so; it may wait, or return False to stop.
         """
         self.arrangement.warm(go_on)
         if go_on():
             self.call_later(self.filter_bar.prepare)
 
     def view(self) -> dict[str, str]:
-        """What is remembered of this pane: position, filter, sort."""
+        """The state of this pane to remember: position, filter, sort."""
         item = self.current()
         return {"at": "" if item is None else self.ref(item), **self.look()}
 
     def look(self) -> dict[str, str]:
-        """How the pane is arranged: what is kept under a name."""
+        """The arrangement of the pane, as a saved view keeps it: filter and sort."""
         return {"filter": self.filter, "sort": self.sort}
 
     @property
     def named(self) -> str:
-        """The name under which somebody kept what is shown now; empty: it has none."""
+        """The name of the saved view that is shown now; empty: none matches."""
         look = self.look() if self.saved_views else {}
         usual = {"sort": self.sorts[0]}
         return next((name for name, view in self.saved_views.items() if fits_look(look, {**usual, **view})), "")
 
     def take_saved_views(self, views: Mapping[str, Mapping[str, str]]) -> None:
-        """Take the views that people gave a name; the title says which of them is shown."""
+        """Set the saved views; the title names the one that is shown."""
         self.saved_views = views
         if self.contents is not None:
             self.say_title()
 
     def restore(self, view: Mapping[str, str]) -> None:
-        """Go back to what `view` gave; before the first contents as well."""
+        """Restore what `view` returned; works before the first contents, too."""
         self.set_sort(view.get("sort", ""))
         if self._arrived:
-            # Somebody jumped to an entry here; that is where the person wants to be.
+            # The pane was opened at an entry; that is where the person wants to be.
             return
         if text := view.get("filter", ""):
             self.filter_bar.open(text, focus=False)
@@ -347,7 +463,7 @@ class Pane(LateTimers, Covered, PaneWithEntry):
             self.go_to(at)
 
     def step_off(self) -> None:
-        """Put the cursor on the next item that no action applies to, for when those items go elsewhere."""
+        """Move the cursor off the targets of an action to the next other item, before the targets go elsewhere."""
         rows, leaving = self.line_list.rows, set(self.line_list.targets)
         start = self.line_list.position
         below = range(start, len(rows))
@@ -368,11 +484,11 @@ class Pane(LateTimers, Covered, PaneWithEntry):
             yield self._detail
 
     def on_mount(self) -> None:
-        """Take the terminal's width at once, not only after the first layout."""
+        """Apply the terminal's width at once, before the first layout."""
         self._follow_width()
 
     def on_resize(self) -> None:
-        """Follow the terminal's width; the detail's frame may have another room for its title."""
+        """Follow the terminal's width; the detail's frame may have more or less room for its title."""
         self._follow_width()
         if self.contents is not None:
             self.call_after_refresh(self._show_detail)
@@ -389,38 +505,36 @@ class Pane(LateTimers, Covered, PaneWithEntry):
         self.show_keys(self.arrangement.keys(self.now, self.zone), redraw=redraw, to_top=to_top)
 
     def show_keys(self, keys: Sequence[Hashable], *, redraw: bool = False, to_top: bool = False) -> None:
-        """Show the rows that sort and filter left, and say how many. `to_top`: the first of them, with the cursor."""
+        """Show the sorted and filtered rows, and their count. `to_top`: scroll to the first, with the cursor."""
         self.put_keys(keys, redraw=redraw, to_top=to_top)
         self._say_empty()
         self.say_title()
 
     def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
-        """The rows that nothing hides while there is no filter; for panes that fold."""
+        """The rows that are visible without a filter; for panes that fold."""
         return keys
 
     @property
     def counts_all(self) -> bool:
-        """Whether every item is one of those that the filter counts."""
-        return type(self).counts is PaneSays.counts
+        """Whether the filter counts every item."""
+        return type(self).counts is PaneOverrides.counts
 
     @property
     def keeps_by_words(self) -> bool:
-        """Whether the rows that a filter leaves are those that fit, and not what the pane chooses itself."""
+        """Whether a filter keeps exactly the matching rows; False where the pane overrides `kept`."""
         return type(self).kept is Pane.kept
 
     def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
-        """The rows that a filter leaves."""
+        """The rows that a filter keeps."""
         return keep(keys, Fits(needles, self))
 
     def put_keys(self, keys: Sequence[Hashable], *, redraw: bool, to_top: bool) -> None:
-        """Give the rows that sort and filter left to the list."""
+        """Hand the sorted and filtered rows to the list."""
         self.line_list.set_rows(keys, redraw=redraw, to_top=to_top)
 
     @property
     def rows_of_picture(self) -> int | None:
-        """So many of the rows that a filter leaves fill the view, 0 for one that looks for its rows itself; None: it is
-        made of all rows.
-        """
+        """How many filtered rows fill the view; 0 for a view that finds its own rows; None: it needs all rows."""
         return max(1, self.line_list.size.height)
 
     @property
@@ -439,7 +553,7 @@ class Pane(LateTimers, Covered, PaneWithEntry):
         return len(self.arrangement.rows.rows)
 
     def arranged(self) -> Sequence[str]:
-        """How the rows are arranged where that is not as they stand in the file: `sorted by due`."""
+        """How the rows are arranged, such as `sorted by due`; empty in file order."""
         return () if self.sort == self.sorts[0] else (f"sorted by {self.sort}",)
 
     def _say_empty(self) -> None:
@@ -461,19 +575,19 @@ class Pane(LateTimers, Covered, PaneWithEntry):
         self.say_instead(words)
 
     def say_lost(self, words: str) -> None:
-        """Say in place of what an empty pane is for that its file is gone; empty: it is not."""
+        """Show in an empty pane, instead of its purpose, that its file is gone; empty: it is not."""
         if words != self.lost:
             self.lost = words
             if self.contents is not None:
                 self._say_empty()
 
     def say_instead(self, words: str) -> None:
-        """Say something where there is nothing to show; nothing where there is."""
+        """Show a message in place of the rows; empty: there are rows to show."""
         self._list.say(words)
         self.instead.say(words, layout=self.instead.display)
 
     def say_title(self) -> None:
-        """The pane's name; then what is selected or fits a filter, how the rows are arranged, what there is at all."""
+        """Set the title: the pane's name, the selected or filtered count, the arrangement, and the usual remark."""
         said, usual = [], self._remark
         if self.filter:
             usual = ""
@@ -488,28 +602,28 @@ class Pane(LateTimers, Covered, PaneWithEntry):
     # What happens in it
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Who leaves the filter finds all rows that fit; nobody around the pane asks for its focus."""
+        """When the focus leaves the filter, find all matching rows; no widget around the pane needs the event."""
         event.stop()
         if self.filter_bar not in event.widget.ancestors:
             self.narrowing.finish()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        """Nobody around the pane asks for its focus."""
+        """Stop the event: no widget around the pane needs it."""
         event.stop()
 
     def on_line_list_selection_changed(self, event: LineList.SelectionChanged) -> None:
-        """Tell how many are selected."""
+        """Show how many are selected."""
         event.stop()
         self.say_title()
         self.tell_current()
 
     def on_filter_bar_accepted(self, event: FilterBar.Accepted) -> None:
-        """The filter stays."""
+        """Keep the filter and focus the list."""
         event.stop()
         self.focus_list()
 
     def on_filter_bar_closed(self, event: FilterBar.Closed) -> None:
-        """Everything again, unless it was opened anew meanwhile."""
+        """Show all rows again, unless the filter was reopened in the meantime."""
         event.stop()
         if not self.filter_bar.is_open:
             self.set_filter("")

@@ -9,9 +9,8 @@ if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.files.snapshot import Snapshot
 
-    from .filter_cache import Sieve
     from .rows import Rows
-    from .visible_rows import Order
+    from .visible_rows import FilterCache, Order
 
 
 class Contents(NamedTuple):
@@ -23,10 +22,10 @@ class Contents(NamedTuple):
     rows: Rows
     remark: str = ""
     order: Order | None = None
-    """The rows as they are sorted, where that is not their own order."""
+    """The sorted rows; None where they are in their own order."""
     refusal: MemdeckError | None = None
     """Why a file of the pane cannot be read; its rows are missing then."""
-    sieve: Sieve | None = None
-    """The rows made ready for the filter; None: that is done when it is needed, or by `Pane.warm`."""
+    sieve: FilterCache | None = None
+    """The rows prepared for the filter; None: prepared when needed, or by `Pane.warm`."""
     beside: Any = None
-    """What the pane worked out beside its rows, if it has anything of that kind; it is shown with them."""
+    """Anything else that the pane computed to show with its rows; None where it has nothing."""

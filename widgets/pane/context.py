@@ -1,4 +1,4 @@
-"""What the parts of a pane ask of it, so that none of them needs to know the whole."""
+"""What the parts of a pane need from it, so that none of them has to know the whole pane."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PaneContext(Filtered, Protocol):
-    """What the list, the filter bar and the row order ask of their pane; `Pane` is one."""
+    """What the list, the filter bar and the row order need from their pane; `Pane` is one."""
 
     sorts: ClassVar[tuple[str, ...]]
     filter_fields: ClassVar[tuple[str, ...]]
@@ -34,7 +34,7 @@ class PaneContext(Filtered, Protocol):
 
     @property
     def rows_of_picture(self) -> int | None:
-        """So many of the rows that a filter leaves fill the view; None: all are needed."""
+        """How many filtered rows fill the view; None: all are needed."""
 
     @property
     def shown_keys(self) -> Sequence[Hashable]:
@@ -46,11 +46,11 @@ class PaneContext(Filtered, Protocol):
 
     @property
     def keeps_by_words(self) -> bool:
-        """Whether the rows that a filter leaves are those that fit, and not what the pane chooses itself."""
+        """Whether a filter keeps exactly the matching rows; False where the pane overrides `kept`."""
 
     @property
     def counts_all(self) -> bool:
-        """Whether every item is one of those that the filter counts."""
+        """Whether the filter counts every item."""
 
     # What is shown
 
@@ -67,36 +67,36 @@ class PaneContext(Filtered, Protocol):
         """Return the items that may have a ref."""
 
     def counts(self, item: Any) -> bool:
-        """Tell whether an item is one of those that the filter counts."""
+        """Return whether the filter counts an item."""
 
     def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:
         """Return the key that items are sorted by."""
 
     def lacks(self, value: Any, name: str) -> bool:
-        """Tell whether a sort key says that there is no value."""
+        """Return whether a sort key means that there is no value."""
 
     def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
-        """Return the rows that nothing hides while there is no filter."""
+        """Return the rows that are visible without a filter."""
 
     def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
-        """Return the rows that a filter leaves."""
+        """Return the rows that a filter keeps."""
 
     # What happens
 
     def set_filter(self, text: str, *, typed: bool = False) -> None:
-        """Show only what fits."""
+        """Show only matching rows."""
 
     def show_keys(self, keys: Sequence[Hashable], *, redraw: bool = False, to_top: bool = False) -> None:
-        """Show the rows that sort and filter left."""
+        """Show the sorted and filtered rows."""
 
     def moved(self) -> None:
-        """The person chose another place in the pane."""
+        """Record that the person moved to another place in the pane."""
 
     def follow_cursor(self) -> None:
         """Show the entry under the cursor."""
 
     def say_title(self) -> None:
-        """Say the name and the counts."""
+        """Set the title: the name and the counts."""
 
     def call_after_refresh(self, callback: Callable[[], object]) -> bool:
         """Call a function when everything is drawn."""

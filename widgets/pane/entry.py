@@ -1,43 +1,215 @@
-"""The entry of a pane: what is under its cursor, shown in full beside the list or in its place, with its links.
+"""What a pane defines, and its entry: the item under the cursor, shown in full beside the list or in its place.
 
-Links are found in a worker while the cursor rests.
+See `widgets.pane.base` for how to write a pane. The links of the entry are found in a worker while the cursor rests.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from textual.timer import Timer
+from textual.widget import Widget
 
 from widgets.chrome.frame import Frame
-from widgets.detail import Caption, Detail, Labelled, Link, Spacer, Title
+from widgets.detail import Caption, Detail, DetailLine, Labelled, Link, Spacer, Title
+from widgets.text.styled_text import Line, line
 
-from .overrides import PaneSays
+from .filter import haystack_of
+from .offers import Badge, Build, FormPlan, Removal
 from .rows import RowKey
 
 if TYPE_CHECKING:
     from textual.message import Message
-    from textual.widget import Widget
 
+    from memory.files.snapshot import Snapshot
     from widgets.list.line_list import LineList
 
     from .contents import Contents
 
+
+class PaneOverrides(Widget):
+    """The part of `Pane` that its subclasses override; every method has a default that suits most panes."""
+
+    pane_id: ClassVar[str] = ""
+    number: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    files: ClassVar[tuple[str, ...]] = ()
+    empty: ClassVar[str] = "Nothing here yet."
+    sorts: ClassVar[tuple[str, ...]] = ("file order",)
+    filter_fields: ClassVar[tuple[str, ...]] = ()
+    filter_words: ClassVar[tuple[str, ...]] = ()
+    """Completions for a filter by field, such as `is:stale`: the values of fields that have only a few."""
+    filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """All possible values of the fields that have only a few, in lower case."""
+    judged_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields of the filter that `field_fits` compares."""
+    item_name: ClassVar[str] = "entry"
+    """What one item is called in sentences."""
+    enter_words: ClassVar[str] = ""
+    """What the footer calls Enter on an item; empty where Enter shows the entry, as usual."""
+
+    draws_alone: ClassVar[bool] = False
+    """Whether every row has an `entry` and its look depends only on that entry and the minute, not on other files."""
+
+    snapshot: Snapshot | None = None
+    """The files as they were last read."""
+
+    # What a subclass defines
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
+        """All rows in order; runs in a thread."""
+        raise NotImplementedError
+
+    def draw_row(self, item: Any, width: int) -> Line:  # noqa: ARG002
+        """The line of an item in `width` cells."""
+        return line(str(item))
+
+    def draw_more(self, item: Any, number: int, width: int) -> Line:  # noqa: ARG002
+        """A further line of an item, counted from 1."""
+        return ()
+
+    def detail(self, item: Any) -> Sequence[DetailLine]:  # noqa: ARG002
+        """What the detail shows of an item, without its links."""
+        return ()
+
+    def detail_title(self, item: Any) -> str:
+        """The title in the frame of the detail."""
+        return str(getattr(item, "title", ""))
+
+    def overview(self) -> Sequence[DetailLine]:
+        """What the detail shows while no item is under the cursor."""
+        return ()
+
+    def mark(self, item: Any) -> Hashable:
+        """A value that stays equal while an item's content does; a row whose mark changed flashes.
+
+        Hashable, cheap, called for every item.
+        """
+        entry = getattr(item, "entry", None)
+        # Adding or removing a neighbour changes only the blank lines after an entry.
+        return hash(entry.raw.rstrip()) if entry is not None else (item.ref, repr(item))
+
+    def ref(self, item: Any) -> str:
+        """What stays the same when an item's content changes."""
+        return str(item.ref)
+
+    def with_ref(self, items: Sequence[Any], ref: str) -> Sequence[Any]:  # noqa: ARG002
+        """The items that may have this ref; a pane with very many items narrows them without computing each ref."""
+        return items
+
+    def place(self, item: Any) -> str:
+        """The text at the right of the detail's frame: the item's name elsewhere."""
+        return self.ref(item)
+
+    def copied_ref(self, item: Any) -> str:
+        """The ref of an item on the command line; empty: none."""
+        return self.place(item)
+
+    def text(self, item: Any) -> str:
+        """The text that the filter searches; called once per item and content."""
+        entry = getattr(item, "entry", None)
+        return entry.text if entry is not None else " ".join(map(str, item.json().values()))
+
+    def haystack(self, item: Any) -> str:
+        """The text as `haystack_of` prepares it; must be fast: a key may wait for a hundred thousand of them."""
+        return haystack_of(self.text(item))
+
+    def field_text(self, item: Any, name: str) -> str:
+        """The value that `name:value` in the filter is compared with; `name` is one of `filter_fields`."""
+        value = getattr(item, name, None)
+        return " ".join(value) if isinstance(value, tuple) else str(value or "")
+
+    def field_fits(self, item: Any, name: str, value: str) -> bool | None:  # noqa: ARG002
+        """Whether `name:value` matches, for fields not compared by their words; None: compare by words."""
+        return None
+
+    def value_words(self, name: str, value: str) -> str:
+        """A hint for a filter value that no item can have, listing the possible values; empty for any other."""
+        known = self.filter_values.get(name, ())
+        if not known or any(value in one for one in known):
+            return ""
+        return f"{name}: is {', '.join(known[:-1])} or {known[-1]}."
+
+    def counts(self, item: Any) -> bool:  # noqa: ARG002
+        """Whether the filter's `12 of 318` counts an item."""
+        return True
+
+    def sort_key(self, item: Any, name: str) -> Any:  # noqa: ARG002
+        """What items are sorted by inside each heading, for every name of `sorts` but the first."""
+        return 0
+
+    def lacks(self, value: Any, name: str) -> bool:  # noqa: ARG002
+        """Whether a sort key means that the item has no value; such an item comes last in either order."""
+        return False
+
+    def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:  # noqa: ARG002
+        """The key function that sorts items inside each heading; runs in a thread."""
+        return lambda item: self.sort_key(item, name)
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """A few words at the right of the list's title, for example `3 pending`; runs in a thread."""
+        return ""
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """What the sidebar shows for this pane; runs in a thread, also before the pane is mounted."""
+        return Badge()
+
+    def links(self, item: Any) -> Sequence[Link]:
+        """Links below the detail; each target is `(file, ref)`. Runs in a thread, when the cursor rests."""
+        from memory.files.links.links import links_of
+        from widgets.text.words import short_date
+
+        def when(text: str) -> str:
+            day, _, time = text.partition(" ")
+            return f"{short_date(day)} {time}".strip()
+
+        assert self.snapshot is not None
+        return [
+            Link(found.label, found.title, (found.file, found.ref or f"line:{found.line}"), when=when(found.when))
+            for found in links_of(self.snapshot, item)
+        ]
+
+    # What can be done
+
+    def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """The form of a new entry (based on the cursor's place, where that helps)."""
+        return None
+
+    def editing(self, item: Any, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """The form of an entry."""
+        return None
+
+    def removing(self, items: Sequence[Any]) -> Removal | None:  # noqa: ARG002
+        """The question before removing entries, and the edit that removes them."""
+        return None
+
+    def source_text(self, item: Any) -> str | None:
+        """The source of an item for $EDITOR and for copying; None: it has none of its own."""
+        entry = getattr(item, "entry", None)
+        return None if entry is None else entry.text
+
+    def from_source(self, item: Any, text: str, now: datetime) -> Build | None:  # noqa: ARG002
+        """The edit that replaces an item's source; None: not supported."""
+        return None
+
+
 REST_SECONDS = 0.15
-"""How long the cursor rests before the links of its entry are looked for."""
+"""How long the cursor rests before the links of its entry are searched."""
 
 STALE_SECONDS = 1.0
-"""How long the files rest before they are looked for again: another program may be writing one line after the other."""
+"""How long files must be quiet before links are searched again: another program may be writing line after line."""
 
 
 EARLY = 0.01
-"""Seconds by which a timer may be too early."""
+"""Seconds by which a timer may fire too early."""
 
 
 class LinkedPane(Protocol):
-    """What finding links asks of a pane; `PaneEntry` is one."""
+    """What finding links needs from a pane; `PaneWithEntry` is one."""
 
     Linked: Callable[..., Message]
 
@@ -46,7 +218,7 @@ class LinkedPane(Protocol):
         """The list."""
 
     def links(self, item: Any) -> Sequence[Link]:
-        """Return what an item is linked to; in a worker."""
+        """Return the links of an item; runs in a worker."""
 
     def set_timer(self, delay: float, callback: Callable[[], None], /) -> Timer:
         """Call a function after some seconds."""
@@ -54,14 +226,14 @@ class LinkedPane(Protocol):
     def run_worker(
         self, work: Callable[[], None], /, *, group: str, thread: bool, exclusive: bool, exit_on_error: bool
     ) -> object:
-        """Do something in a thread."""
+        """Run a function in a thread."""
 
     def post_message(self, message: Message) -> bool:
-        """Tell what was found; from any thread."""
+        """Post the links that were found; from any thread."""
 
 
 class Linking:
-    """The links of one entry of a pane at a time, and whether they are to be found anew."""
+    """The links of one entry of a pane at a time, and whether they must be searched again."""
 
     def __init__(self, pane: LinkedPane) -> None:
         """Nothing is known yet."""
@@ -71,7 +243,7 @@ class Linking:
         self._stale = False
         self._resting: Timer | None = None
         self._rested = self._look_at = 0.0
-        """When the cursor has rested long enough, and when the timer looks whether it has; monotonic seconds."""
+        """When the cursor has rested long enough, and when the timer checks that; monotonic seconds."""
         self._asked: tuple[RowKey, Any] | None = None
 
     def of(self, row: object) -> Sequence[Link] | None:
@@ -79,21 +251,21 @@ class Linking:
         return self._links if row is not None and row is self._row else None
 
     def age(self) -> None:
-        """The files changed: what is known is shown until it was looked for again."""
+        """Mark the links as stale because the files changed; they stay shown until they are searched again."""
         self._stale = True
 
     def set(self, row: RowKey, links: Sequence[Link]) -> bool:
-        """Take the links of a row as they are known now; False if just these are shown, or none were and are."""
+        """Set the links of a row; False if the same links (or none) were shown for it before."""
         before, self._row, self._links = self.of(row) or (), row, links
         return tuple(before) != tuple(links)
 
     def known(self, row: RowKey, links: Sequence[Link]) -> None:
-        """Take links that stand in the entry itself: nobody has to look for them."""
+        """Set links that the entry itself contains, so that no search is needed."""
         self.set(row, links)
         self._stale = False
 
     def rest(self) -> None:
-        """The cursor came to another row: look for links once it stays there."""
+        """Start waiting, after a cursor move or a refresh, to search the links once the cursor rests."""
         new = self._row is not self._pane.line_list.cursor
         if not self._stale and not new:
             if self._resting is not None:
@@ -101,7 +273,7 @@ class Linking:
                 self._resting = None
             return
         self._rested = time.monotonic() + (REST_SECONDS if new else STALE_SECONDS)
-        # One timer for all steps of a cursor that goes on; it looks anew how long there is to wait.
+        # One timer serves all steps of a moving cursor; when it fires, it waits for the time that is left.
         if self._resting is None or self._rested < self._look_at:
             self._wait()
 
@@ -119,11 +291,11 @@ class Linking:
             self.find()
 
     def find(self) -> None:
-        """Look for them now, in a worker; `Pane.Linked` tells."""
+        """Search the links now, in a worker; `Pane.Linked` reports them."""
         row = self._pane.line_list.cursor
         if isinstance(row, RowKey):
             self._stale = False
-            # Not kept by the worker, which stays until garbage is looked for, and the item's document with it.
+            # Not an argument of the worker: a worker lives until garbage collection and would keep the document alive.
             self._asked = (row, row.item)
             self._pane.run_worker(self._work, group="links", thread=True, exclusive=True, exit_on_error=False)
 
@@ -139,11 +311,11 @@ class Linking:
             self._pane.post_message(self._pane.Linked(self._pane, row, links))
 
 
-class PaneWithEntry(PaneSays):
-    """The part of `Pane` that shows the entry under the cursor, and knows whether list or detail has the keys."""
+class PaneWithEntry(PaneOverrides):
+    """The part of `Pane` that shows the entry under the cursor, and knows whether list or detail has the focus."""
 
     has_entry: ClassVar[bool] = True
-    """Whether the entry under the cursor is shown here; else Enter goes to where it is."""
+    """Whether the pane shows the entry under the cursor; if not, Enter jumps to the pane that does."""
 
     if TYPE_CHECKING:
         contents: Contents | None
@@ -156,14 +328,14 @@ class PaneWithEntry(PaneSays):
         Jump: Callable[..., Message]
 
     def __init__(self, *, id: str) -> None:  # noqa: A002
-        """Nothing is shown before the first titles are."""
+        """Show no entry before the first titles are drawn."""
         super().__init__(id=id)
         self.linking = Linking(self)
         self._detail = Detail()
         self._shows_detail = False
         self._followed: object = self
         self._owes_detail = False
-        """Whether the cursor stands on another entry than the detail shows."""
+        """Whether the detail still shows another entry than the one under the cursor."""
 
     @property
     def detail_view(self) -> Detail:
@@ -172,7 +344,7 @@ class PaneWithEntry(PaneSays):
 
     @property
     def followed(self) -> object:
-        """The row whose entry is shown."""
+        """The row whose entry is shown, or will be as soon as the list is drawn."""
         return self._followed
 
     def current(self) -> Any | None:
@@ -212,19 +384,19 @@ class PaneWithEntry(PaneSays):
         return was_open
 
     def focus_list(self) -> None:
-        """Give the list (or what stands in its place) the focus."""
+        """Give the focus to the list, or to what is shown in its place."""
         self.focus_target.focus()
 
     @property
     def focus_target(self) -> Widget:
-        """What takes the focus of the pane: the list, or what stands in its place."""
+        """The widget that gets the pane's focus: the list, or what is shown in its place."""
         return self.detail_view if self.is_open else self.line_list
 
     def follow_cursor(self) -> None:
-        """Show the entry that the cursor stands on, unless that is done.
+        """Show the entry under the cursor, unless it is shown already.
 
-        The list is drawn first: a key is answered as soon as its row stands there, and where the next one is pressed
-        already nobody has seen that the entry is missing.
+        The list is drawn first, so that a key is answered as soon as its row is drawn. If the next key comes before the
+        entry is drawn, the user does not notice that it was missing.
         """
         row = self.line_list.cursor
         if self.contents is not None and row is not self._followed:
@@ -234,13 +406,13 @@ class PaneWithEntry(PaneSays):
                 self.screen._invoke_later(self._settle_detail, self)
 
     def _settle_detail(self) -> None:
-        """Show the entry now, if that was put off."""
+        """Show the entry now, if that was deferred."""
         if self._owes_detail and self.is_attached:
             self._show_detail()
             self.tell_current()
 
     def tell_current(self) -> None:
-        """Tell the application, and nobody on the way to it, that other keys may mean something."""
+        """Tell the application directly, past the widgets between, that other keys may be available now."""
         self.app.post_message(self.Current(self))
 
     def follow(self, target: Hashable) -> None:
@@ -258,7 +430,7 @@ class PaneWithEntry(PaneSays):
         self._show_detail()
 
     def _show_detail(self) -> None:
-        """The item under the cursor, in full; links follow when the cursor rests."""
+        """Show the item under the cursor in full; links follow when the cursor rests."""
         self._owes_detail = False
         if not self._shows_detail:
             return
@@ -272,15 +444,15 @@ class PaneWithEntry(PaneSays):
         where = self.place(item)
         frame.say(title, "" if where == title else where)
         lines = [*self.detail(item)]
-        # The frame says the title; where it has to cut it, the text says it as well.
+        # The frame shows the title; where the frame has to cut it, the text repeats it.
         fits = frame.has_room_for(title)
         if lines and isinstance(lines[0], Title) and lines[0].text == title and fits:
             del lines[: 2 if len(lines) > 1 and isinstance(lines[1], Spacer) else 1]
         elif title and not fits and not (lines and isinstance(lines[0], Title)):
             lines = [Title(title), Spacer(), *lines]
         links = list(self.linked or ())
-        for place, part in enumerate(lines):
-            # What a field names is followed from there, and not said a second time.
+        for place, part in enumerate(lines if links else ()):
+            # A link that a field already names becomes that field, instead of a second line.
             same = next((link for link in links if isinstance(part, Labelled) and link.label == part.label), None)
             if same is not None and isinstance(part, Labelled) and isinstance(part.value, str):
                 words = same.text if part.value.casefold() == same.text.casefold() else f"{part.value}  {same.text}"
@@ -300,21 +472,21 @@ class PaneWithEntry(PaneSays):
     # What happens in it
 
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
-        """Show what the cursor stands on."""
+        """Show the entry under the cursor."""
         event.stop()
         self.follow_cursor()
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Enter: the detail."""
+        """Open the detail on Enter."""
         event.stop()
         self.open_detail()
 
     def on_detail_left(self, event: Detail.Left) -> None:
-        """Back to the list."""
+        """Go back to the list."""
         event.stop()
         self.close_detail()
 
     def on_detail_followed(self, event: Detail.Followed) -> None:
-        """A link: the application goes there."""
+        """Follow a link: the application goes there."""
         event.stop()
         self.follow(event.target)

@@ -1,4 +1,4 @@
-"""What a filter's text means: words and phrases that all occur, `name:value` for one field, and what must not fit."""
+"""The syntax of a filter: words and phrases that must all occur, `name:value` for a field, and excluded parts."""
 
 from __future__ import annotations
 
@@ -10,48 +10,48 @@ if TYPE_CHECKING:
     from .rows import RowKey
 
 SHORTEST = 3
-"""Letters from which the beginning of a field's name stands for it; `re:` in a title is a word."""
+"""The fewest letters that abbreviate a field's name; `re:` in a title is a word."""
 
 Held = TypeVar("Held")
-"""What stands beside a row."""
+"""What is paired with a row."""
 
 _WORD = re.compile(r"\S+")
 _PHRASE = re.compile(r'(-?)(?:([^\s":]+):)?"([^"]*)"?')
 _BEGINNINGS = frozenset("_#@")
-"""Signs with which a word may begin that a minus stands before."""
+"""Signs that may begin a word after a minus."""
 
 
 class Filtered(Protocol):
-    """What the filter asks about an item; see `widgets.pane.overrides.PaneSays`."""
+    """What the filter needs to know of an item; see `widgets.pane.entry.PaneOverrides`."""
 
     def haystack(self, item: Any) -> str:
-        """Return what words are looked for in."""
+        """Return the text in which words are searched."""
 
     def field_text(self, item: Any, name: str) -> str:
-        """Return the value that `name:value` looks at."""
+        """Return the value that `name:value` is compared with."""
 
     def field_fits(self, item: Any, name: str, value: str) -> bool | None:
-        """Tell whether `name:value` fits, None for fields that are compared by their words."""
+        """Return whether `name:value` matches, None for fields that are compared by their words."""
 
 
 def haystack_of(text: str) -> str:
-    """Return what words are looked for in: casefolded UTF-8, each byte of it as a character.
+    """Return the text in which words are searched: casefolded UTF-8, each byte as one character.
 
-    It holds a word, made in the same way, exactly where the text holds the word. One byte a character whatever the
-    language makes it small, and Python looks into such a string in half the time that bytes take.
+    It contains a word converted in the same way exactly where the text contains the word. One byte per character in
+    every language keeps it small, and Python searches such a string in half the time of bytes.
     """
     return text.casefold().encode("utf-8", "surrogatepass").decode("latin-1")
 
 
 def haystack_in(row: RowKey, pane: Filtered) -> str:
-    """What words are looked for in a row, made when it is asked for the first time."""
+    """The text in which words of a row are searched, made on first use."""
     if row.haystack is None:
         row.haystack = pane.haystack(row.item)
     return row.haystack
 
 
 def field_named(name: str, names: Sequence[str]) -> str | None:
-    """The field that a name stands for: itself, or the only one that begins with it (`prio`); None for no field."""
+    """The field that a name means: itself, or the only one that begins with it (`prio`); None for no field."""
     if name in names:
         return name
     found = [one for one in names if one.startswith(name)] if len(name) >= SHORTEST else []
@@ -62,21 +62,21 @@ class FilterPart(NamedTuple):
     """One part of a filter as it was typed, casefolded."""
 
     text: str
-    """A word or phrase, or what the value of a field holds."""
+    """A word or phrase, or the text that the field's value must contain."""
     field: str | None = None
-    """The field that it asks, by its whole name; None: it is looked for anywhere."""
+    """The full name of the field to search; None: search everywhere."""
     without: bool = False
-    """Whether it must not fit."""
+    """Whether it must not match."""
     phrase: bool = False
-    """Whether it stands in quotes."""
+    """Whether it was quoted."""
 
 
 def parts_of(text: str, names: Sequence[str]) -> Iterator[FilterPart]:
-    """Read a filter whose fields have these names; never fails.
+    """Parse a filter whose fields have these names; never fails.
 
-    Double quotes make a phrase of what stands between them, at the beginning of a part or right behind `name:`; one
-    that is still open runs to the end. A minus right before a word, a quote or a field says that it must not fit; any
-    other one (`-`, `->`, `--force`) is a letter.
+    Double quotes at the beginning of a part or right after `name:` enclose a phrase; a quote that is not closed runs
+    to the end. A minus right before a word, a quote or a field means that it must not match; any other minus (`-`,
+    `->`, `--force`) is a letter.
     """
     text = text.casefold()
     place = 0
@@ -99,9 +99,9 @@ def parts_of(text: str, names: Sequence[str]) -> Iterator[FilterPart]:
 
 
 def strange_words(text: str, names: Sequence[str], *, listed: bool = False) -> str:
-    """Say what a filter writes like a field (`colour:red`) and is none of these, and (`listed`) which there are.
+    """Return a sentence naming what looks like a field (`colour:red`) but is not in `names`; `listed` adds all names.
 
-    Empty where there is nothing to say; phrases, times and addresses are words like any other.
+    Empty where there is no such field; phrases, times and addresses are ordinary words.
     """
     words = (part.text.partition(":") for part in parts_of(text, names) if part.field is None and not part.phrase)
     strange = dict.fromkeys(
@@ -115,20 +115,20 @@ def strange_words(text: str, names: Sequence[str], *, listed: bool = False) -> s
 
 
 class Needles(NamedTuple):
-    """A filter that was read: words as `haystack_of` makes them, pairs of a field's name and what its value holds."""
+    """A parsed filter: words as `haystack_of` returns them, and pairs of a field's name and text in its value."""
 
     words: tuple[str, ...]
     fields: tuple[tuple[str, str], ...]
     no_words: tuple[str, ...] = ()
     """Words of which none may occur."""
     no_fields: tuple[tuple[str, str], ...] = ()
-    """Fields of which none may fit."""
+    """Fields of which none may match."""
 
     @classmethod
     def read(cls, text: str, names: Sequence[str]) -> Needles:
-        """Read a filter, see `parts_of`. Words are joined by spaces; `name:` of a known field with nothing after it
-        asks that the field has a value at all; the unique beginning of a name is enough; a name that no field has is
-        a word like any other.
+        """Parse a filter, see `parts_of`. Words are separated by spaces. `name:` of a known field with nothing after it
+        requires that the field has a value. The unique beginning of a name is enough. An unknown name is an ordinary
+        word.
         """
         words: tuple[list[str], list[str]] = [], []
         fields: tuple[list[tuple[str, str]], list[tuple[str, str]]] = [], []
@@ -140,11 +140,11 @@ class Needles(NamedTuple):
         return cls(tuple(words[False]), tuple(fields[False]), tuple(words[True]), tuple(fields[True]))
 
     def narrows(self, before: Needles, judged: Collection[str] = ()) -> bool:
-        """Whether everything that fits this filter fits the one before as well, as far as that can be told.
+        """Whether everything that matches this filter certainly matches the filter `before` as well.
 
-        Each needle of the one before has to be in one of these, and each of what it leaves out has to have something
-        in it that this one leaves out. `judged` are the fields whose values are compared otherwise than by their
-        words: nobody knows what the rest of such a value means.
+        Each needle of `before` must be contained in one of these, and each exclusion of `before` must contain one of
+        these exclusions. `judged` are the fields whose values are not compared by their words: a longer value of such a
+        field may mean something else.
         """
         return (
             all(any(word in longer for longer in self.words) for word in before.words)
@@ -155,11 +155,11 @@ class Needles(NamedTuple):
 
     @property
     def word(self) -> str | None:
-        """The word, where the filter is the usual one: a single word."""
+        """The word of a filter that is a single word, which is the usual case; None for any other."""
         return self.words[0] if len(self.words) == 1 and not any(self[1:]) else None
 
     def fit(self, row: RowKey, pane: Filtered) -> bool:
-        """Whether an item fits."""
+        """Whether a row's item matches."""
         haystack = haystack_in(row, pane)
         for word in self.words:
             if word not in haystack:
@@ -173,7 +173,7 @@ class Needles(NamedTuple):
 
 
 class Fits:
-    """Which rows of a pane fit a filter; the usual one, a single word, is looked for without a call for each row."""
+    """Tests which rows of a pane match a filter; the usual single word needs no function call per row."""
 
     __slots__ = ("_needles", "_pane", "_word")
 
@@ -183,18 +183,18 @@ class Fits:
         self._word = needles.word
 
     def __call__(self, row: RowKey) -> bool:
-        """Whether one row fits."""
+        """Whether one row matches."""
         return self._needles.fit(row, self._pane)
 
     def rows(self, rows: Iterable[RowKey]) -> list[RowKey]:
-        """Those that fit."""
+        """The matching rows."""
         word, pane = self._word, self._pane
         if word is None:
             return list(filter(self, rows))
         return [row for row in rows if word in (row.haystack or haystack_in(row, pane))]
 
     def pairs(self, pairs: Iterable[tuple[Held, RowKey]]) -> list[tuple[Held, RowKey]]:
-        """Those whose row fits."""
+        """The pairs whose row matches."""
         word, pane = self._word, self._pane
         if word is None:
             return [pair for pair in pairs if self(pair[1])]
@@ -202,12 +202,12 @@ class Fits:
 
 
 def _goes_on(shorter: tuple[str, str], longer: tuple[str, str], judged: Collection[str]) -> bool:
-    """Whether what has the longer value in a field has the shorter one in it, too."""
+    """Whether every field value that contains the longer text contains the shorter one, too."""
     return shorter == longer or (shorter[0] == longer[0] and shorter[0] not in judged and shorter[1] in longer[1])
 
 
 def _has(row: RowKey, pane: Filtered, name: str, value: str) -> bool:
-    """Whether a field fits a value, or has one at all."""
+    """Whether a field matches a value; for an empty value, whether the field has any."""
     fits = pane.field_fits(row.item, name, value) if value else None
     if fits is not None:
         return fits

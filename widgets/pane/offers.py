@@ -14,26 +14,26 @@ if TYPE_CHECKING:
     from widgets.input.fields import FieldSpec
 
 FileBuild: TypeAlias = "Callable[[Snapshot], Edit]"
-"""Makes an edit of the files as they are when it is written; runs in a thread, under the workspace's lock."""
+"""Makes an edit of the files as they are at the time of writing; runs in a thread, under the workspace's lock."""
 
 Build: TypeAlias = "FileBuild | Act"
 """Makes a change.
 
-A pane of another system than the memory files gives an `Act` instead, which that system carries out."""
+A pane of a system other than the memory files returns an `Act` instead, which that system carries out."""
 
 Values: TypeAlias = dict[str, str]
 """Values of a form by field name, as text."""
 
 
 class FormPlan(NamedTuple):
-    """A form and what becomes of it.
+    """A form and how its values are saved.
 
-    `build(changed, values, now)` gets the values that differ from what the form was given, all values, and the
-    moment of saving; what it raises (BadMoment, BadCron, UsageError) is shown in the form, which stays open.
-    `check` sees all values and gives an error sentence by field name ("" for the form's foot). `operation` is
-    the name in the change log (`tasks.add`), `focus` the field to begin in. `current(snapshot)` gives the values
-    that the form would be given for other files (None: the entry is gone); only for edits that do not refuse by
-    themselves what somebody else changed meanwhile.
+    `build(changed, values, now)` gets the values that differ from the initial ones, all values, and the moment of
+    saving. The errors it raises (BadMoment, BadCron, UsageError) are shown in the form, which stays open.
+    `check` gets all values and returns an error sentence by field name ("" for the form's foot). `operation` is
+    the name in the change log (`tasks.add`), `focus` the field to begin in. `current(snapshot)` returns the initial
+    values that the form would have with another snapshot (None: the entry is gone); it is needed only for edits that
+    do not refuse concurrent changes themselves.
     """
 
     title: str
@@ -46,7 +46,7 @@ class FormPlan(NamedTuple):
 
 
 class Removal(NamedTuple):
-    """Entries to remove, after a question: `build(now)` makes the edit, of all of them in one change."""
+    """Entries to remove, after a question: `build(now)` makes one edit that removes all of them."""
 
     question: str
     details: str
@@ -56,7 +56,7 @@ class Removal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """What the sidebar says of a pane: how much is in it (None: nothing to count), whether it needs a person."""
+    """What the sidebar shows for a pane: its count (None: nothing to count), and whether it needs attention."""
 
     count: int | None = None
     alert: bool = False

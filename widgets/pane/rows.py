@@ -1,39 +1,85 @@
-"""The rows of a pane: stable keys for items that are made anew with each look at the files, and the filter."""
+"""The rows of a pane: stable keys for items that are created again with each read of the files, and the filter.
+
+Items are made only when they are used.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise, repeat
+from itertools import accumulate, chain, pairwise, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.document.compare import ends
 from widgets.list.rows import Continuation, Heading, Note
 
-from .runs import Joined, Run
-
 if TYPE_CHECKING:
     from memory.document import Entry
 
 
+class Run(NamedTuple):
+    """Consecutive items, made only when they are used, and the entry of each."""
+
+    items: Sequence[Any]
+    entries: tuple[Entry, ...]
+
+
+class ChainedItems(Sequence[Any]):
+    """The items of some sequences, one after the other; joining makes no item."""
+
+    __slots__ = ("_parts", "_starts")
+
+    def __init__(self, parts: Sequence[Sequence[Any]]) -> None:
+        """Keep the sequences."""
+        self._parts = parts
+        self._starts = list(accumulate(map(len, parts), initial=0))
+
+    def __len__(self) -> int:
+        """Return the number of items."""
+        return self._starts[-1]
+
+    def __getitem__(self, place: Any) -> Any:
+        """Return one item, or a list of items for a slice."""
+        if isinstance(place, slice):
+            start, stop, step = place.indices(self._starts[-1])
+            if step != 1:
+                return [self[one] for one in range(start, stop, step)]
+            found: list[Any] = []
+            for first, items in zip(self._starts, self._parts, strict=False):
+                if first < stop and start < first + len(items):
+                    found.extend(items[max(0, start - first) : stop - first])
+            return found
+        number = self._starts[-1]
+        if not -number <= place < number:
+            raise IndexError(place)
+        place %= number
+        part = bisect_right(self._starts, place) - 1
+        return self._parts[part][place - self._starts[part]]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over all items."""
+        return chain.from_iterable(self._parts)
+
+
 class RowKey:
-    """The key of one item in a list. It stays the same object while the entry it stands for lives."""
+    """The key of one item in a list. It stays the same object as long as its entry exists."""
 
     __slots__ = ("_place", "_values", "haystack", "mark")
 
     def __init__(self, item: Any, mark: Hashable) -> None:
-        """`mark` tells whether the item's content is the same as before."""
-        # Of a look at many thousands of items most are never asked for: a row knows where its item is found.
+        """`mark` shows whether the item's content is the same as before."""
+        # Of many thousands of items most are never used, so a row only knows where to find its item.
         self._values: Sequence[Any] | Shown = (item,)
         self._place = 0
         self.mark = mark
         self.haystack: str | None = None
-        """What the filter looks at, as `haystack_of` makes it."""
+        """The text that the filter searches, as `haystack_of` returns it."""
 
     @property
     def item(self) -> Any:
-        """What the row stands for, as the last look that was shown found it; for the thread that draws."""
+        """The row's item, as of the last read that was shown; for the thread that draws."""
         return self._values[self._place]
 
     @item.setter
@@ -42,7 +88,7 @@ class RowKey:
 
 
 class Shown:
-    """The items of the rows of one pane, as the last look that was shown found them."""
+    """The items of the rows of one pane, as of the last read that was shown."""
 
     __slots__ = ("_values",)
 
@@ -55,7 +101,7 @@ class Shown:
         return self._values[place]
 
     def show(self, before: Rows, rows: Rows) -> None:
-        """Give the rows of a look their items, `before` being those shown last; rows that are gone keep theirs.
+        """Give `rows` their new items; `before` are the rows shown last, and rows that are gone keep their items.
 
         For the thread that draws. Rows that keep their place are not touched.
         """
@@ -102,10 +148,10 @@ Matched = tuple[RowKey, Any, Hashable]
 
 
 class Rows(NamedTuple):
-    """All rows of a pane after one look: keys in order, the rows of items, and what each gets; what changed and went.
+    """All rows of a pane after one read: keys in order, rows with their items, and which rows changed or are gone.
 
-    `values` are the items of `rows`, `marks` their marks; `entries` are those of the items, and `heads` where in `keys`
-    something else stands than a row, where that was asked for.
+    `values` are the items of `rows`, `marks` their marks; `entries` are the entries of the items, and `heads` the
+    places in `keys` that are not rows; both are None where they were not computed.
     """
 
     keys: tuple[Hashable, ...]
@@ -125,10 +171,10 @@ class Rows(NamedTuple):
 
 _SET_VALUES: Callable[[RowKey, Any], None] = RowKey.__dict__["_values"].__set__
 _SET_PLACE: Callable[[RowKey, Any], None] = RowKey.__dict__["_place"].__set__
-"""Sets where the item of a row is found, for a hundred thousand of them without a step of Python for each."""
+"""Set where a row finds its item; for a hundred thousand rows without running Python code for each."""
 
 EMPTY = Rows((), (), (), ())
-"""A pane before its first look."""
+"""The rows of a pane before its first read."""
 
 
 def _rows(
@@ -141,20 +187,49 @@ def _rows(
 def match_rows(
     old: Rows, wanted: Iterable[Any], mark: Callable[[Any], Hashable], ref: Callable[[Any], Hashable]
 ) -> Rows:
-    """Find for each item the row it had before: by its mark, else by its ref; what is new gets a new row.
+    """Find the row that each item had before, by its mark, else by its ref; a new item gets a new row.
 
-    `wanted` holds items, headings, notes, and continuations whose owner is an item. Refs are asked only for items
-    whose mark is new. Nothing is changed before it is shown (`Shown.show`), so this may run in another thread.
+    `wanted` holds items, headings, notes, and continuations whose owner is an item. `ref` is called only for items
+    whose mark is new. No row is modified before `Shown.show`, so this may run in another thread.
     """
-    return _match(list(old.items), wanted, mark, ref) if old.rows else _first_rows(wanted, mark)
+    if not old.rows:
+        return _first_rows(wanted, mark)
+    keys: list[Any] = []
+    items: list[Any] = []
+    owner: Any = None
+    by_item: dict[int, int] = {}
+    for part in wanted:
+        if isinstance(part, Heading | Note):
+            keys.append(part)
+        elif isinstance(part, Continuation):
+            # Nearly always it continues the item right above it.
+            if part.owner is not owner and not by_item:
+                by_item = {id(item): index for index, item in enumerate(items)}
+            at = len(items) - 1 if part.owner is owner else by_item[id(part.owner)]
+            keys.append((at, part.number))
+        else:
+            owner = part
+            if by_item:
+                by_item[id(part)] = len(items)
+            keys.append(len(items))
+            items.append(part)
+    marks = tuple([mark(item) for item in items])
+    found = _match(old, range(len(old.rows)), items, marks, range(len(items)), ref)
+    rows = found.rows
+    placed = [
+        rows[part] if type(part) is int else Continuation(rows[part[0]], part[1]) if type(part) is tuple else part
+        for part in keys
+    ]
+    return Rows(tuple(placed), rows, tuple(items), marks, found.changed, found.gone)
 
 
 def match_entries(
     old: Rows, wanted: Iterable[Any], mark: Callable[[Any], Hashable], ref: Callable[[Any], Hashable]
 ) -> Rows:
-    """Do the same for items whose mark depends on nothing but their `entry`, without continuations.
+    """Do the same as `match_rows` for items whose mark depends only on their `entry`, without continuations.
 
-    Only what stands between the first and the last entry that is another one is looked at.
+    Only the stretch between the first and the last changed entry is compared. Of its items, only those of changed
+    entries are made.
     """
     if not old.rows:
         return _first_rows(wanted, mark)
@@ -174,22 +249,25 @@ def match_entries(
             count += len(run.entries)
         if part is not None and not isinstance(part, Run):
             heads.append((count, part))
-    new = Joined(values)
+    new = ChainedItems(values)
     before, now = old.entries or tuple(map(_ENTRY, old.values)), tuple(chain.from_iterable(entries))
     head, tail = ends(before, now)
     stop, old_stop = len(now) - tail, len(old.rows) - tail
-    known = list(zip(old.rows[head:old_stop], old.values[head:old_stop], old.marks[head:old_stop], strict=True))
-    inner = _match(known, new[head:stop], mark, ref)
+    known = dict(zip(map(_RAW, before[head:old_stop]), old.marks[head:old_stop], strict=True))
+    between = [
+        known[raw] if raw in known else mark(new[place]) for place, raw in enumerate(map(_RAW, now[head:stop]), head)
+    ]
+    marks = (*old.marks[:head], *between, *old.marks[old_stop:])
+    matched = _match(old, range(head, old_stop), new, marks, range(head, stop), ref)
     rows = old.rows
-    if inner.rows != old.rows[head:old_stop]:
-        rows = (*old.rows[:head], *inner.rows, *old.rows[old_stop:])
-    marks = (*old.marks[:head], *inner.marks, *old.marks[old_stop:])
+    if matched.rows != old.rows[head:old_stop]:
+        rows = (*old.rows[:head], *matched.rows, *old.rows[old_stop:])
     placed = [place + number for number, (place, _) in enumerate(heads)]
-    return Rows(_keys(old, rows, heads), rows, new, marks, inner.changed, inner.gone, now, placed)
+    return Rows(_keys(old, rows, heads), rows, new, marks, matched.changed, matched.gone, now, placed)
 
 
 def _keys(old: Rows, rows: tuple[RowKey, ...], heads: Sequence[tuple[int, Hashable]]) -> tuple[Hashable, ...]:
-    """Return the rows with what stands above some of them; the keys of an earlier look, where they are the same."""
+    """Return the rows with the headings and notes between them; the old keys object where the keys are equal."""
     keys: list[Hashable] = []
     at = 0
     for place, part in heads:
@@ -200,75 +278,58 @@ def _keys(old: Rows, rows: tuple[RowKey, ...], heads: Sequence[tuple[int, Hashab
     return old.keys if rows is old.rows and len(keys) == len(old.keys) and tuple(keys) == old.keys else tuple(keys)
 
 
-_ENTRY = attrgetter("entry")
+_ENTRY, _RAW = attrgetter("entry"), attrgetter("raw")
 _NO_ITEMS = frozenset({Heading, Note, Run})
 
 
+class _Matched(NamedTuple):
+    """The row of each new item; which rows changed, new ones included; and which are gone."""
+
+    rows: tuple[RowKey, ...]
+    changed: frozenset[RowKey]
+    gone: frozenset[RowKey]
+
+
 def _match(
-    old: Sequence[Matched],
-    wanted: Iterable[Any],
-    mark: Callable[[Any], Hashable],
+    old: Rows,
+    old_places: range,
+    items: Sequence[Any],
+    marks: Sequence[Hashable],
+    places: range,
     ref: Callable[[Any], Hashable],
-) -> Rows:
-    known: dict[Hashable, list[RowKey]] = {}
-    for row, _, row_mark in old:
-        known.setdefault(row_mark, []).append(row)
-    keys: list[Any] = []
-    items: list[Any] = []
+) -> _Matched:
+    """Find the rows of the items at `places` among the old ones at `old_places`; only items of new marks are made."""
+    known: dict[Hashable, list[int]] = {}
+    for place in old_places:
+        known.setdefault(old.marks[place], []).append(place)
+    rows: dict[int, RowKey] = {}
     fresh: list[int] = []
-    owner: Any = None
-    by_item: dict[int, int] = {}
-    for part in wanted:
-        if isinstance(part, Heading | Note):
-            keys.append(part)
-            continue
-        if isinstance(part, Continuation):
-            # Nearly always it goes on with the item right above it.
-            if part.owner is not owner and not by_item:
-                by_item = {id(item): index for index, (_, item, _) in enumerate(items)}
-            at = len(items) - 1 if part.owner is owner else by_item[id(part.owner)]
-            keys.append((at, part.number))
-            continue
-        part_mark = mark(part)
-        owner = part
-        if by_item:
-            by_item[id(part)] = len(items)
-        keys.append(len(items))
-        rows = known.get(part_mark)
-        if rows:
-            items.append((rows.pop(0), part, part_mark))
+    for place in places:
+        if same := known.get(marks[place]):
+            rows[place] = old.rows[same.pop(0)]
         else:
-            fresh.append(len(items))
-            items.append((None, part, part_mark))
-    changed = []
-    left: dict[Hashable, RowKey] = {}
-    values: dict[RowKey, Any] = {}
+            fresh.append(place)
+    left: dict[Hashable, int] = {}
     if fresh:
-        # Not what the rows have now: another look may be put meanwhile.
-        values = {row: value for row, value, _ in old}
-        for rows in known.values():
-            for row in rows:
-                left[ref(values[row])] = row
-    known_rows: dict[int, RowKey] = {}
-    for index in fresh if left else ():
-        if (name := ref(items[index][1])) in left:
-            known_rows[index] = left.pop(name)
-    new = {index: items[index][1] for index in fresh if index not in known_rows} if left else {}
-    known_rows |= _twins([(row, values[row]) for row in left.values()], new)
-    for index in fresh:
-        _, item, item_mark = items[index]
-        known_row = known_rows.get(index)
-        row = RowKey(item, item_mark) if known_row is None else known_row
-        changed.append(row)
-        items[index] = (row, item, item_mark)
-    gone = frozenset(row for row, _, _ in old) - {row for row, _, _ in items}
-    return _rows([_key(part, items) for part in keys], items, frozenset(changed), gone)
+        # Not the items that the rows have now: other contents may be put in the meantime.
+        left = {ref(old.values[place]): place for same in known.values() for place in same}
+    for place in fresh if left else ():
+        if (name := ref(items[place])) in left:
+            rows[place] = old.rows[left.pop(name)]
+    new = {place: items[place] for place in fresh if place not in rows} if left else {}
+    rows |= _twins([(old.rows[place], old.values[place]) for place in left.values()], new)
+    for place in fresh:
+        if place not in rows:
+            rows[place] = RowKey(items[place], marks[place])
+    every = tuple([rows[place] for place in places])
+    gone = frozenset(old.rows[old_places.start : old_places.stop]).difference(every)
+    return _Matched(every, frozenset([rows[place] for place in fresh]), gone)
 
 
 def _twins(left: Iterable[tuple[RowKey, Any]], new: Mapping[int, Any]) -> dict[int, RowKey]:
-    """Return the rows of changed items whose ref depends on what they say: the one that went and the one that came.
+    """Match changed items whose ref depends on their content: pair the one that went with the one that came.
 
-    Where more than one item of an identity changed, nothing says which is which.
+    Items are paired by `identity`. Where more than one item of an identity changed, none of them is paired.
     """
     gone: dict[str, list[RowKey]] = {}
     for row, value in left:
@@ -282,7 +343,7 @@ def _twins(left: Iterable[tuple[RowKey, Any]], new: Mapping[int, Any]) -> dict[i
 
 
 def _first_rows(wanted: Iterable[Any], mark: Callable[[Any], Hashable]) -> Rows:
-    """Make all rows of a pane that had none: nothing is looked for, and nothing counts as changed."""
+    """Make all rows of a pane that had none: no matching, and nothing counts as changed."""
     keys: list[Hashable] = []
     items: list[Matched] = []
     owner: RowKey | None = None
@@ -291,7 +352,7 @@ def _first_rows(wanted: Iterable[Any], mark: Callable[[Any], Hashable]) -> Rows:
         if isinstance(part, Heading | Note):
             keys.append(part)
         elif isinstance(part, Continuation):
-            # Nearly always it goes on with the item right above it.
+            # Nearly always it continues the item right above it.
             if owner is None or part.owner is not owner.item:
                 by_item = by_item or {id(item): row for row, item, _ in items}
                 keys.append(Continuation(by_item[id(part.owner)], part.number))
@@ -307,19 +368,10 @@ def _first_rows(wanted: Iterable[Any], mark: Callable[[Any], Hashable]) -> Rows:
     return _rows(keys, items, frozenset(), frozenset())
 
 
-def _key(part: Any, items: Sequence[Any]) -> Hashable:
-    if isinstance(part, int):
-        row: RowKey = items[part][0]
-        return row
-    if isinstance(part, tuple):
-        return Continuation(items[part[0]][0], part[1])
-    return part  # type: ignore[no-any-return]
-
-
 def keep(keys: Sequence[Hashable], wanted: Callable[[RowKey], bool]) -> list[Hashable]:
-    """The rows that a filter leaves: matching items with their continuations, and the headings right above them.
+    """The rows that a filter keeps: matching items with their continuations, and the headings right above them.
 
-    A heading that counts the items below it says how many of them are left: `2 of 14`.
+    A heading that counts the items below it shows how many of them are left: `2 of 14`.
     """
     kept: list[Hashable] = []
     pending: list[Hashable] = []
@@ -354,13 +406,13 @@ def keep(keys: Sequence[Hashable], wanted: Callable[[RowKey], bool]) -> list[Has
 
 
 def _count(kept: list[Hashable], heading: Heading | None, fitting: int) -> None:
-    """Let the last heading of what is kept say how many items fit, if it said how many there are."""
+    """Let the last heading in `kept` show how many items match, if it showed their total."""
     if heading is None:
         return
     said = fitted(heading, fitting)
     if said is heading:
         return
-    # It is the heading nearest to the end, that of the items that were kept last.
+    # It is the heading nearest to the end, above the items that were kept last.
     place = len(kept) - 1
     while kept[place] is not heading:
         place -= 1
@@ -368,7 +420,7 @@ def _count(kept: list[Hashable], heading: Heading | None, fitting: int) -> None:
 
 
 def fitted(heading: Heading, fitting: int) -> Heading:
-    """A heading that says how many of its items fit a filter, `2 of 14`, if it said how many there are."""
+    """A heading that shows how many of its items match a filter, `2 of 14`, if it showed their total."""
     number, gap, rest = heading.note.partition("  ")
     if not number.isdigit() or not 0 < fitting < int(number):
         return heading

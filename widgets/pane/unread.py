@@ -1,4 +1,4 @@
-"""The rows of entries that no view of their file reads: seen, with what is wrong, and the cursor skips them."""
+"""Rows for entries that no view of their file can read: shown with what is wrong; the cursor skips them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def unread_rows(found: Sequence[UnreadEntry], words: str, *, first: int) -> Sequence[Any]:
-    """Return a heading in the words of the section for each group, and a line for each entry.
+    """Return a heading with the section's name for each group, and a line for each entry.
 
     `words` say what is wrong; `first` is a number that no note of the pane has.
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class PaneName(NamedTuple):
-    """One pane before anything of it is imported: id, key, title, and its class as `module:class`."""
+    """What is known of a pane before its module is imported: id, key, title, and its class as `module:class`."""
 
     id: str
     key: str
@@ -24,14 +24,14 @@ class PaneName(NamedTuple):
     """The memory files whose entries it shows; `archive/` stands for all archive files, and a file of another system
     is named as seen from the workspace."""
     letter: str = ""
-    """What opens it after `g`, where that is not the first letter of its title."""
+    """The key that opens it after `g`, where that is not the first letter of its title."""
     system: str = "files"
-    """The memory system that it shows: that of another one than the memory files is there only with its system."""
+    """The memory system that it shows; a system other than the memory files has its pane only where it is in use."""
     own: bool = True
-    """Whether memdeck brings it, and not another package."""
+    """Whether the pane is part of memdeck, not of another package."""
 
     def load(self) -> type[Pane]:
-        """Import the pane's class; whatever the module of another package raises."""
+        """Import the pane's class; raises whatever the module of another package raises."""
         module, _, name = self.place.partition(":")
         pane: type[Pane] = getattr(import_module(module), name)
         return pane
@@ -66,16 +66,16 @@ FIXED = {
     "prompt": PaneName("prompt", "", "Prompt", "widgets.panes.prompt:PromptPane", letter="r", system="prompt"),
     "fleet": PaneName("fleet", "", "Fleet", "widgets.panes.fleet:FleetPane", letter="w", system="fleet"),
 }
-"""The panes that show all systems."""
+"""The panes that cover all systems."""
 
 
 def panes_for(systems: Collection[str]) -> tuple[PaneName, ...]:
-    """The panes of a workspace that holds these systems; those of the memory files are always there."""
-    return tuple(name for name in all_panes() if name.system == "files" or name.system in systems)
+    """The panes of a workspace with these systems; the panes of the memory files are always included."""
+    return tuple([name for name in all_panes() if name.system == "files" or name.system in systems])
 
 
 def pane_of(file: str) -> str | None:
-    """The id of the pane that shows the entries of a memory file, or another system by its name; None: no pane does."""
+    """The id of the pane that shows a memory file's entries, or another system given by name; None: no pane does."""
     for name in all_panes():
         if name.system != "files" and file == name.system:
             return name.id

@@ -1,4 +1,4 @@
-"""The archive: months, what was moved there, and each entry in full; files are read when they are opened."""
+"""The archive: months, the entries moved to them, and each entry in full; files are read when they are opened."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
 KINDS = {"tasks": "Tasks", "journal": "Journal", "orchestration": "Plans"}
-"""What archive files are named after, and what they are called here."""
+"""The kinds in the names of archive files, with their names here."""
 
 _NAME = re.compile(r"archive/(tasks|journal|orchestration)-(.+)\.md")
 _MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
@@ -53,7 +53,7 @@ class ArchivePane(OutlinePane):
     # What is shown
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
-        """Months and their files; entries of files that are open or were asked for. The newest month is open."""
+        """Months and their files, with the entries of the newest month and of files that were requested."""
         months: dict[str, list[tuple[str, str]]] = {}
         for name in snapshot.archive_names:
             if found := _NAME.fullmatch(name):
@@ -102,7 +102,7 @@ class ArchivePane(OutlinePane):
         return super().is_folded(item) or (isinstance(item, Branch) and item.count is None)
 
     def draw_row(self, item: Any, width: int) -> Line:
-        """A month, a file with its count, or an entry behind its date."""
+        """Draw a month, a file with its count, or an entry after its date."""
         if isinstance(item, Branch):
             if item.depth == 0:
                 return line(self.indent(item), Piece(item.title, "strong"))
@@ -120,8 +120,8 @@ class ArchivePane(OutlinePane):
             return self._branch_detail(item)
         if hasattr(item, "time"):
             when = f"{item.date} {item.time or ''}".strip()
-            body = item.entry.body if item.entry is not None else "\n".join(item.lines)
-            return [Title(item.title), Prose(when, tone="muted"), Spacer(), Prose(body.strip("\r\n"), markdown=True)]
+            body = item.entry.body.strip("\r\n")
+            return [Title(item.title), Prose(when, tone="muted"), Spacer(), Prose(body, markdown=True)]
         if hasattr(item, "priority"):
             from .tasks.detail import task_detail
 
@@ -174,18 +174,18 @@ class ArchivePane(OutlinePane):
             super().unfold(item)
 
     def set_filter(self, text: str, *, typed: bool = False) -> None:
-        """A filter looks at all files: those that were not read yet are read in a worker."""
+        """Filter all files: those that were not read yet are read in a worker."""
         super().set_filter(text, typed=typed)
         if text:
             self._ask(self.unread())
 
     def moved(self) -> None:
-        """The person chose another place here: a jump that waits for files leads nowhere any more."""
+        """Record that the person moved elsewhere, and drop a jump that waits for files."""
         super().moved()
         self._jump = ""
 
     def go_to(self, ref: str) -> bool:
-        """Put the cursor on an entry; when it is not in the files read so far, the others are read."""
+        """Put the cursor on an entry; if it is not in the files read so far, read the others."""
         if super().go_to(ref):
             return True
         unread = self.unread()
@@ -219,9 +219,9 @@ class ArchivePane(OutlinePane):
             self._read_again()
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
-        """Show what was read, then go on with a jump that waited for it."""
+        """Show what was read, then continue a jump that waited for it."""
         super().put(contents, flash=flash)
-        # What is open stays so, also when maintenance makes another month the newest.
+        # Files that are open stay open, even when maintenance makes another month the newest.
         self._asked |= {
             item.name
             for _, item, _ in contents.rows.items
@@ -233,12 +233,12 @@ class ArchivePane(OutlinePane):
 
 
 def month_name(month: str) -> str:
-    """A month as people say it: `2024-01` is `January 2024`; any other name stays."""
+    """A month in words: `2024-01` is `January 2024`; any other name stays as it is."""
     return f"{date.fromisoformat(month + '-01'):%B %Y}" if _MONTH.fullmatch(month) else month
 
 
 def entry_date(item: Any) -> str:
-    """The day by which an archived entry is listed: of a journal entry its own, else when it was completed."""
+    """The day by which an archived entry is listed: the date of a journal entry, else the day of completion."""
     return (getattr(item, "date", None) or getattr(item, "completed", None) or "")[:10]
 
 

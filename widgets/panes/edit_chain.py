@@ -1,12 +1,12 @@
-"""Several edits as one change: each one sees the files as the one before left them."""
+"""Several edits as one change: each edit sees the files as the one before left them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from widgets.pane.offers import FileBuild
+from widgets.pane.offers import FileBuild, Removal
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -17,20 +17,21 @@ if TYPE_CHECKING:
 
 
 def chain(builds: Sequence[FileBuild], summary: str = "") -> FileBuild:
-    """One build of several, so that one undo takes all of them back; `summary` for more than one of them."""
+    """Combine builds into one, so that one undo reverts all of them; `summary` is used if there are several."""
     if len(builds) == 1:
         return builds[0]
 
     def build(snapshot: Snapshot) -> Edit:
         from memory.files.edit import Edit
         from memory.files.snapshot import Snapshot as Look
+        from memory.files.snapshot import WrittenFiles
 
         documents: dict[str, Document] = {}
         last: Edit | None = None
         for one in builds:
-            last = one(Look(_Ahead(snapshot, documents), lambda: snapshot.zone))
+            last = one(Look(WrittenFiles(snapshot, dict(documents)), lambda: snapshot.zone))
             for name, document in last.documents.items():
-                # The order in which files are put in place is that of the last edit that touched them.
+                # Files are put in place in the order of the last edit that touched them.
                 documents.pop(name, None)
                 documents[name] = document
         words = summary or (f"{last.summary} and {len(builds) - 1} more" if last else "nothing")
@@ -58,9 +59,9 @@ def removals(
     remove: Callable[..., Edit],
     now: datetime,
 ) -> FileBuild:
-    """Return one build that removes the items of refs: all are looked up before the first of them goes.
+    """Return one build that removes the items of refs; all are looked up before the first is removed.
 
-    Where one of several equal items is gone the refs of the others mean none any more.
+    When one of several equal items is removed, the refs of the others become invalid.
     """
     if len(refs) == 1:
         return partial(remove, ref=refs[0], now=now)
@@ -69,34 +70,30 @@ def removals(
         def at(line: int) -> FileBuild:
             return lambda look: remove(look, ref=next(one.ref for one in items(look) if one.line == line), now=now)
 
-        # From the end, so that what stands above keeps its line.
+        # From the end, so that the items above keep their lines.
         lines = sorted({find(snapshot, ref).line for ref in refs}, reverse=True)
         return chain([at(line) for line in lines])(snapshot)
 
     return build
 
 
-class _Ahead:
-    """The files as they will be after the edits so far."""
-
-    def __init__(self, snapshot: Snapshot, documents: dict[str, Document]) -> None:
-        self._snapshot = snapshot
-        self._documents = dict(documents)
-
-    def document(self, name: str) -> Document | None:
-        """The edited document, else the one that is there."""
-        if name in self._documents:
-            return self._documents[name]
-        return self._snapshot.document(name) if self._snapshot.exists(name) else None
-
-    def archives(self) -> Sequence[str]:
-        """All archive files."""
-        names = {name for name in self._documents if name.startswith("archive/")}
-        return tuple(sorted({*self._snapshot.archive_names, *names}))
+def removal(
+    name: str,
+    titles: Sequence[str],
+    items: Sequence[Any],
+    operation: str,
+    *,
+    find: Callable[[Snapshot, str], Placed],
+    among: Callable[[Snapshot], Iterable[Placed]],
+    remove: Callable[..., Edit],
+) -> Removal:
+    """Return the question before removing items of a file, and the edit; `name` is what one of them is called."""
+    refs = [item.ref for item in items]
+    return Removal(*question(name, titles), lambda now: removals(refs, find, among, remove, now), operation)
 
 
 def question(name: str, titles: Sequence[str]) -> tuple[str, str]:
-    """The question before removing, and the titles it is about."""
+    """The question before removing, and the titles of the items."""
     if len(titles) == 1:
         return f"Remove this {name}?", titles[0][:500]
     shown = [title[:80] for title in titles[:8]]

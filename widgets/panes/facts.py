@@ -1,4 +1,4 @@
-"""The facts pane: short notes for the prompts of agents, the newest first, and what they would be injected for."""
+"""The facts pane: short notes for the prompts of agents, the newest first, and what a message would inject."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from memory.files.tasks.values import moment_or_none
 from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer
 from widgets.input.date_fields import by_use
 from widgets.input.fields import FieldSpec
-from widgets.list.columns import Column, Columns
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
-from widgets.text.styled_text import Line, Piece, line
+from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import dated, short_moment
 
 if TYPE_CHECKING:
@@ -27,17 +26,16 @@ ROW = Columns(
     Column("scope", 9, importance=0),
     Column("day", 10, "right", importance=2),
 )
-"""Its id, what it says, and what it is filed under."""
+"""The columns of a fact: id, text, tags, scope, day."""
 
 GAUGE = 30
 """Cells of a bar that shows how much of a budget is used."""
 
 
 class FactsPane(Pane):
-    """Facts, the newest first. They are not edited: one that is wrong is removed, and another one stored."""
+    """Facts, the newest first. They are not edited: a wrong fact is removed and another one stored."""
 
     pane_id: ClassVar[str] = "facts"
-    number: ClassVar[str] = ""
     title: ClassVar[str] = "Facts"
     files: ClassVar[tuple[str, ...]] = (".aegis/memory/memories.jsonl",)
     empty: ClassVar[str] = (
@@ -47,7 +45,7 @@ class FactsPane(Pane):
     )
     sorts: ClassVar[tuple[str, ...]] = ("newest", "tags", "scope", "length")
     asked_message = ""
-    """The message that was asked for last: what a prompt with it would get."""
+    """The message for which an injection was shown last."""
     filter_fields: ClassVar[tuple[str, ...]] = ("tags", "tag", "scope", "id")
     item_name: ClassVar[str] = "fact"
 
@@ -60,10 +58,10 @@ class FactsPane(Pane):
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
         """All facts, the newest first."""
         look = _look(snapshot)
-        return () if look is None else tuple(look.newest)
+        return () if look is None else tuple(look.reading.newest)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How many there are and may be, and how many lines are none."""
+        """How many facts there are and may be, and how many lines are not facts."""
         look = _look(snapshot)
         if look is None:
             return ""
@@ -72,16 +70,16 @@ class FactsPane(Pane):
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """How many there are; lines that are no facts need a person."""
+        """How many facts there are; lines that are not facts need attention."""
         look = _look(snapshot)
         return Badge() if look is None else Badge(len(look.reading.facts), bool(look.reading.unread))
 
     def mark(self, item: Fact) -> Hashable:
-        """A fact is what it says, wherever its line stands."""
+        """A fact is unchanged while its content is, whatever its line."""
         return item[:5]
 
     def ref(self, item: Fact) -> str:
-        """Two facts of one id are told apart by their lines."""
+        """The ref; a later fact with the same id gets its line number added."""
         look = self.facts()
         first = None if look is None else look.reading.get(item.id)
         return item.ref if first is None or first.line == item.line else f"{item.ref}:{item.line + 1}"
@@ -99,11 +97,11 @@ class FactsPane(Pane):
         return " ".join((item.id, *item.tags, item.text))
 
     def field_text(self, item: Fact, name: str) -> str:
-        """Tags under both names."""
+        """The value of a field; `tag` and `tags` both mean the tags."""
         return " ".join(item.tags) if name in ("tag", "tags") else super().field_text(item, name)
 
     def sort_key(self, item: Fact, name: str) -> Any:
-        """By the first tag, the scope, or the length, the longest first."""
+        """The sort key: by tags, by scope, or by length, the longest first."""
         if name == "tags":
             return (not item.tags, *(tag.casefold() for tag in item.tags))
         return item.scope if name == "scope" else -len(item.text)
@@ -122,12 +120,12 @@ class FactsPane(Pane):
         )
 
     def _day(self, item: Fact) -> str:
-        """When it was stored, as other lists say it; what is no time as it stands."""
+        """When it was stored, worded as in other lists; a value that is no time is cut to ten characters."""
         moment = moment_or_none(item.ts, self.zone)
         return item.ts[:10] if moment is None else short_moment(moment, self.now, self.zone)
 
     def detail(self, item: Fact) -> Sequence[DetailLine]:
-        """The text in full, then what it is filed under."""
+        """The text in full, then tags, scope and other properties."""
         day = dated(item.ts, self.now, self.zone) if item.ts else "no time"
         return [
             Prose(item.text),
@@ -200,7 +198,7 @@ def _look(snapshot: Snapshot) -> FactsLook | None:
 
 
 def injection_lines(found: Injection) -> list[Line]:
-    """What a message injects, as lines: the budget drawn, what is in it, and what fell off and over which limit."""
+    """What a message injects, as lines: the budget as bars, the injected facts, and those left out with the limit."""
     limits = found.settings
     count = f"{found.most} newest facts stand" if found.most != 1 else "newest fact stands"
     said = {

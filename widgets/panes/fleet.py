@@ -1,4 +1,4 @@
-"""The fleet pane: the workspaces of a person, or of many hosts, one row each with what a person has to look at."""
+"""The fleet pane: the workspaces of a person, or of many hosts, one row each with what needs attention."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from textual.message import Message
 
 from memory.base.clock import say_ago, say_span
 from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer, Title
-from widgets.list.columns import Column, Columns
 from widgets.list.line_list import LineList
 from widgets.list.rows import Note
 from widgets.pane.base import Pane
-from widgets.text.styled_text import Line, Piece, Tone
+from widgets.text.styled_text import Column, Columns, Line, Piece, Tone
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -41,14 +40,14 @@ class Source(Protocol):
     """Where the workspaces come from; called in threads."""
 
     def rows(self, now: datetime) -> Sequence[WorkspaceOverview] | str:
-        """How each stood when somebody looked last; a sentence where that cannot be known."""
+        """Return the last known overview of each workspace; a sentence where they cannot be read."""
 
     def is_open(self, item: WorkspaceOverview) -> bool:
-        """Whether it is the workspace that the application shows."""
+        """Return whether it is the workspace that the application shows."""
 
 
 class FleetPane(Pane):
-    """All workspaces: Enter opens one in place of this one."""
+    """All workspaces; Enter opens one in place of the current one."""
 
     pane_id: ClassVar[str] = "fleet"
     title: ClassVar[str] = "Fleet"
@@ -70,7 +69,7 @@ class FleetPane(Pane):
         item: WorkspaceOverview
 
     def __init__(self, source: Source | None = None) -> None:
-        """`source` gives the workspaces; without one there are none."""
+        """`source` provides the workspaces; without it there are none."""
         super().__init__()
         self.source = source
         self._hosts = False
@@ -80,7 +79,7 @@ class FleetPane(Pane):
     # What is shown
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
-        """One row a workspace, by host and path."""
+        """One row per workspace, by host and path."""
         found = () if self.source is None else self.source.rows(now)
         self._said = ""
         if isinstance(found, str):
@@ -94,11 +93,11 @@ class FleetPane(Pane):
         return found
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How far the look at them is."""
+        """How many workspaces are not read yet, or that they cannot be read."""
         return self._said
 
     def mark(self, item: WorkspaceOverview) -> Hashable:
-        """How long a host is silent changes all the time, and flashes nothing."""
+        """What its row depends on, without the silence of its host, which changes all the time and must not flash."""
         shown = (item.systems, item.overdue, item.alerts, item.waiting, item.problems, item.last_maintenance, item.size)
         error = None if item.error is None else tuple(item.error.items())
         return (*shown, error, item.stale, item.alike, item.looked)
@@ -120,7 +119,7 @@ class FleetPane(Pane):
         return " ".join((str(item.path), item.host, *item.systems, *(item.error or {}).values()))
 
     def field_text(self, item: WorkspaceOverview, name: str) -> str:
-        """The values that `name:value` looks at."""
+        """The value that `name:value` is compared with."""
         if name == "system":
             return " ".join(item.systems)
         if name == "is":
@@ -135,25 +134,21 @@ class FleetPane(Pane):
         return str(getattr(item, name, ""))
 
     def sort_key(self, item: WorkspaceOverview, name: str) -> Any:
-        """What needs a person first, and the names by their letters."""
+        """The sort key: names alphabetically, `maintained` by time, the longest ago first, counts the largest first."""
         if name == "name":
             return item.path.name.casefold()
         if name == "maintained":
             return 0.0 if item.last_maintenance is None else item.last_maintenance.timestamp()
         return -int(getattr(item, name, 0))
 
-    def source_text(self, item: WorkspaceOverview) -> str | None:  # noqa: ARG002
-        """A workspace has no source of its own."""
-        return None
-
     def links(self, item: WorkspaceOverview) -> Sequence[Link]:  # noqa: ARG002
-        """None: what it holds is opened with it."""
+        """None: its content is shown when it is opened."""
         return ()
 
     # How it is drawn
 
     def draw_row(self, item: WorkspaceOverview, width: int) -> Line:
-        """Name, what is to be looked at in words, when it was maintained, how large it is; or what is wrong with it."""
+        """Draw name, what needs attention, the last maintenance and the size; or the error of the workspace."""
         name = item.path.name or str(item.path)
         if item.error is not None:
             why = f"{self.glyphs.alert} {item.error.get('message', '')}"
@@ -183,7 +178,7 @@ class FleetPane(Pane):
         return (f"{self.glyphs.alert} {say_span(item.age)}", "alert") if item.stale else ("now", "muted")
 
     def _wrong(self, item: WorkspaceOverview) -> Piece:
-        """What alerts; where nothing does, what is wrong in the files."""
+        """How many alerts there are; if none, how many problems the files have."""
         count, word = (item.alerts, "alert") if item.alerts else (item.problems, "problem")
         return _count(count, word if count == 1 else f"{word}s", "alert")
 
@@ -199,7 +194,7 @@ class FleetPane(Pane):
         return item.path.name or str(item.path)
 
     def detail(self, item: WorkspaceOverview) -> Sequence[DetailLine]:
-        """Where it is, what is wrong, what is to be looked at, and how it is kept."""
+        """The place, errors, what needs attention, and the maintenance."""
         parts: list[DetailLine] = [Title(self.detail_title(item)), Spacer(), Labelled("path", self._written(item.path))]
         if self.ref(item) == self._open:
             parts.append(Labelled("open", "it is this one", "accent"))
@@ -242,7 +237,7 @@ class FleetPane(Pane):
     # What happens in it
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Enter opens the workspace."""
+        """Open the workspace on Enter."""
         event.stop()
         event.prevent_default()
         item = self.current()
@@ -251,7 +246,7 @@ class FleetPane(Pane):
 
 
 def _count(number: int, word: str, tone: Tone) -> Piece:
-    """Nothing where nothing is to be looked at: what stands there is what counts."""
+    """A count with its word; empty for 0, so that only what needs attention is shown."""
     return Piece(f"{number:,} {word}" if number < _THOUSAND else f"{number:,}", tone) if number else Piece("")
 
 

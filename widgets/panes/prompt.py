@@ -1,4 +1,4 @@
-"""The prompt pane: what an agent is told, block by block, in the order in which it is sent, with what it costs."""
+"""The prompt pane: what an agent gets, block by block, in the order in which it is sent, with the cost of each."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer, Title
-from widgets.list.columns import Column, Columns
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Pane
-from widgets.text.styled_text import Line, Piece, Tone
+from widgets.text.styled_text import Column, Columns, Line, Piece, Tone
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
-    from memory.prompts import PromptBlock, Told
+    from memory.prompts import PromptBlock, PromptPreview
 
 _COLUMNS = Columns(
     Column("system", 7, importance=1),
@@ -32,8 +31,8 @@ class PromptReader(Protocol):
     message: str
     agent: str
 
-    def look(self, now: datetime) -> Told | str:
-        """What an agent is told now; a sentence where it cannot be known."""
+    def look(self, now: datetime) -> PromptPreview | str:
+        """Return the prompt of an agent now; a sentence where it cannot be read."""
 
 
 class PromptPane(Pane):
@@ -49,7 +48,7 @@ class PromptPane(Pane):
     item_name: ClassVar[str] = "block"
 
     def __init__(self, source: PromptReader | None = None) -> None:
-        """`source` gives the prompt; without one there is none."""
+        """`source` provides the prompt; without it there is none."""
         super().__init__()
         self.source = source
         self._said = ""
@@ -57,14 +56,14 @@ class PromptPane(Pane):
     # What is shown
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
-        """What is sent, the line where the budget ends, what fell below it, and what is muted."""
+        """The blocks that are sent, a heading where the budget ends, the blocks below it, and the muted ones."""
         found = "" if self.source is None else self.source.look(now)
         if isinstance(found, str):
             self._said = found and "cannot be read"
             return [Note(found)] if found else []
         prompt = found.prompt
         self._said = f"{prompt.used:,} of {prompt.budget:,} tokens"
-        # In two lines, of which each fits into a narrow pane.
+        # Two lines, each of which fits into a narrow pane.
         rows: list[Any] = (
             [Note(f"{found.why.partition(':')[0]}."), Note("The tool brief answers:")] if found.why else []
         )
@@ -89,7 +88,7 @@ class PromptPane(Pane):
         return self._said
 
     def mark(self, item: PromptBlock) -> Hashable:
-        """A block is all that it says."""
+        """A block is unchanged while all of its content is."""
         return item
 
     def ref(self, item: PromptBlock) -> str:
@@ -101,7 +100,7 @@ class PromptPane(Pane):
         return item.ref or ""
 
     def text(self, item: PromptBlock) -> str:
-        """A block is found by what it says, where it comes from and why."""
+        """A block is found by its text, its system, its reason and the choice about it."""
         return " ".join((item.system, item.text, item.reason, item.choice))
 
     def draw_row(self, item: PromptBlock, width: int) -> Line:
@@ -124,12 +123,8 @@ class PromptPane(Pane):
 
     # The detail
 
-    def detail_title(self, item: PromptBlock) -> str:
-        """The title of the entry."""
-        return item.title
-
     def detail(self, item: PromptBlock) -> Sequence[DetailLine]:
-        """The line as it is sent, where it comes from, why, and what it costs."""
+        """Whether it is sent, where it comes from, why, its cost, and the line as it is sent."""
         return [
             Title(item.title),
             Spacer(),

@@ -1,4 +1,4 @@
-"""The typed pane: agents, their core, procedural and episodic files, how old each is and what the next prune takes."""
+"""The typed pane: agents, their core, procedural and episodic files, the age of each, what the next prune deletes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer, Title
-from widgets.list.columns import Column, Columns
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, Pane
-from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
+from widgets.panes.titled_row import TitledRow
+from widgets.text.styled_text import Column, Columns, Line, Piece, Tone, clip_line, line
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -31,31 +31,27 @@ BAR, FILL = 10, 30
 WEEKS = 12
 """The most weeks of a failure log that are shown."""
 NEARLY = 0.8
-"""From which part of its time on a file is marked."""
+"""The share of its time, or of an agent's limit, from which a warning is shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class TypedRow:
-    """One file of an agent as it stands now; `taken` tells that the next prune deletes it."""
+class AgentRow(TitledRow):
+    """A row of an agent."""
 
     status: AgentStatus
-    file: MemoryFile
-    taken: bool
-
-    @property
-    def ref(self) -> str:
-        """What stays the same while the file does: its agent and its path."""
-        return f"{self.status.agent.name}:{self.file.path}"
-
-    @property
-    def title(self) -> str:
-        """The path."""
-        return self.file.path
 
     @property
     def agent(self) -> str:
         """The agent's name, for the filter."""
         return self.status.agent.name
+
+
+@dataclass(frozen=True, slots=True)
+class TypedRow(AgentRow):
+    """One file of an agent as it is now, titled by its path; `taken`: the next prune deletes it."""
+
+    file: MemoryFile
+    taken: bool
 
     @property
     def type(self) -> str:
@@ -64,7 +60,7 @@ class TypedRow:
 
     @property
     def share(self) -> float | None:
-        """How much of its time is over; None for a core file, which has no end."""
+        """The share of its time that has passed; None for a core file, which never expires."""
         from memory.typed.files import MAX_AGE
 
         limit = MAX_AGE.get(self.file.type)
@@ -72,37 +68,19 @@ class TypedRow:
 
     @property
     def seconds(self) -> float:
-        """Its age."""
+        """Its age in seconds."""
         return self.file.age_ns(self.status.now_ns) / 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    """An agent that cannot be looked at, in the place of its files."""
-
-    status: AgentStatus
-    words: str
-
-    @property
-    def ref(self) -> str:
-        """The agent."""
-        return f"{self.status.agent.name}:"
-
-    @property
-    def title(self) -> str:
-        """What is wrong."""
-        return self.words
-
-    @property
-    def agent(self) -> str:
-        """The agent's name, for the filter."""
-        return self.status.agent.name
+class Trouble(AgentRow):
+    """An agent that cannot be read, in place of its files, titled by what is wrong."""
 
     type = ""
 
 
 class TypedPane(Pane):
-    """The files of each agent by type; what the next prune takes is marked."""
+    """The files of each agent by type; files that the next prune deletes are marked."""
 
     pane_id: ClassVar[str] = "typed"
     title: ClassVar[str] = "Typed memory"
@@ -116,7 +94,7 @@ class TypedPane(Pane):
     item_name: ClassVar[str] = "file"
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
-        """A heading per agent and type, and a row per file; an agent that cannot be looked at says why."""
+        """A heading per agent and type, and a row per file; an agent that cannot be read shows why."""
         from memory.typed.files import TYPES
         from memory.typed.sizes import bytes_text
 
@@ -124,7 +102,7 @@ class TypedPane(Pane):
         for status in _agents(snapshot, now):
             name = status.agent.name
             if status.look.error is not None:
-                found += [Heading(name), Trouble(status, status.look.error.message)]
+                found += [Heading(name), Trouble(f"{name}:", status.look.error.message, status)]
                 continue
             taken = {file.path for file in status.prune.deleted}
             for kind in TYPES:
@@ -132,17 +110,19 @@ class TypedPane(Pane):
                 if files:
                     note = f"{len(files):,}, {bytes_text(sum(file.size for file in files))}"
                     found.append(Heading(f"{name}: {kind}", note))
-                    found += [TypedRow(status, file, file.path in taken) for file in files]
+                    found += [
+                        TypedRow(f"{name}:{file.path}", file.path, status, file, file.path in taken) for file in files
+                    ]
         return found
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:
-        """How much the next prune takes."""
+        """How many files the next prune deletes."""
         count = sum(len(status.prune.deleted) for status in _agents(snapshot, now))
         return f"next prune: {count:,}" if count else ""
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:
-        """How many files there are; an agent over its limit or with a broken Aidefile needs a person."""
+        """How many files there are; an agent over its limit or with a broken Aidefile needs attention."""
         agents = _agents(snapshot, now)
         if not agents:
             return Badge()
@@ -150,25 +130,25 @@ class TypedPane(Pane):
         return Badge(sum(len(status.found.files) for status in agents), alert)
 
     def mark(self, item: TypedRow | Trouble) -> Hashable:
-        """A file that was written, moved or locked flashes; one that only grew older does not."""
+        """What its row depends on: a written, moved or locked file flashes; one that only grew older does not."""
         if isinstance(item, Trouble):
-            return item.words
+            return item.title
         return (item.file, item.taken)
 
     def text(self, item: TypedRow | Trouble) -> str:
         """Agent, type and path."""
         if isinstance(item, Trouble):
-            return f"{item.agent} {item.words}"
+            return f"{item.agent} {item.title}"
         return f"{item.agent} {item.type} {item.file.path}"
 
     def sort_key(self, item: TypedRow | Trouble, name: str) -> Any:
-        """The oldest first, or the largest."""
+        """The sort key: the oldest first, or the largest."""
         if isinstance(item, Trouble):
             return 0
         return -item.seconds if name == "age" else -item.file.size
 
     def place(self, item: TypedRow | Trouble) -> str:
-        """The path as verbs of the command line take it."""
+        """The path, as the command line accepts it."""
         return "" if isinstance(item, Trouble) else item.file.path
 
     def links(self, item: TypedRow | Trouble) -> Sequence[Link]:  # noqa: ARG002
@@ -176,9 +156,9 @@ class TypedPane(Pane):
         return ()
 
     def draw_row(self, item: TypedRow | Trouble, width: int) -> Line:
-        """Sign (locked, or taken by the next prune), path, size, how much of its time is over, age."""
+        """Draw sign (locked, or deleted by the next prune), path, size, the share of its time that has passed, age."""
         if isinstance(item, Trouble):
-            return clip_line(line(Piece(self.glyphs.alert, "alert"), " ", Piece(item.words, "alert")), width)
+            return clip_line(line(Piece(self.glyphs.alert, "alert"), " ", Piece(item.title, "alert")), width)
         from memory.typed.sizes import age_text, bytes_text
 
         tone: Tone = "alert" if item.taken else "warn" if (item.share or 0) >= NEARLY else "muted"
@@ -201,10 +181,10 @@ class TypedPane(Pane):
         return self.glyphs.bar_full * full + self.glyphs.bar_empty * (cells - full)
 
     def detail(self, item: TypedRow | Trouble) -> Sequence[DetailLine]:
-        """What the file is and when it goes, how full the agent is, and how the file begins."""
+        """The file's properties and when it is pruned, how full the agent is, and a preview of the file."""
         if isinstance(item, Trouble):
             folder = Labelled("folder", str(item.status.agent.folder))
-            return [Title(item.agent), folder, Spacer(), Prose(item.words, tone="alert")]
+            return [Title(item.agent), folder, Spacer(), Prose(item.title, tone="alert")]
         from memory.typed.files import MAX_AGE
         from memory.typed.sizes import age_text, bytes_text
 

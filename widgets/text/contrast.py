@@ -1,4 +1,4 @@
-"""Contrast: how far two colours are apart for the eye, and themes of others mended so that everything can be read."""
+"""Contrast: how different two colours look, and foreign themes mended so that everything is readable."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def contrast(first: Color, second: Color) -> float:
 
 
 def readable(colour: Color, grounds: Iterable[Color], least: float) -> Color:
-    """Return the colour, made lighter or darker just so far that it reaches a contrast on each of the grounds.
+    """Return the colour, made just enough lighter or darker to reach the contrast `least` on each of the grounds.
 
-    Where no colour does on all of them, it is the white or black that comes nearest.
+    Where no colour does on all of them, it is white or black, whichever comes nearer.
     """
     known = tuple(grounds)
 
@@ -46,9 +46,9 @@ def readable(colour: Color, grounds: Iterable[Color], least: float) -> Color:
 
 
 def mended(theme: Theme) -> Theme:
-    """Return a theme of others with the colours of memdeck's widgets derived from its own, so that each can be read.
+    """Return a foreign theme with readable colours for memdeck's widgets, derived from the theme's own.
 
-    Its background stays; what lies on it is tinted a little, and text keeps its hue.
+    Its background stays; surfaces on it are tinted a little, and text keeps its hue.
     """
     given = theme.to_color_system().generate()
 

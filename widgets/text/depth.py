@@ -1,7 +1,8 @@
-"""Depth: how many colours a terminal shows, and the themes whose colours it shows exactly as they are.
+"""Depth: how many colours a terminal shows, and the themes whose colours it shows exactly.
 
-A terminal of 256 colours has a fixed cube of them, one of 16 has sixteen that its owner chose. Other colours would be
-rounded, by which a cursor's row, a warning and muted text become one. So each depth has palettes of its own.
+A terminal of 256 colours has a fixed cube of colours; one of 16 has colours that its owner chose. Other colours are
+rounded, which could give the cursor's row, a warning and muted text the same colour. So each depth has its own
+palettes.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from .styled_text import Tone
 from .theme import DARK, HIGH_CONTRAST, LIGHT, THEMES, palette
 
 Depth = Literal["truecolor", "256", "16"]
-"""What a terminal shows: any colour, the cube of 256, or the sixteen of its owner."""
+"""What a terminal shows: any colour, the cube of 256, or sixteen colours chosen by its owner."""
 
 
 def depth_of(environ: Mapping[str, str]) -> Depth:
-    """Return what the terminal shows, by the same signs as Textual: `COLORTERM`, else the end of `TERM`.
+    """Return the depth of the terminal, detected as Textual does: by `COLORTERM`, else by the end of `TERM`.
 
-    `TEXTUAL_COLOR_SYSTEM` overrides both, there as here.
+    `TEXTUAL_COLOR_SYSTEM` overrides both, as in Textual.
     """
     from rich.console import Console
 
@@ -57,7 +58,7 @@ DARK_256 = palette(
     selected="#1c1c1c",
     flash="#00005f",
 )
-"""Greys and a pale blue of the cube."""
+"""Greys and a pale blue from the cube."""
 
 LIGHT_256 = palette(
     LIGHT.name,
@@ -81,7 +82,7 @@ LIGHT_256 = palette(
     selected="#e4e4e4",
     flash="#ffffd7",
 )
-"""White and ink of the cube."""
+"""White and ink from the cube."""
 
 HIGH_CONTRAST_256 = palette(
     HIGH_CONTRAST.name,
@@ -106,11 +107,11 @@ HIGH_CONTRAST_256 = palette(
     selected="#262626",
     flash="#303030",
 )
-"""Black, white and bright signals of the cube."""
+"""Black, white and bright signals from the cube."""
 
-# The sixteen colours are another person's choice. Of all pairs only black with white, bright cyan and bright white,
-# either way round, reach 4.5 to 1 on the palettes of xterm, VGA and Solarized alike; bright blue on black and blue on
-# bright white reach 3. Written as VGA has them, which Rich gives back as their numbers.
+# The owner of the terminal chooses its sixteen colours. Of all pairs only black with white, bright cyan or bright
+# white, either way round, reach a contrast of 4.5 to 1 on the palettes of xterm, VGA and Solarized alike; bright blue
+# on black and blue on bright white reach 3. Written as the VGA values, which Rich maps back to the colour numbers.
 BLACK, BLUE, WHITE = "#000000", "#0000aa", "#aaaaaa"
 BRIGHT_BLUE, BRIGHT_CYAN, BRIGHT_WHITE = "#5555ff", "#55ffff", "#ffffff"
 
@@ -136,7 +137,7 @@ DARK_16 = palette(
     selected=BLACK,
     flash=BRIGHT_CYAN,
 )
-"""White on black; what is urgent is reversed, for no red can be read everywhere."""
+"""White on black; urgent text is reversed, because no red is readable on every palette."""
 
 LIGHT_16 = palette(
     LIGHT.name,
@@ -192,7 +193,7 @@ STYLES_16: dict[Tone, Style] = {
     "warn": Style(bold=True, underline=True),
     "good": Style(bold=True),
 }
-"""What tones have beside their colour where sixteen colours are too few to tell them apart."""
+"""The styles of tones in addition to their colour, where sixteen colours are too few to distinguish them."""
 
 OWN: dict[Depth, tuple[Theme, ...]] = {
     "truecolor": THEMES,
@@ -203,11 +204,11 @@ OWN: dict[Depth, tuple[Theme, ...]] = {
 
 
 def others() -> tuple[Theme, ...]:
-    """Return Textual's themes, mended, for terminals that show any colour; those whose colours are another's cannot."""
+    """Return Textual's themes, mended, for terminals that show any colour; without those that use terminal colours."""
     found = (theme for _, theme in sorted(BUILTIN_THEMES.items()) if not theme.ansi)
     return tuple(map(mended, found))
 
 
 def offered(depth: Depth) -> tuple[Theme, ...]:
-    """Return the themes that a person may choose in a terminal, memdeck's own first."""
+    """Return the themes that the person may choose in a terminal of this depth, memdeck's own first."""
     return (*OWN[depth], *others()) if depth == "truecolor" else OWN[depth]

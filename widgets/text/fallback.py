@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from textual.app import App
 
 FAR = 0.35
-"""From which difference in brightness on a background of its own is shown in reverse."""
+"""The difference in brightness from which a background is shown in reverse."""
 
 
 def plain_filters(app: App[Any], *, ascii_signs: bool, exact: bool = False) -> list[LineFilter]:
-    """The filters of an application that shows no colours where `NO_COLOR` says so, and only signs of ASCII; `exact`
-    where the terminal has 256 colours.
+    """The line filters of an application: without colours if `NO_COLOR` is set, with ASCII signs only if `ascii_signs`;
+    `exact` means that the terminal has 256 colours.
     """
-    # Textual's own filter for NO_COLOR makes greys of colours, the urgent ones the faintest.
+    # Textual's own filter for NO_COLOR turns colours into greys, the urgent ones into the faintest.
     filters = [one for one in app._filters if not isinstance(one, Monochrome)]
     if app.no_color:
         filters.append(NoColour(lambda: Color.parse(app.theme_variables["background"])))
@@ -34,9 +34,9 @@ def plain_filters(app: App[Any], *, ascii_signs: bool, exact: bool = False) -> l
 
 
 class NoColour(LineFilter):
-    """Leaves no colour at all: what stood out by a bright background is reversed, nothing is faint.
+    """Removes all colours: text that stood out by a bright background is reversed, and nothing is faint.
 
-    `ground` tells the background of the application, which the terminal's own stands for.
+    `ground` returns the background of the application, which the terminal's own background replaces.
     """
 
     def __init__(self, ground: Callable[[], Color]) -> None:
@@ -68,10 +68,10 @@ def _bare(style: Style, ground: float) -> Style:
 
 
 class ExactColours(LineFilter):
-    """Gives colours that a terminal of 256 has their numbers; Rich would take the next darker one for light greys."""
+    """Replaces colours of the 256-colour cube by their numbers; Rich would use the next darker one for light greys."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
-        """The same segments with numbers for colours; what is mixed, as behind a dialog, is left to Rich."""
+        """The same segments with numbers for colours; mixed colours, as behind a dialog, are left to Rich."""
         return [
             segment if segment.style is None else Segment(segment.text, numbered(segment.style), segment.control)
             for segment in segments
@@ -92,7 +92,7 @@ def _numbered(colour: RichColor | None) -> RichColor | None:
 
 @cache
 def _cube() -> dict[tuple[int, ...], int]:
-    """The colours that each terminal of 256 has, with their numbers; the first sixteen are its owner's."""
+    """The fixed colours of a 256-colour terminal, with their numbers; its owner chooses the first sixteen."""
     steps = (0, 95, 135, 175, 215, 255)
     cube = [(red, green, blue) for red in steps for green in steps for blue in steps]
     greys = [(8 + 10 * step,) * 3 for step in range(24)]
@@ -100,13 +100,13 @@ def _cube() -> dict[tuple[int, ...], int]:
 
 
 SIGNS = str.maketrans("“”‘’–—·│─←→↑↓━┃┏┓┗┛▁▂▃▄▅▆▇█▉▊▋▌▍▎▏", "\"\"''--.|-<>^v=#####" + 15 * "|")
-"""Our own signs in texts, and those of Textual's heavy borders and scroll bars."""
+"""memdeck's own signs in texts, and those of Textual's heavy borders and scrollbars."""
 
 _ELLIPSIS = re.compile(r"…  |[ -~]{2}…|…(?! )[ -~]{2}|…")
 
 
 class PlainSigns(LineFilter):
-    """Leaves only signs of ASCII where we drew others, see `plain_text`."""
+    """Replaces memdeck's own signs by ASCII, see `plain_text`."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         """The segments with as many cells as before."""
@@ -119,8 +119,8 @@ class PlainSigns(LineFilter):
 
 
 def plain_text(text: str) -> str:
-    """The text with as many cells, our own signs in ASCII.
+    """The text with the same number of cells, memdeck's own signs in ASCII.
 
-    An ellipsis takes three cells from what is around; where that are no signs of ASCII it is `~`, never a single dot.
+    An ellipsis becomes three dots, which replace two neighbouring cells; where these are not ASCII, it becomes `~`.
     """
     return _ELLIPSIS.sub(lambda found: "..." if len(found[0]) == 3 else "~", text).translate(SIGNS)

@@ -1,4 +1,4 @@
-"""The signs that widgets draw, once in Unicode and once in ASCII for terminals that have nothing else."""
+"""The signs that widgets draw, in Unicode and in ASCII for terminals that have nothing else."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Glyphs(NamedTuple):
     separator: str
     ellipsis: str
     branch: str
-    """A child that has younger siblings; three cells."""
+    """A child that is not the last; three cells."""
     last_branch: str
     """The last child; three cells."""
     trunk: str
-    """The line that passes a deeper child; three cells."""
+    """The line beside a deeper child; three cells."""
     bar_full: str
     bar_empty: str
     chosen: str
-    """The cell of a map that is looked at; like none of the signs that it may stand among."""
+    """The chosen cell of a map; unlike any sign that may surround it."""
     heat: tuple[str, ...]
     """Cells of a heat map from nothing to most."""
     spark: tuple[str, ...]
@@ -157,7 +157,7 @@ def sparkline(values: Sequence[float | None], glyphs: Glyphs = UNICODE) -> str:
 
 
 def heat_cell(count: int, most: int, glyphs: Glyphs = UNICODE) -> str:
-    """The cell of a heat map for `count` where the busiest cell holds `most`; only 0 is drawn as nothing."""
+    """The cell of a heat map for `count` where the busiest cell has `most`; only 0 is drawn as nothing."""
     if count <= 0 or most <= 0:
         return glyphs.heat[0]
     top = len(glyphs.heat) - 1

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LIMIT = 64 * 1024
-"""Characters of one entry that are read as Markdown; a longer text is shown as it is written."""
+"""The most characters of an entry that are read as Markdown; a longer text is shown as it is written."""
 
 
 class Flow(NamedTuple):
-    """A logical line before it is wrapped; wrapped lines hang under column `hang`."""
+    """A logical line before it is wrapped; the wrapped lines are indented by `hang` cells."""
 
     content: Line
     hang: int = 0
@@ -47,13 +47,13 @@ def plain_text(text: str, tone: Tone = "plain") -> list[Flow]:
 
 
 def _parse(text: str) -> Sequence[Token]:
-    # Hidden characters and bytes that are not UTF-8 become visible before anything reads them.
+    # Hidden characters and bytes that are not UTF-8 are made visible before parsing.
     return _parser().parse(visible(text, newlines=True))
 
 
 @cache
 def _parser() -> MarkdownIt:
-    # Imported here: only a person who looks at an entry needs it, and it costs a start 50 ms.
+    # Imported here: it is needed only to show an entry, and would add 50 ms to each start.
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -143,7 +143,7 @@ class _Renderer:
             yield Flow(())
 
     def _flow(self, content: Line, hang: int = 0, *, wrap: bool = True) -> Flow:
-        """A line behind the marks of the lists and quotes around it."""
+        """A line after the marks of the lists and quotes around it."""
         self._any = True
         marks: list[Piece] = []
         for around in self._around:
@@ -178,11 +178,11 @@ class _Renderer:
 
 
 _LABEL = re.compile(r"[\w-]+(?: [\w-]+)?:(?:\s|$)")
-"""What begins a line of its own, although the source has no blank line before it: `Status: done`."""
+"""What begins a new line although the source has no blank line before it: `Status: done`."""
 
 
 def _inline(tokens: Sequence[Token], base: Tone) -> list[Line]:
-    """Inline tokens as lines; a line end of the source is a blank, but before what looks like a label."""
+    """Inline tokens as lines; a line end of the source becomes a blank, except before what looks like a label."""
     lines: list[list[Piece]] = [[]]
     tones: list[Tone] = [base]
     addresses: list[str] = []

@@ -1,14 +1,14 @@
-"""Pieces: the plain data that every widget here draws instead of markup or styled text.
+"""Pieces: the plain data that every widget here draws instead of markup or styled text; and lines of them in columns.
 
 A line on the screen is a tuple of pieces, a piece is a text and a tone. Tones name a meaning, never a colour;
-the theme decides what they look like. Texts may come from any file: whatever draws a piece makes its control
-characters visible first, and nothing ever reads it as markup.
+the theme decides what they look like. Texts may come from any file: the code that draws a piece first makes its
+control characters visible, and a piece is never read as markup.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from memory.base.safe_text import cell_width, clip, visible
@@ -16,7 +16,7 @@ from memory.base.safe_text import cell_width, clip, visible
 Tone: TypeAlias = Literal[
     "plain", "muted", "strong", "emphasis", "code", "heading", "accent", "link", "good", "warn", "alert"
 ]
-"""What a piece of text means; `warn` and `alert` are kept for what needs action."""
+"""What a piece of text means; `warn` and `alert` are reserved for what needs action."""
 
 
 class Piece(NamedTuple):
@@ -48,7 +48,7 @@ def line(*parts: str | Piece | Iterable[Piece]) -> Line:
 
 def line_width(content: Line) -> int:
     """The width of a line in terminal cells, as it will be drawn."""
-    return sum(cell_width(visible(piece.text)) for piece in content)
+    return sum([cell_width(visible(piece.text)) for piece in content])
 
 
 def line_text(content: Line) -> str:
@@ -62,15 +62,15 @@ def clip_line(content: Line, width: int) -> Line:
 
 
 NARROW = " -~\u00a1-\u00ac\u00ae-\u02ff\u2013\u2014\u2018\u2019\u201c\u201d•…←↑→↓↻≈─│━▌▪▲▸▾◆○◐✓✗"
-"""Characters of one cell that nothing joins: the letters of Europe, and the signs that nearly every row has."""
+"""Characters of one cell that never combine: the letters of Europe, and the signs that nearly every row has."""
 
 _is_narrow = re.compile(f"[{NARROW}]*").fullmatch
 
 
 def plain_width(content: Line, most: int) -> int:
-    """The width of a line of narrow characters, as nearly every line is, or something above `most`; -1 for any other.
+    """The width of a line of narrow characters, the usual case; if wider than `most`, some number above `most`.
 
-    What lies behind the cells that are asked for is not looked at.
+    -1 for any other line. Text beyond `most` cells is not examined.
     """
     cells = 0
     for text, _ in content:
@@ -83,7 +83,7 @@ def plain_width(content: Line, most: int) -> int:
 
 
 def _clip_narrow(content: Line, width: int) -> Line | None:
-    """The same as `_clip_measured` for a line of narrow characters, as far as it is shown; None for any other."""
+    """The same as `_clip_measured` for a line whose shown part has only narrow characters; None for any other."""
     kept: list[Piece] = []
     left = width
     for index, piece in enumerate(content):
@@ -145,6 +145,9 @@ def wrap_line(content: Line, width: int, *, indent: int = 0) -> list[Line]:
     """
     width = max(1, width)
     indent = min(indent, max(0, width - 8))
+    if 0 <= plain_width(content, width - indent) <= width - indent:
+        # The usual case: it fits, and no word of it needs to be measured.
+        return [tuple([Piece(word, tone) for text, tone in content for word in _WORDS.findall(text)])]
     rows: list[list[Piece]] = [[]]
     used = 0
     for text, tone in content:
@@ -160,6 +163,10 @@ def wrap_line(content: Line, width: int, *, indent: int = 0) -> list[Line]:
                     rows.append(_indented(indent))
                     used = indent
             elif word.isspace() and used == start and len(rows) > 1:
+                continue
+            if used + cells <= width:
+                rows[-1].append(Piece(word, tone))
+                used += cells
                 continue
             for part in _chunks(word, max(1, width - used), max(1, width - indent)):
                 part_cells = cell_width(part)
@@ -179,21 +186,20 @@ _WORDS = re.compile(r" +|(?:in )?[0-9]+ (?:min|mo|[hdwy])(?: ago)?(?![^ ,.;:)])|
 """Runs of spaces and of everything else; a number with its unit of time is one of these: `in 2 h`, `23 h ago`."""
 
 
-def _words(text: str, room: int) -> Iterable[str]:
-    """What a line is made of, in order; it is broken between these. `room`: the cells of a line."""
+def _words(text: str, room: int) -> Sequence[str]:
+    """The units between which a line may be broken, in order. `room`: the cells of a line."""
+    words: list[str] = []
     for word in _WORDS.findall(text):
-        if len(word) > room and word[-1] != " ":
-            yield from re.findall(" +|[^ ]+", word)
-        else:
-            yield word
+        words += re.findall(" +|[^ ]+", word) if len(word) > room and word[-1] != " " else (word,)
+    return words
 
 
 BREAKS = "/?&.="
-"""After what a word that is wider than a line is best cut: addresses and paths consist of parts."""
+"""The characters after which a word wider than a line is best cut: addresses and paths consist of parts."""
 
 
 def _good_end(text: str) -> int:
-    """Where a full line of a word ends: after the last part of it, where that leaves less than a third blank."""
+    """Where to cut a word that fills a line: after its last part, if that leaves less than a third blank."""
     least = 2 * len(text) // 3
     return next((at for at in range(len(text), max(0, least), -1) if text[at - 1] in BREAKS), len(text))
 
@@ -216,3 +222,64 @@ def _chunks(word: str, first: int, later: int) -> Sequence[str]:
         used += cells
     parts.append(current)
     return parts
+
+
+Content: TypeAlias = str | Piece | Line
+"""What a cell holds: plain text, one piece, or several."""
+
+
+class Column(NamedTuple):
+    """One column: a fixed width in cells, or 0 for the one flexible column that gets the remaining cells.
+
+    When the flexible column would get fewer than `minimum` cells, the fixed column of the lowest `importance`
+    is dropped first (the rightmost of equals); the flexible column always stays.
+    """
+
+    name: str
+    width: int = 0
+    align: Literal["left", "right"] = "left"
+    importance: int = 0
+    minimum: int = 16
+
+
+class Columns:
+    """A row's layout, computed once per width and shared by all rows of a list."""
+
+    def __init__(self, *columns: Column, gap: int = 1) -> None:
+        if sum(column.width == 0 for column in columns) != 1:
+            raise ValueError("exactly one column is flexible (width 0)")
+        self._columns = columns
+        self._gap = gap
+        self._fitted: dict[int, tuple[tuple[Column, int], ...]] = {}
+
+    def fit(self, width: int) -> tuple[tuple[Column, int], ...]:
+        """The columns that fit into `width` cells, in order, each with its width in cells."""
+        fitted = self._fitted.get(width)
+        if fitted is None:
+            fitted = self._fitted[width] = self._fit(width)
+        return fitted
+
+    def _fit(self, width: int) -> tuple[tuple[Column, int], ...]:
+        kept = list(self._columns)
+        minimum = next(column.minimum for column in kept if column.width == 0)
+        while True:
+            fixed = sum(column.width for column in kept) + self._gap * (len(kept) - 1)
+            rest = width - fixed
+            if rest >= minimum or len(kept) == 1:
+                return tuple((column, column.width or max(0, rest)) for column in kept)
+            droppable = [index for index, column in enumerate(kept) if column.width]
+            del kept[min(droppable, key=lambda index: (kept[index].importance, -index))]
+
+    def line(self, width: int, cells: Mapping[str, Content]) -> Line:
+        """The cells as one line of exactly `width` cells; a missing cell is blank, a wide one is clipped."""
+        pieces: list[Piece] = []
+        for index, (column, cell_columns) in enumerate(self.fit(width)):
+            if index:
+                pieces.append(Piece(" " * self._gap))
+            content = cells.get(column.name, ())
+            if isinstance(content, str):
+                content = (Piece(content),)
+            elif isinstance(content, Piece):
+                content = (content,)
+            pieces.extend(pad_line(content, cell_columns, right=column.align == "right"))
+        return tuple(pieces)

@@ -29,10 +29,10 @@ def palette(
     flash: str,
     bold_cursor: bool = False,
 ) -> Theme:
-    """Return a theme in which each colour that a widget of memdeck draws is one of these; none is mixed.
+    """Return a theme in which memdeck's widgets draw only these colours, never a mix of them.
 
-    `quiet`: borders and scrollbars of what has no focus; `blurred`: the cursor's row in a list without the focus;
-    `selected` and `flash`: rows that are selected, and rows that changed a moment ago.
+    `quiet`: borders and scrollbars of widgets without the focus; `blurred`: the cursor's row in a list without the
+    focus; `selected` and `flash`: rows that are selected, and rows that changed a moment ago.
     """
     return Theme(
         name=name,
@@ -49,7 +49,7 @@ def palette(
         warning=warning,
         success=success,
         variables={
-            # Textual mixes shades of these, and gives the middle one back a little changed.
+            # Textual mixes shades of these, and returns the middle one slightly changed.
             "primary": accent,
             "secondary": code,
             "accent": accent,
@@ -165,4 +165,4 @@ HIGH_CONTRAST = palette(
 """Black and white with bright signals; every text reaches a contrast of 7 to 1."""
 
 THEMES: tuple[Theme, ...] = (DARK, LIGHT, HIGH_CONTRAST)
-"""What an application registers; the first one is the default."""
+"""The themes that an application registers; the first one is the default."""

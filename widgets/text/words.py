@@ -1,4 +1,4 @@
-"""Words for little room: when something was or will be, and a task: its date, how far it is, its line in a list."""
+"""Short wordings: when something was or will be, and for a task its date, progress, list row and card."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memory.base.clock import Moment, format_local, humanize, late_words
 from memory.base.safe_text import cell_width, visible
 from memory.files.tasks.values import moment_or_none
-from widgets.list.columns import Column, Columns
+from widgets.text.styled_text import Column, Columns
 
 from .glyphs import Glyphs, progress_bar
 from .styled_text import Line, Piece, Tone, clip_line, line, line_width, pad_line
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def since(text: str | None, now: datetime, zone: tzinfo) -> str:
-    """When a value's moment is, in a few words (`4 min ago`); what is no moment stays as it stands."""
+    """When a value's moment is, in a few words (`4 min ago`); a value that is no moment is returned unchanged."""
     moment = moment_or_none(text, zone)
     return humanize(moment, now, zone) if moment else text or ""
 
 
 def dated(text: str | None, now: datetime, zone: tzinfo) -> str:
-    """A value's moment as a local time and in words, for a detail: `2024-01-15 10:30, 4 min ago`."""
+    """A value's moment as local time and in words, for a detail: `2024-01-15 10:30, 4 min ago`."""
     moment = moment_or_none(text, zone)
     if moment is None:
         return text or ""
@@ -34,7 +34,7 @@ def dated(text: str | None, now: datetime, zone: tzinfo) -> str:
 
 
 def beside(moment: Moment, now: datetime, zone: tzinfo) -> str:
-    """When a moment is, in a few words that stand beside the whole date: they do not say the time once more."""
+    """When a moment is, in a few words to show next to the full date: they do not repeat the time."""
     words = humanize(moment, now, zone)
     if moment.instant is None:
         return words
@@ -42,7 +42,7 @@ def beside(moment: Moment, now: datetime, zone: tzinfo) -> str:
 
 
 def next_run(expression: str | None, now: datetime, zone: tzinfo) -> datetime | None:
-    """The next run of a cron expression; None where it is none."""
+    """The next run of a cron expression; None where it is empty or invalid."""
     if not expression:
         return None
     from memory.base.cron import BadCron, next_runs
@@ -61,14 +61,14 @@ def until(instant: datetime | None, now: datetime, zone: tzinfo) -> str:
 
 
 def from_when(instant: datetime, now: datetime, zone: tzinfo) -> str:
-    """Since when something is so, in at most 12 cells: `since 12:31`, `since 20 Nov`."""
+    """Since when something has been so, in at most 12 cells: `since 12:31`, `since 20 Nov`."""
     local = instant.astimezone(zone)
     same_day = local.date() == now.astimezone(zone).date()
     return f"since {local:%H:%M}" if same_day else f"since {local.day} {local:%b}"
 
 
 def short_date(day: str) -> str:
-    """`2024-01-14` as `14 Jan`, two cells for the day; what is no date is empty."""
+    """Return `2024-01-14` as `14 Jan`, two cells for the day; empty for what is not a date."""
     try:
         found = date.fromisoformat(day)
     except ValueError:
@@ -77,33 +77,34 @@ def short_date(day: str) -> str:
 
 
 PRIORITY_TONES: dict[str | None, Tone] = {"HIGH": "strong", "NORMAL": "plain", "LOW": "muted"}
-"""How a priority is drawn; colour is kept for what needs action."""
+"""The tone of each priority; colour is reserved for what needs action."""
 
 CARD_LINES = 2
-"""Lines of a card on a board; one more, where there is room for it, parts it from the next."""
+"""Lines of a card on a board; where there is room, one more line separates it from the next."""
 
 NAME = 6
-"""Cells that the beginning of a name needs to say whose it is."""
+"""Cells that the beginning of a name needs to be recognised."""
 
 PRIORITY_CELLS = 8
-"""Cells of a row beside its title and its date."""
+"""Cells of a row apart from its title and its date."""
 
 MOST_WHEN = 40
-"""The most cells of a date, however long what stands for it is."""
+"""The most cells of a date, however long its text is."""
 
 WIDEST_WHEN = 13
-"""The most cells of a date in a row whose title needs all others."""
+"""The most cells of a date in a row whose title needs all the others."""
 
 
 LEAST_TITLE = 18
-"""The cells of a title before which a date goes; a shorter title needs its own only."""
+"""The least cells of a title: the date is dropped before the title gets fewer. A shorter title needs only its own."""
 
 
 @cache
 def row_columns(when: int, title: int = LEAST_TITLE) -> Columns:
-    """A task that waits or is done: priority, title, when (or how far, where nothing is due) in so many cells.
+    """The columns of a pending or finished task: priority, title, and `when` cells for the date (or the progress, if no
+    date is due).
 
-    Dates stand at the right, so each row gives its title what its own date leaves, and at least `title` cells.
+    Dates are right-aligned, so each title gets the cells that its own date leaves, and at least `title` cells.
     """
     return Columns(
         Column("priority", 6, importance=3), Column("title", minimum=title), Column("when", when, "right", importance=2)
@@ -111,12 +112,12 @@ def row_columns(when: int, title: int = LEAST_TITLE) -> Columns:
 
 
 ROW_UNDATED = Columns(Column("priority", 6, importance=3), Column("title", minimum=LEAST_TITLE))
-"""A task without a date: its title has the room."""
+"""The columns of a task without a date: its title gets the room."""
 
 
 @cache
 def row_in_progress(when: int, title: int = LEAST_TITLE) -> Columns:
-    """A task that somebody works on; its bar counts for more than its date."""
+    """The columns of a task in progress; its progress bar is more important than its date."""
     return Columns(
         Column("priority", 6, importance=3),
         Column("title", minimum=title),
@@ -126,13 +127,13 @@ def row_in_progress(when: int, title: int = LEAST_TITLE) -> Columns:
 
 
 WIDE_ROW = 78
-"""Cells of a row from which it says who does the task, its tags and when it was made: those of 150 columns."""
+"""Cells from which a row shows assignee, tags and creation date, as in a terminal of 150 columns."""
 
 
 def more_columns(task: Task, width: int, now: datetime, zone: tzinfo) -> Line:
-    """Return who does a task, its tags and when it was made, in columns of their own; nothing where there is no room.
+    """Return a task's assignee, tags and creation date in columns of their own; nothing where there is no room.
 
-    They stand in the same cells of each row, whatever else the row says.
+    They take the same cells in each row, whatever else the row shows.
     """
     if width < WIDE_ROW:
         return ()
@@ -163,9 +164,9 @@ def short_moment(moment: Moment, now: datetime, zone: tzinfo) -> str:
 
 
 def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
-    """When a task is due, in few cells, or after a check mark when it was completed.
+    """When a task is due, in few cells; for a finished task a check mark and when it was completed.
 
-    What is overdue says for how long and is the only thing in colour. What recurs has its sign and the next date.
+    An overdue task shows for how long, and is the only one in colour. A recurring task has a sign and its next date.
     """
     if task.section not in ("pending", "in-progress"):
         moment = moment_or_none(task.completed, zone)
@@ -174,7 +175,7 @@ def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
     moment = task.due_moment(zone)
     parts = task.due_parts
     sign = f"{glyphs.recurring} " if parts.recurring else ""
-    # Asked in this order: without a date nothing is overdue, and for what only recurs it would work out a schedule.
+    # In this order: without a date nothing is overdue, and `due_state` would compute the schedule of what only recurs.
     if moment is not None and task.due_state(now, zone) == "overdue":
         return Piece(f"{glyphs.alert} {sign}{late_words(moment, now, zone)}", "alert")
     if moment is None and parts.date is None and parts.recurring:
@@ -189,7 +190,7 @@ def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
 
 
 def _next_run(expression: str, now: datetime, zone: tzinfo) -> Moment | None:
-    """The next run of what only recurs; None for an expression that is none."""
+    """The next run of a recurring task without a date; None for an invalid expression."""
 
     from memory.base.cron import BadCron, next_runs
 
@@ -201,7 +202,7 @@ def _next_run(expression: str, now: datetime, zone: tzinfo) -> Moment | None:
 
 
 def _is_no_date(text: str, zone: tzinfo) -> bool:
-    """Whether a value is there, and no date that exists."""
+    """Whether a value is present but not an existing date."""
     from memory.base.clock import BadMoment, read_moment
 
     try:
@@ -237,29 +238,29 @@ def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs
     elif not when.text:
         columns = ROW_UNDATED
     if when.tone == "alert" and all(column.name != "when" for column, _ in columns.fit(width)):
-        # No room for how late it is, but that it is late stays.
+        # No room for how late it is; that it is late stays visible.
         cells["title"] = line(Piece(f"{glyphs.alert} ", "alert"), Piece(task.title))
     return line(columns.line(width, cells), further)
 
 
 def _when_cells(when: Piece, room: int) -> int:
-    """How many cells a date gets: all that it needs where the title leaves them, else those of a usual one."""
+    """How many cells a date gets: all it needs if the title leaves them, else those of a usual date."""
     needed = max(1, cell_width(visible(when.text)))
     return min(needed, max(WIDEST_WHEN, min(room, MOST_WHEN)))
 
 
 def progress_line(percent: int, glyphs: Glyphs, width: int = 6) -> Line:
-    """A bar and its number; what is left is drawn muted."""
+    """A progress bar and its number; the part not done yet is muted."""
     bar, _, number = progress_bar(percent, width, glyphs).partition(" ")
     full = bar.count(glyphs.bar_full)
     return line(Piece(bar[:full], "accent"), Piece(bar[full:], "muted"), Piece(f" {number.strip():>4}"))
 
 
 def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
-    """A line of a task's card on a board: its title; priority, date or progress, and who has it; nothing.
+    """A line of a task's card on a board: 0 is the title, 1 priority, progress, date and assignee, others are empty.
 
-    Where they have no room together, who has it goes first, then the bar of the progress, its
-    number and the dots between them; the priority becomes its first letter before it is due goes.
+    Where these have no room together, the assignee is dropped first, then the progress bar, its number and the dots
+    between the parts; last, the priority is cut to its first letter.
     """
     done = task.section in ("completed", "archived")
     if number == 0:
@@ -283,7 +284,7 @@ def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, 
     leaving = ["assigned", "bar", *(["progress"] if when.text else []), "gap", "letter"]
     for name in leaving:
         used = sum(line_width(part) for part in parts.values()) + len(gap.text) * (len(parts) - 1)
-        # The end of a name may go, but not so much that nobody knows whose it is.
+        # The end of a name may be cut, as long as the name can be recognised.
         spare = max(0, line_width(parts["assigned"]) - NAME) if "assigned" in parts else 0
         if used - spare <= width or len(parts) == 1:
             break

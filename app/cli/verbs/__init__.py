@@ -1,4 +1,4 @@
-"""The verbs of the command line, one module or room a noun: the place of each, and its line in `memdeck --help`."""
+"""The verbs of the command line, one module or package per noun: their places, and their lines in `memdeck --help`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
     name: (_HERE + place, text)
     for name, (place, text) in {
         "init": ("opening:init", "Create the memory files of a workspace."),
-        "mcp": ("mcp:mcp", "Serve the memory to an agent: the Model Context Protocol."),
-        "api": ("api:api", "Serve the memory to programs: HTTP and a socket."),
-        "serve": ("serve:serve", "Open a workspace in a browser of this machine."),
+        "mcp": ("servers.mcp:mcp", "Serve the memory to an agent: the Model Context Protocol."),
+        "api": ("servers.api:api", "Serve the memory to programs: HTTP and a socket."),
+        "serve": ("servers.serve:serve", "Open a workspace in a browser of this machine."),
         "demo": ("opening:demo", "Make a lively sample workspace and open it."),
         "status": ("status:status", "Say how things stand: due, overdue, monitors, problems."),
         "screen": ("screen:screen", "Print what a pane of the application shows, as text."),
@@ -45,7 +45,7 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
 
 
 class _Verbs(Mapping[str, tuple[str, str]]):
-    """memdeck's own verbs, then those of the systems of other packages, which are looked for only when they are needed.
+    """memdeck's own verbs, then those of the systems of other packages, which are searched only when they are needed.
 
     A verb of another package that is named like one of memdeck's own is left out.
     """

@@ -1,23 +1,25 @@
-"""The verbs on what was changed: list and show it, take it back, bring it back."""
+"""The verbs on the change log: list, show, revert, undo and redo changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
-
 from app.cli.declared import Whole, argument, group, option, under, verb
-from app.cli.session import Session
+from memory.errors import MemdeckError
+from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memory.files.diff import ChangeView
-    from memory.history.taken_back import Undone
-    from memory.review.taking_back import TakenBackChange
-    from memory.storage import Change
-    from memory.storage.log.history import History
-    from memory.storage.log.records import ChangeRecord
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
+    from typing import Any
 
-_ID = 16  # the time and enough behind it that no two are alike
+    from app.cli.session import Session
+    from memory.files.diff import ChangeView
+    from memory.history.stale_saves import Undone
+    from memory.review.undo_redo import TakenBackChange
+    from memory.storage import Change
+    from memory.storage.changes import ChangeRecord
+    from memory.storage.log.history import History
+
+ID_LENGTH = 16  # the time, and enough characters after it to be unique
 _LIMIT = 50
 
 changes = group("changes", "Show and take back what was changed, by whom and when.")
@@ -51,6 +53,7 @@ def list_changes(
 
     With --actor NAME only those by human, cli, maintain, outside, agent:NAME, or agent:*.
     """
+    from memory.base.clock import format_local
     from memory.history.changes import list_changes as find
     from memory.history.changes import row
 
@@ -62,31 +65,24 @@ def list_changes(
     found = find(
         session.workspace, limit=limit, actor=session.actor_option, file=file, entry=entry, since=first, until=last
     )
-    session.listing("changes", lambda: map(row, found), lambda: _table(session, found))
-
-
-def _instant(session: Session, text: str, *, end: bool) -> datetime:
-    """Return the aware time that a text means; a day alone begins, or ends."""
-    from memory.base.dates import time_bound
-
-    return time_bound(text, session.now, session.snapshot.zone, end=end)
-
-
-def _table(session: Session, found: tuple[ChangeRecord, ...]) -> Iterator[str]:
-    if not found:
-        yield "no changes"
-        return
-    zone = session.snapshot.zone
-    yield from session.paint.columns(
+    rows = (
         (
-            record.id[:_ID],
-            record.time.astimezone(zone).strftime("%Y-%m-%d %H:%M"),
+            record.id[:ID_LENGTH],
+            format_local(record.time, session.snapshot.zone),
             record.actor,
             "undone" if record.undone_by else "",
             record.summary or record.operation,
         )
         for record in found
     )
+    session.listing("changes", lambda: map(row, found), lambda: session.paint.columns(rows, empty="no changes"))
+
+
+def _instant(session: Session, text: str, *, end: bool) -> datetime:
+    """Return the aware time that a text means; a day alone means its beginning, or its end."""
+    from memory.base.dates import time_bound
+
+    return time_bound(text, session.now, session.snapshot.zone, end=end)
 
 
 @under(
@@ -99,53 +95,57 @@ def _table(session: Session, found: tuple[ChangeRecord, ...]) -> Iterator[str]:
 def show(session: Session, change_id: str) -> None:
     """Show one change entry by entry; ID is its id or the beginning of it."""
     from memory.history.changes import row, views_of
-    from memory.review.taking_back import find_change
+    from memory.review.undo_redo import find_change
 
     session.workspace.notice(session.now)
     session.look_outside()
     session.warn()
-    # A listing is filtered by an actor; who looks at one change is the person.
+    # The actor filters a listing; here it is the user who looks at one change.
     found = find_change(session.workspace, change_id, "cli")
     record = found.record
     views = views_of(session.workspace, record, found.history)
 
-    def taken() -> list[Undone]:
-        return [one for one in session.taken_back() if one.id == record.id]
-
-    def document() -> dict[str, Any]:
-        return {
+    taken = [one for one in session.taken_back() if one.id == record.id]
+    session.answer(
+        lambda: {
             "change": {**row(record, found.place), "undoes": record.undoes, "redoes": record.redoes},
-            "takenBack": [entry for one in taken() for entry in one.json()["entries"]],
+            "takenBack": [entry for one in taken for entry in one.json()["entries"]],
             "views": [view.json() for view in views],
-        }
+        },
+        lambda: _told(session, record, views, taken, found.place),
+    )
 
-    session.answer(document, lambda: _told(session, record, views, found.place))
 
-
-def _told(session: Session, record: ChangeRecord, views: tuple[ChangeView, ...], place: str) -> Iterator[str]:
+def _told(
+    session: Session, record: ChangeRecord, views: tuple[ChangeView, ...], taken: list[Undone], place: str
+) -> Iterator[str]:
     paint = session.paint
     time = record.time.astimezone(session.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
     yield paint.line(f"{record.id}  {time}  {record.actor}  {record.operation}")
     if record.summary:
         yield paint.line(record.summary, "  ")
     if place:
-        yield paint.line(f"in {_words(session, place)}, outside of this workspace", "  ")
+        yield paint.line(within(session, place, "in {}, outside of this workspace"), "  ")
     if record.reviewer:
         yield paint.line(f"accepted by {record.reviewer}, as proposal {record.proposal}", "  ")
     if record.undone_by:
         yield paint.line(f"taken back by {record.undone_by}", "  ")
-    for taken in (one for one in session.taken_back() if one.id == record.id):
-        yield paint.notice(paint.line(f"took back {taken.words}: `memdeck changes revert` brings it back", "  "))
+    for one in taken:
+        yield paint.notice(paint.line(f"took back {one.words}: `memdeck changes revert` brings it back", "  "))
     if not record.kept:
         yield paint.notice(paint.line("its bytes are no longer kept", "  "))
+    yield from view_lines(session, views, origins=True)
+
+
+def view_lines(session: Session, views: Iterable[ChangeView], *, origins: bool = False) -> Iterator[str]:
+    """Yield what happened to each entry; `origins`: with the section or the file that it came from."""
     for view in views:
         place = f"{view.file}: {view.section}" if view.section and view.entry else view.file
-        origin = f" (from {view.moved_from})" if view.moved_from else ""
+        origin = f" (from {view.moved_from})" if origins and view.moved_from else ""
         name = f"  {view.entry}" if view.entry else ""
         yield ""
-        yield paint.line(f"{view.kind} {view.title}{name}  in {place}{origin}")
-        for line in view.lines:
-            yield paint.line(line, "  ")
+        yield session.paint.line(f"{view.kind} {view.title}{name}  in {place}{origin}")
+        yield from (session.paint.line(line, "  ") for line in view.lines)
 
 
 @under(changes, "revert", serves="change", examples=("memdeck changes revert 01HM5Z0C8WJ4QXKD",))
@@ -156,7 +156,7 @@ def revert(session: Session, change_id: str) -> None:
     Of a change from outside that took back changes made with memdeck, those are brought back, and what else it wrote
     stays; `changes keep` leaves them as they are.
     """
-    from memory.review.taking_back import revert
+    from memory.review.undo_redo import revert
 
     _took_back(session, revert(session.workspace, change_id, actor=session.actor, now=session.now))
 
@@ -165,7 +165,7 @@ def revert(session: Session, change_id: str) -> None:
 @_id
 def keep(session: Session, change_id: str) -> None:
     """Leave what another program's save took back as it is, and be reminded of it no more."""
-    from memory.history.taken_back import leave
+    from memory.history.stale_saves import leave
     from memory.review import refuse_agents
 
     refuse_agents(session.actor, "leave it so")
@@ -182,17 +182,17 @@ def undo(session: Session) -> None:
     agent, also about memory outside of this workspace. An agent names itself with --actor or MEMDECK_ACTOR, and takes
     back only its own.
     """
-    from memory.review import taking_back
+    from memory.review import undo_redo
 
-    _took_back(session, taking_back.undo(session.workspace, actor=session.actor, now=session.now))
+    _took_back(session, undo_redo.undo(session.workspace, actor=session.actor, now=session.now))
 
 
 @verb("redo", serves="change", examples=("memdeck redo",))
 def redo(session: Session) -> None:
     """Do again what was undone last; a new change in your name ends that."""
-    from memory.review import taking_back
+    from memory.review import undo_redo
 
-    _took_back(session, taking_back.redo(session.workspace, actor=session.actor, now=session.now))
+    _took_back(session, undo_redo.redo(session.workspace, actor=session.actor, now=session.now))
 
 
 @verb(
@@ -224,28 +224,28 @@ def _took_back(session: Session, done: TakenBackChange) -> None:
 def _did(
     session: Session, change: Change, ref: str | None = None, *, history: History | None = None, place: str = ""
 ) -> None:
-    """Print what a change did: its row of the log, or one line; `place` is the folder of one outside the workspace."""
+    """Print what a change did: its row of the log, or one line; `place` is its folder if outside the workspace."""
     session.made = change.summary if change.files else None
-    session.warn()
     words = change.summary if change.files else f"nothing to change: {change.summary}"
-    if place:
-        words += f" (in {_words(session, place)})"
+    words += within(session, place, " (in {})")
     more = {} if ref is None else {"ref": ref}
     log = history or session.workspace.store.history
-    session.answer(lambda: {"change": _row(log, change, place), **more}, lambda: [session.paint.line(words)])
+    session.answer_change(lambda: {"change": _row(log, change, place), **more}, lambda: [session.paint.line(words)])
 
 
-def _words(session: Session, place: str) -> str:
+def within(session: Session, place: str, words: str) -> str:
+    """Return words that name a folder outside the workspace, in place of {}; empty for the workspace itself."""
+    if not place:
+        return ""
     from memory.review.model import place_words
 
-    return place_words(place, session.workspace.home)
+    return words.format(place_words(place, session.workspace.home))
 
 
 def _row(history: History, change: Change, place: str) -> dict[str, Any]:
-    from memory.errors import MemdeckError
     from memory.history.changes import row, unrecorded_row
 
     try:
         return row(history.get(change.id), place)
-    except MemdeckError:  # nothing was different, or the log could not be written
+    except MemdeckError:  # nothing changed, or the log could not be written
         return unrecorded_row(change, place)

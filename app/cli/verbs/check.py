@@ -1,4 +1,4 @@
-"""`memdeck check`: what is wrong in memory files."""
+"""`memdeck check`: problems in memory files."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, argument, option, verb
-from app.cli.session import Session
+from app.cli.session import PROBLEMS, Session
 from memory.errors import UsageError
+from memory.systems import check_all, systems_of
 
 if TYPE_CHECKING:
     from memory.base.problems import Problem
-
-FOUND = 4
 
 
 @verb("check", serves="look", examples=("memdeck check", "memdeck check tasks.md", "memdeck check -o json"))
@@ -30,19 +29,17 @@ def check(session: Session, files: tuple[str, ...], level: str) -> int:
     All files of the workspace, or those named: tasks.md, archive/tasks-2024-01.md, or a path. Exit code 4 when there
     is an error; warnings and notes alone are none.
     """
-    from memory.systems import check_all
-
     names = [_name(session, file) for file in files] or None
     problems = check_all(session.workspace, names, now=session.now)
     levels = ("error", "warning", "note")
     wanted = levels[: levels.index(level) + 1]
     shown = [problem for problem in problems if problem.level in wanted]
     session.listing("problems", lambda: map(as_json, shown), lambda: lines_of(session, shown))
-    return FOUND if any(problem.level == "error" for problem in problems) else 0
+    return PROBLEMS if any(problem.level == "error" for problem in problems) else 0
 
 
 def as_json(problem: Problem) -> dict[str, object]:
-    """Return a problem as programs get it; `line` counts from 1, None is the file as a whole."""
+    """Return a problem as JSON for programs; `line` counts from 1, None is the file as a whole."""
     return {
         "level": problem.level,
         "file": problem.file,
@@ -53,7 +50,7 @@ def as_json(problem: Problem) -> dict[str, object]:
 
 
 def lines_of(session: Session, problems: Sequence[Problem]) -> Iterator[str]:
-    """Return problems as lines for people."""
+    """Yield problems as lines for people."""
     paint = session.paint
     for problem in problems:
         line = paint.line(f"{problem.place}: {problem.level} {problem.code} {problem.message}")
@@ -67,9 +64,7 @@ def lines_of(session: Session, problems: Sequence[Problem]) -> Iterator[str]:
 
 
 def _name(session: Session, file: str) -> str:
-    """Return the name of a file inside the memory folder; a path is taken from the current folder."""
-    from memory.systems import systems_of
-
+    """Return the name of a file inside the memory folder; a path is relative to the current folder."""
     memory = session.workspace.memory
     name = os.path.relpath(os.path.abspath(file), memory) if os.path.lexists(file) else os.path.normpath(file)
     outside = name == "." or name.startswith("..") or os.path.isabs(name)

@@ -1,11 +1,9 @@
-"""The script that completes what is typed in a shell."""
+"""The script that completes the command line in a shell."""
 
 from __future__ import annotations
 
 from app.cli.declared import OneOf, argument, verb
 from app.cli.session import Session
-
-_SHELLS = ("bash", "zsh", "fish")
 
 
 @verb(
@@ -17,7 +15,7 @@ _SHELLS = ("bash", "zsh", "fish")
         "memdeck completion fish > ~/.config/fish/completions/memdeck.fish",
     ),
 )
-@argument("shell", type=OneOf(_SHELLS))
+@argument("shell", type=OneOf(("bash", "zsh", "fish")))
 def completion(session: Session, shell: str) -> None:
     """Print a script that completes verbs, options and refs in bash, zsh or fish."""
     from click.shell_completion import ShellComplete, get_completion_class

@@ -1,21 +1,21 @@
-"""The verbs that connect memdeck with clients of agents, and take that back."""
+"""The verbs that connect memdeck with clients of agents, and disconnect it."""
 
 from __future__ import annotations
 
+import json
 import os
-import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, argument, option, verb
 from app.cli.printing import tell
 from app.cli.session import Session
+from app.connect.clients import ConnectionTarget, Scope, for_any
+from app.connect.command import this_command
+from app.connect.connect import Connection, carry_out, plan_connect, plan_disconnect, states
 from memory.errors import UsageError
-
-if TYPE_CHECKING:
-    from app.connect.clients import ConnectionTarget, Scope
-    from app.connect.connect import Connection
+from memory.storage.own_folders import home, state_home
 
 _scope = option(
     "--scope",
@@ -48,19 +48,16 @@ def connect(session: Session, client: str | None, scope: Scope, dry_run: bool, l
     CLIENT is claude-code, codex, gemini, cursor, opencode, vscode, zed or windsurf. Only memdeck's own lines are
     written. In a terminal the change is shown first, and asked for. `memdeck disconnect` gives every byte back.
     """
-    from app.connect.clients import for_any
-    from app.connect.connect import plan_connect
-
     setting = _setting(session, client or "other", scope)
     if listing:
         _list(session)
     elif printing:
         told = for_any(setting)
-        session.answer(lambda: told, lambda: _any_lines(told))
+        session.answer(lambda: told, lambda: json.dumps(told, indent=2).splitlines())
     else:
         if client is None:
             raise UsageError("usage.client", "connect needs the name of a client", "see memdeck connect --help")
-        _do(session, plan_connect(setting, _state()), dry_run=dry_run, undo=False)
+        _do(session, plan_connect(setting, state_home(os.environ)), dry_run=dry_run, undo=False)
 
 
 @verb(
@@ -73,44 +70,27 @@ def connect(session: Session, client: str | None, scope: Scope, dry_run: bool, l
 @_dry_run
 def disconnect(session: Session, client: str, scope: Scope, dry_run: bool) -> None:
     """Take away what `connect` wrote for CLIENT; its files are as they were before, with what others changed since."""
-    from app.connect.connect import plan_disconnect
-
     setting = _setting(session, client, scope)
-    _do(session, plan_disconnect(setting, _state()), dry_run=dry_run, undo=True)
+    _do(session, plan_disconnect(setting, state_home(os.environ)), dry_run=dry_run, undo=True)
 
 
 def _setting(session: Session, client: str, scope: Scope) -> ConnectionTarget:
-    from app.connect.clients import ConnectionTarget
-    from app.connect.command import this_command
-    from memory.person import home
-
     project = session.root or Path(os.path.abspath(session.folder or "."))
     command = tuple(this_command(portable=scope == "project"))
     return ConnectionTarget(client, scope, project, home(os.environ), os.environ, command)
 
 
-def _state() -> Path:
-    from memory.person import state_home
-
-    return state_home(os.environ)
-
-
 def _do(session: Session, connection: Connection, *, dry_run: bool, undo: bool) -> None:
-    """Show what is planned, ask where there is somebody to ask, and do it."""
-    from app.connect.connect import carry_out
-
-    asks = session.output == "human" and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
-    if connection.changes and asks and not dry_run:
-        lines = [*_plan_lines(session, connection), "", *_note_lines(session, connection), "", "Write this? [y/N]"]
-        session.writer.lines(lines)
-        session.writer.flush()
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    """Show the plan, ask if someone can answer, and carry it out."""
+    if connection.changes and session.asks_person and not dry_run:
+        session.writer.lines([*_plan_lines(session, connection), "", *_note_lines(session, connection)])
+        if not session.agreed("Write this?"):
             session.writer.lines(["nothing was changed"])
             return
-        done = carry_out(connection, _state(), undo=undo)
+        done = carry_out(connection, state_home(os.environ), undo=undo)
         session.writer.lines([*_done_lines(done, undo)])
     else:
-        done = connection if dry_run else carry_out(connection, _state(), undo=undo)
+        done = connection if dry_run else carry_out(connection, state_home(os.environ), undo=undo)
         session.answer(
             done.json,
             lambda: [
@@ -125,22 +105,19 @@ def _do(session: Session, connection: Connection, *, dry_run: bool, undo: bool) 
 
 
 def _record_answers(session: Session) -> None:
-    """Have the server's first answers ready for the client's first start; without them it is only slower."""
+    """Record the server's first answers for the client's first start; without them that is only slower."""
     from app.servers.mcp.recorded import RecordedAnswers, sdk_version
     from app.version import __version__
 
     if session.root is None or not sdk_version():
         return
-    try:
-        from app.servers.mcp.ahead import record_ahead
+    with suppress(Exception):  # the client is connected, whatever error the library or the disk has
+        from app.servers.mcp.recording import record_ahead
 
         state = session.workspace.state
-        if state is None:
-            return
-        recorded = RecordedAnswers(state.folder, version=__version__, read_only=False)
-        record_ahead(session.workspace, recorded, session.clock, lambda: tell(_RECORDING))
-    except Exception:  # whatever the library or the disk has against it: the client is connected
-        return
+        if state is not None:
+            recorded = RecordedAnswers(state.folder, version=__version__, read_only=False)
+            record_ahead(session.workspace, recorded, session.clock, lambda: tell(_RECORDING))
 
 
 def _plan_lines(session: Session, connection: Connection) -> Iterator[str]:
@@ -158,14 +135,12 @@ def _done_lines(connection: Connection, undo: bool) -> Iterator[str]:
 
 
 def _note_lines(session: Session, connection: Connection) -> Iterator[str]:
-    """Yield what the client gets, and what the person still has to do."""
+    """Yield what the client gets, and what the user still has to do."""
     for note in connection.notes:
         yield session.paint.line(f"  {note}")
 
 
 def _list(session: Session) -> None:
-    from app.connect.connect import states
-
     found = states(_setting(session, "other", "project"), _setting(session, "other", "user"))
 
     def lines() -> Iterator[str]:
@@ -178,9 +153,3 @@ def _list(session: Session) -> None:
             yield "no client is connected; see memdeck connect --help"
 
     session.listing("clients", lambda: [one.json() for one in found], lines)
-
-
-def _any_lines(told: dict[str, object]) -> Iterator[str]:
-    import json
-
-    yield from json.dumps(told, indent=2).splitlines()

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.cli.declared import argument, option, verb
 from app.cli.session import Session
+from memory.base.safe_text import visible
 
 if TYPE_CHECKING:
     from memory.convert import ConversionReport
-    from memory.workspace import Workspace
 
 _SHOWN, _EACH = 20, 3
-"""Lines about what is skipped, and how many things of one reason are named where there are more than that."""
+"""Lines about what is skipped, and how many things with the same reason are named if there are more."""
 
 
 @verb(
@@ -46,7 +44,7 @@ def convert(session: Session, source: str, target: str, dry_run: bool, into: str
         session.workspace,
         source,
         target,
-        open_workspace=lambda path: _opened(session, path),
+        open_workspace=session.open,
         actor=session.actor,
         now=session.now,
         into=into,
@@ -55,16 +53,7 @@ def convert(session: Session, source: str, target: str, dry_run: bool, into: str
     session.answer(report.json, lambda: _lines(report))
 
 
-def _opened(session: Session, path: Path) -> Workspace:
-    from memory.person import home, state_home
-    from memory.workspace import Workspace
-
-    return session.opened(Workspace.open(path, state_home=state_home(os.environ), home=home(os.environ)))
-
-
 def _lines(report: ConversionReport) -> Iterator[str]:
-    from memory.base.safe_text import visible
-
     words = "would be converted" if report.dry_run else "converted"
     yield f"{report.read:,} read = {report.converted:,} {words} + {len(report.skipped):,} skipped"
     yield from _skipped(report)
@@ -80,9 +69,7 @@ def _lines(report: ConversionReport) -> Iterator[str]:
 
 
 def _skipped(report: ConversionReport) -> Iterator[str]:
-    """Yield what is skipped; of much the first with each reason, so that many of one hide no other."""
-    from memory.base.safe_text import visible
-
+    """Yield what is skipped; if much is, the first of each reason, so that one reason does not hide the others."""
     most = len(report.skipped) if len(report.skipped) <= _SHOWN else _EACH
     left, shown = len(report.skipped), 0
     reasons: dict[str, list[str]] = {}

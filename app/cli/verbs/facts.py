@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import OneOf, Whole, argument, group, option, under
-from app.cli.session import Session
+from app.cli.printing import tell
+from app.cli.session import PROBLEMS, Session
+from memory.base.safe_text import visible
 from memory.errors import UsageError
+from memory.facts import Fact, FactStore, RefusedFact, model
+from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memory.facts import Fact, FactStore
+    from typing import Any
+
     from memory.facts.inject import Injection
     from memory.facts.transfer import Form
     from memory.systems.facts import Facts
     from memory.workspace import Workspace
 
 REFUSED = 1
-_FOUND = 4
 _LONGEST_MESSAGE = 10_000_000
 _BAR = 24
 
@@ -53,8 +56,6 @@ def store(session: Session, text: str, tags: tuple[str, ...], scope: str) -> int
 
     When there are as many as max_total in .aegis/agent.json (500), the oldest go; they stay in the change log.
     """
-    from memory.facts import RefusedFact
-
     facts = _store(session)
     near = _near(facts, text) if session.output == "human" else None
     answer = facts.store(text, tags=tags, scope=scope, actor=session.actor, now=session.now)
@@ -82,10 +83,8 @@ def _near(store: FactStore, text: str) -> Fact | None:
 
 
 def _refused(session: Session, error: str, answer: dict[str, Any]) -> int:
-    """Say why nothing was done: as the answer for programs, on stderr for people."""
+    """Report why nothing was done: in the answer for programs, on stderr for people."""
     if session.output == "human":
-        from app.cli.printing import tell
-
         tell(f"memdeck: facts.refused: {error}")
     else:
         session.writer.document(answer)
@@ -122,20 +121,11 @@ def list_facts(session: Session, tag: str | None, scope: str | None, limit: int)
 
 
 def _list(session: Session, found: Sequence[Fact]) -> None:
-    if session.output == "jsonl":
-        session.writer.objects(fact.json() for fact in found)
-        return
-    from memory.facts import model
-
-    session.answer(lambda: model.found(found), lambda: _table(session, found))
-
-
-def _table(session: Session, found: Sequence[Fact]) -> Iterator[str]:
-    if not found:
-        yield "no facts"
-        return
-    yield from session.paint.columns(
-        (fact.id, fact.ts[:10], fact.scope, ", ".join(fact.tags), fact.title) for fact in found
+    rows = ((fact.id, fact.ts[:10], fact.scope, ", ".join(fact.tags), fact.title) for fact in found)
+    session.answer(
+        lambda: model.found(found),
+        lambda: session.paint.columns(rows, empty="no facts"),
+        lambda: (fact.json() for fact in found),
     )
 
 
@@ -143,8 +133,6 @@ def _table(session: Session, found: Sequence[Fact]) -> Iterator[str]:
 @argument("fact_id", metavar="ID")
 def delete(session: Session, fact_id: str) -> int:
     """Delete one fact by its id, which is not given again; `memdeck undo` brings it back."""
-    from memory.facts import RefusedFact
-
     answer = _store(session).delete(fact_id, actor=session.actor, now=session.now)
     session.made = None if isinstance(answer, RefusedFact) else f"deleted {fact_id}"
     session.warn()
@@ -180,18 +168,12 @@ def inject(session: Session, message: str | None, explain: bool) -> None:
         return
     store = _facts(workspace).store
     found = store.inject(message or "" if session.served else _message(message), session.now)
-    if explain:
-        session.answer(found.json, lambda: _explained(session, found))
-    elif session.output != "human":
-        session.writer.document(found.json())
-    elif found.facts:
-        from memory.base.safe_text import visible
-
-        session.writer.lines(visible(line) for line in found.block.rstrip("\n").split("\n"))
+    block = found.block.rstrip("\n").split("\n") if found.facts else []
+    session.answer(found.json, lambda: _explained(session, found) if explain else map(visible, block))
 
 
 def _message(message: str | None) -> str:
-    """Return the message, from stdin where `-` stands for it."""
+    """Return the message, read from stdin if it is `-`."""
     if message != "-":
         return message or ""
     if sys.stdin is None:
@@ -200,7 +182,7 @@ def _message(message: str | None) -> str:
 
 
 def _explained(session: Session, found: Injection) -> Iterator[str]:
-    """Draw the budget, and each fact with the terms of its score."""
+    """Yield lines with the budget, and each fact with the terms of its score."""
     limits, paint = found.settings, session.paint
     said = f"words of the message: {', '.join(found.words) or 'none'}"
     words = {
@@ -239,7 +221,7 @@ def check(session: Session) -> int:
 
     problems = _facts(session.workspace).check()
     session.listing("problems", lambda: map(as_json, problems), lambda: lines_of(session, problems))
-    return _FOUND if any(problem.level == "error" for problem in problems) else 0
+    return PROBLEMS if any(problem.level == "error" for problem in problems) else 0
 
 
 _form = option(

@@ -1,4 +1,4 @@
-"""The verbs of git: merge memory files by their entries, and set git up to do so."""
+"""The verbs of git: merge memory files by entry, and configure git to do so."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from app.cli.declared import Whole, argument, group, option, under, verb
 from app.cli.printing import tell
-from app.cli.session import Session
+from app.cli.session import PROBLEMS, Session
 from memory.errors import UsageError
 
 if TYPE_CHECKING:
     from app.connect.git import GitSetup
 
-CONFLICTS = 4
 
 git = group("git", "Set git up to merge and to show memory files by their entries, or take that away.")
 _everywhere = option("--global", "everywhere", is_flag=True, help="For all repositories of this person.")
@@ -62,7 +61,7 @@ def merge(session: Session, base: str, ours: str, theirs: str, path: str | None,
     It is what git calls after `memdeck git install`. Only where both sides changed the same field, line or row there
     is a conflict: OURS has git's markers around these lines then, and the exit code is 4.
     """
-    from memory.storage.files.replace import read_file, replace_file
+    from memory.storage.replace import read_file, replace_file
     from memory.systems.merge_driver import merge_versions
 
     def side(name: str) -> bytes:
@@ -81,9 +80,6 @@ def merge(session: Session, base: str, ours: str, theirs: str, path: str | None,
     if session.output != "human":
         session.writer.document(document)
     for one in merged.conflicts:
-        tell(f"memdeck: conflict in {shown}: {one['why']}{_of(one)}: ours {one['ours']!r}, theirs {one['theirs']!r}")
-    return CONFLICTS if merged.conflicts else 0
-
-
-def _of(conflict: dict[str, object]) -> str:
-    return f" of {conflict['entry']!r}" if conflict["entry"] else ""
+        what = f" of {one['entry']!r}" if one["entry"] else ""
+        tell(f"memdeck: conflict in {shown}: {one['why']}{what}: ours {one['ours']!r}, theirs {one['theirs']!r}")
+    return PROBLEMS if merged.conflicts else 0

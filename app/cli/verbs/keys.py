@@ -1,4 +1,4 @@
-"""`memdeck keys`: every key of the application as it is for this person, and what may be wrong with it."""
+"""`memdeck keys`: every key of the application with the user's settings, and possible problems."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import option, verb
 from app.cli.printing import tell
-from app.cli.session import Session
+from app.cli.session import PROBLEMS, Session
+from app.tui.keys.key_file import config_path, read_keymap
 
 if TYPE_CHECKING:
     from app.tui.keys.keymap import Keymap, KeyProblem
 
-PROBLEMS = 4
 
 NO_KEY = "(none)"
-"""What stands for no key; `-` is one."""
+"""The word for no key; `-` is a key."""
 
 
 @verb("keys", serves="machine", examples=("memdeck keys", "memdeck keys --check", "memdeck keys -o json"))
@@ -27,13 +27,13 @@ def keys(session: Session, check: bool) -> int:
     A changed key is marked; what has none is reached from the palette. See docs/keys.md for the file.
     """
     from app.tui.keys.conflicts import all_problems
-    from app.tui.keys.key_file import read_keymap
-    from memory.person import config_home
+    from memory.storage.own_folders import config_home
 
     keymap = read_keymap(config_home(os.environ), session.root)
     problems = all_problems(keymap, os.environ)
     if check:
-        session.listing("problems", lambda: map(_problem, problems), lambda: _problem_lines(session, keymap, problems))
+        rows = ({"file": one.file or None, "line": one.line or None, "message": one.message} for one in problems)
+        session.listing("problems", lambda: rows, lambda: _problem_lines(session, keymap, problems))
         return PROBLEMS if problems else 0
     session.listing("keys", lambda: _rows(keymap), lambda: _lines(session, keymap))
     for problem in problems:
@@ -43,7 +43,7 @@ def keys(session: Session, check: bool) -> int:
 
 def _rows(keymap: Keymap) -> Iterator[dict[str, Any]]:
     from app.tui.keys.bindings import known_bindings
-    from widgets.chrome.footer import key_name
+    from widgets.chrome.keys import key_name
 
     for known in known_bindings():
         live = keymap.keys(known.id, known.keys)
@@ -77,14 +77,8 @@ def _lines(session: Session, keymap: Keymap) -> Iterator[str]:
         yield session.paint.line(f"* changed in {keymap.path}")
 
 
-def _problem(problem: KeyProblem) -> dict[str, Any]:
-    return {"file": problem.file or None, "line": problem.line or None, "message": problem.message}
-
-
 def _problem_lines(session: Session, keymap: Keymap, problems: tuple[KeyProblem, ...]) -> Iterator[str]:
     if not problems:
-        from app.tui.keys.key_file import config_path
-
         where = keymap.path or f"{config_path(os.environ)} is not there: all keys are memdeck's own"
         yield session.paint.line(f"nothing is wrong with the keys; {where}")
     for problem in problems:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
 
 from app.cli.declared import argument, option, verb
 from app.cli.session import Session
 from memory.errors import MemdeckError, UsageError
+from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memory.maintenance import Report
     from memory.monitoring.run.report import Watch
 
+WAIT = 10.0
+"""Seconds that a check asked for by name waits while another process runs the monitors."""
 _dry_run = option("--dry-run", is_flag=True, help="Only say what would move.")
 _force = option("--force", is_flag=True, help="Write even if the clock seems to have jumped back.")
 
@@ -67,13 +69,12 @@ def prune(session: Session, dry_run: bool, force: bool) -> None:
 
 
 def apply(session: Session, rules: Collection[str], *, dry_run: bool, force: bool) -> None:
-    """Apply some of the rules to the memory files and say what moved."""
+    """Apply some of the rules to the memory files and print what moved."""
     from memory.maintenance import maintain as run
 
     report = run(session.workspace, session.now, actor=session.actor, dry_run=dry_run, force=force, rules=rules)
     session.made = "moved entries" if report.change else None
-    session.warn()
-    session.answer(report.json, lambda: _lines(session, report))
+    session.answer_change(report.json, lambda: _lines(session, report))
 
 
 def _lines(session: Session, report: Report) -> Iterator[str]:
@@ -84,52 +85,66 @@ def _lines(session: Session, report: Report) -> Iterator[str]:
 
 
 def keep_small(session: Session, folder: str | None, *, dry_run: bool, no_exec: bool, force: bool) -> int:
-    """Apply all rules, run what is due of the monitors unless `no_exec`, say what came of it; return the exit code."""
-    from memory.systems import maintain_all
+    """Apply all rules, run due monitors unless `no_exec`, print the results; return the exit code."""
+    from memory.systems import entrust, maintain_all
 
     if folder is not None and session.folder is not None and os.path.abspath(folder) != os.path.abspath(session.folder):
         raise UsageError("usage.arguments", "DIR and --workspace name two folders", "give one of them")
     session.folder = folder or session.folder
-    # Whoever starts it, the change is that of maintenance, unless a name is given.
-    actor = session.actor if session.actor_option or os.environ.get("MEMDECK_ACTOR") else "maintain"
+    # The actor is maintenance, however it was started, unless a name is given.
+    actor = session.named_actor or "maintain"
     watches = not (dry_run or no_exec or session.safe)
     if watches:
-        _entrust(session)
+        # The systems run what the user approved.
+        entrust(session.workspace, session.trust, os.environ)
     try:
         report = maintain_all(session.workspace, session.now, actor=actor, dry_run=dry_run, force=force)
     except MemdeckError:
-        # A wrong number in config.md must not leave the monitors unwatched.
+        # A wrong number in config.md must not stop the monitors.
         if watches:
-            _watch(session)
+            watch(session)
         raise
     done = "moved entries" if report.change else None
     if not watches or report.dry_run:
         session.made = None if report.blocked else done
-        session.warn()
-        session.answer(lambda: {**report.json(), "blocked": list(report.blocked)}, lambda: _lines(session, report))
+        session.answer_change(
+            lambda: {**report.json(), "blocked": list(report.blocked)}, lambda: _lines(session, report)
+        )
         return 3 if report.blocked else 0
-    watch = _watch(session)
-    session.made = None if watch.needs_approval or report.blocked else done
-    session.warn()
-    report = report._replace(monitors=tuple(watch.json()), warnings=(*report.warnings, *watch.warnings))
-    more = {"blocked": [*report.blocked, *watch.blocked], "heartbeat": list(watch.beat), "busy": watch.busy}
-    session.answer(
+    watched = watch(session)
+    session.made = None if watched.blocked or report.blocked else done
+    report = report._replace(monitors=tuple(watched.json()), warnings=(*report.warnings, *watched.warnings))
+    more = {"blocked": [*report.blocked, *watched.blocked], "heartbeat": list(watched.beat), "busy": watched.busy}
+    session.answer_change(
         lambda: {**report.json(), **more},
-        lambda: [*_lines(session, report), *(session.paint.line(line) for line in watch.lines())],
+        lambda: [*_lines(session, report), *(session.paint.line(line) for line in watched.lines())],
     )
-    return 3 if report.blocked or watch.needs_approval else 0
+    return 3 if report.blocked or watched.blocked else 0
 
 
-def _entrust(session: Session) -> None:
-    """Let the systems run what the person approved."""
-    from memory.person import config_home
-    from memory.systems import entrust
-    from memory.trust.consent import trust_of
+def watch(
+    session: Session, *, names: list[str] | None = None, everything: bool = False, heartbeat: bool = True
+) -> Watch:
+    """Run one watch over the monitors, with the actor of this run or of the monitors themselves."""
+    from memory.monitoring.alerts.channels import Addresses
+    from memory.monitoring.run.run import ACTOR, WatchServices, keep_watch
+    from memory.storage.own_folders import config_home
 
-    entrust(session.workspace, trust_of(session.workspace, config_home(os.environ)), os.environ)
+    addresses = Addresses(config_home(os.environ), os.environ, workspace=session.workspace.root)
+    return keep_watch(
+        session.workspace,
+        session.trust,
+        session.now,
+        WatchServices(os.environ, addresses),
+        names=names,
+        everything=everything,
+        heartbeat=heartbeat,
+        wait=WAIT if names or everything else 0.0,
+        actor=session.named_actor or ACTOR,
+    )
 
 
-def _watch(session: Session) -> Watch:
-    from .monitors.one_watch import watch
-
-    return watch(session)
+def refuse_safe(session: Session) -> None:
+    """Raise UsageError if `--safe` was given: nothing may run then."""
+    if session.safe:
+        raise UsageError("usage.safe", "nothing runs with --safe", "leave it out")

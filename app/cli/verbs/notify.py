@@ -1,15 +1,15 @@
-"""The verbs on messages: where they go, and a test."""
+"""The verbs on messages: their channels, and a test."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, group, option, under
 from app.cli.session import Session
 from memory.errors import ConfigError, MemdeckError
 
-from .monitors.watch import refuse_safe
+from .maintenance import refuse_safe
 
 if TYPE_CHECKING:
     from memory.monitoring.alerts.channels import AlertChannel, AlertRoute
@@ -19,30 +19,25 @@ notify = group("notify", "Where messages about monitors go.")
 
 def _route(session: Session) -> AlertRoute:
     from memory.monitoring.alerts.channels import Addresses, read_route
-    from memory.person import config_home
+    from memory.storage.own_folders import config_home
 
     return read_route(
         session.snapshot, Addresses(config_home(os.environ), os.environ, workspace=session.workspace.root)
     )
 
 
-def _rows(route: AlertRoute) -> list[dict[str, Any]]:
-    return [
-        {"id": channel.id, "name": channel.name, "usable": not channel.why, "why": channel.why or None}
-        for channel in route.channels
-    ]
-
-
 @under(notify, "list", serves="look", examples=("memdeck notify list",))
 def list_channels(session: Session) -> None:
     """List the channels of this workspace in the order in which they are tried; addresses are never shown."""
     route = _route(session)
-
-    def lines() -> list[str]:
-        rows = [(channel.id, channel.name, channel.why or "ready") for channel in route.channels]
-        return [*session.paint.columns(rows, indent=""), *route.problems] or ["no channel is configured"]
-
-    session.listing("channels", lambda: _rows(route), lines)
+    rows = ((one.id, one.name, one.why or "ready") for one in route.channels)
+    session.listing(
+        "channels",
+        lambda: (
+            {"id": one.id, "name": one.name, "usable": not one.why, "why": one.why or None} for one in route.channels
+        ),
+        lambda: [*session.paint.columns(rows, indent=""), *route.problems] or ["no channel is configured"],
+    )
 
 
 @under(

@@ -1,4 +1,4 @@
-"""Making a workspace and opening it in the application."""
+"""Creating a workspace and opening it in the application."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from app.cli.declared import Whole, argument, first_word, option, verb
-from app.cli.session import Session
+from app.cli.session import Session, at_terminal
 from memory.errors import UsageError
+from memory.storage.own_folders import home, state_home
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
@@ -25,7 +26,6 @@ def init(session: Session, folder: str | None) -> None:
 
     Seven files and the folder archive/ in .aiter/memory. Files that are there are never touched.
     """
-    from memory.person import home, state_home
     from memory.workspace import Workspace
 
     session.folder = session.folder or folder
@@ -38,16 +38,11 @@ def init(session: Session, folder: str | None) -> None:
     )
     session.made = f"created {len(created)} files" if created else None
     session.opened(workspace)
-    _say_created(session, workspace, created)
-
-
-def _say_created(session: Session, workspace: Workspace, created: tuple[str, ...]) -> None:
-    def lines() -> list[str]:
-        if not created:
-            return [session.paint.line(f"nothing to create: {workspace.memory} has all files")]
-        return [session.paint.line(f"created {len(created)} files in {workspace.memory}"), f"  {', '.join(created)}"]
-
-    session.answer(lambda: {"workspace": str(workspace.root), "created": list(created)}, lines)
+    if created:
+        lines = [session.paint.line(f"created {len(created)} files in {workspace.memory}"), f"  {', '.join(created)}"]
+    else:
+        lines = [session.paint.line(f"nothing to create: {workspace.memory} has all files")]
+    session.answer(lambda: {"workspace": str(workspace.root), "created": list(created)}, lambda: lines)
 
 
 @verb("demo", serves="machine", examples=("memdeck demo", "memdeck demo --agent", "memdeck demo /tmp/shop --no-open"))
@@ -73,15 +68,13 @@ def demo(session: Session, folder: str | None, no_open: bool, agent: bool, seed:
     if no_open:
         return 0
     session.writer.flush()
-    if not agent:
-        return _open(session, str(workspace.root), demo=True)
-    with _agent(str(workspace.root), seed, session.now):
+    with _agent(str(workspace.root), seed, session.now) if agent else nullcontext():
         return _open(session, str(workspace.root), demo=True)
 
 
 @contextmanager
 def _agent(root: str, seed: int, now: datetime) -> Iterator[None]:
-    """Let the scripted agent work; it ends with its standard input, however the application ends."""
+    """Run the scripted agent; it ends when its standard input closes, however the application ends."""
     import subprocess
 
     shift = (now - datetime.now(UTC)).total_seconds()
@@ -106,39 +99,27 @@ def _agent(root: str, seed: int, now: datetime) -> Iterator[None]:
 
 
 def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[str, ...]]:
-    from app.demo.beside import add_beside
-    from app.demo.curated import add_curated
-    from app.demo.workspace import demo_files
-    from memory.base.clock import machine_zone
-    from memory.person import home, state_home
-    from memory.storage.fsio import temporary_folder
-    from memory.workspace import MEMORY_FOLDER, Workspace
+    from app.demo.workspace import make_demo
+    from memory.workspace import MEMORY_FOLDER
 
-    now = session.now
-    if folder is None:
-        folder = temporary_folder("memdeck-demo-")
-    elif os.path.exists(os.path.join(folder, MEMORY_FOLDER)):
+    if folder is not None and os.path.exists(os.path.join(folder, MEMORY_FOLDER)):
         raise UsageError(
             "demo.exists",
             f"{folder} has memory files already",
             f"open it with `memdeck {folder}`, or name another folder",
             folder=folder,
         )
-    files = demo_files(now, machine_zone(os.environ))
-    own = home(os.environ)
-    made = Workspace.init(folder, now, actor=session.actor, state_home=state_home(os.environ), home=own, files=files)
-    with made[0]:
-        add_beside(made[0], now, actor=session.actor)
-        add_curated(made[0], now)
+    made = make_demo(folder, session.now, os.environ, actor=session.actor)
+    made[0].close()
     return made
 
 
 PANE_VERBS = {"brief": "status", "inbox": "review", "plan": "orchestration", "plans": "orchestration"}
-"""The verbs for what has another name in the application."""
+"""The verbs for panes with another name in the application."""
 
 
 def _unknown(arguments: list[str]) -> UsageError | None:
-    """Return the error of a call whose first word is no verb and no folder: its options say nothing."""
+    """Return the error for a first word that is neither a verb nor a folder; its options do not matter."""
     name = first_word(arguments)
     return None if name is None or os.path.isdir(name) else _no_folder(name)
 
@@ -179,9 +160,8 @@ def _no_folder(name: str) -> UsageError:
 
 
 def _need_terminal(instead: str) -> None:
-    for stream in (sys.stdin, sys.stdout):
-        if stream is None or not stream.isatty():
-            raise UsageError("terminal.missing", "the application needs a terminal, and this is none", instead)
+    if not at_terminal():
+        raise UsageError("terminal.missing", "the application needs a terminal, and this is none", instead)
 
 
 def _open(session: Session, folder: str | None, *, pane: str | None = None, demo: bool = False) -> int:

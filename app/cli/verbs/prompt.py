@@ -1,4 +1,4 @@
-"""The verbs of what an agent will see: the prompt with its blocks, and the hooks that hand it over."""
+"""The verbs about what an agent will see: the prompt with its blocks, and the hooks that deliver it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from app.cli.declared import OneOf, Whole, argument, option, verb
 from app.cli.session import Session
 from app.hooks.run import EVENTS
+from memory.base.safe_text import visible
 from memory.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _CHOICES = (("pin", "pin", True), ("unpin", "pin", False), ("mute", "mute", True), ("unmute", "mute", False))
-"""Each option with the kind of choice, and whether it is made or taken back."""
+"""Each option with the kind of choice, and whether it is made or undone."""
 
 
 @verb(
@@ -83,7 +84,7 @@ def prompt(
 
 
 def _choose(session: Session, agent: str, chosen: Mapping[str, Sequence[str]]) -> None:
-    """Pin, mute, and take back what was chosen before, all at once."""
+    """Pin, unpin, mute and unmute as chosen, all in one step."""
     from memory.prompts import PromptChoices, change_choices, choice_of
 
     wanted = [(choice_of(ref, kind, agent), made) for word, kind, made in _CHOICES for ref in chosen[word]]
@@ -99,8 +100,6 @@ def _choose(session: Session, agent: str, chosen: Mapping[str, Sequence[str]]) -
 
 
 def _lines(session: Session, found: AgentPrompt, why: str = "") -> Iterator[str]:
-    from memory.base.safe_text import visible
-
     def rows(blocks: Iterable[PromptBlock]) -> Iterator[str]:
         return session.paint.columns(
             (one.system, f"{one.tokens}", f"{one.score:.2f}", visible(one.reason), one.text) for one in blocks

@@ -1,34 +1,42 @@
-"""The verbs of review: what agents want to change, a person's decisions about it, and the rules for agents."""
+"""The verbs of review: changes that agents propose, a person's decisions about them, and the rules for agents."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
 
 from app.cli.declared import OneOf, Whole, argument, group, option, under
-from app.cli.session import Session
+from app.cli.printing import tell
 from memory.errors import UsageError
+from memory.lazy import TYPE_CHECKING
+
+from .changes import ID_LENGTH, view_lines, within
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Literal
+
+    from app.cli.session import Session
     from memory.files.diff import ChangeView
     from memory.review import Inbox, ProposalStanding
     from memory.storage.changes import Change
     from memory.storage.review.policy import Policy
     from memory.storage.review.proposals import Proposal
 
-_ID = 16  # the time and enough behind it that no two are alike
-
 review = group("review", "What agents want to change: list, show, accept, edit and reject it, and set the rules.")
 _id = argument("proposal_id", metavar="ID")
 _ids = argument("proposal_ids", metavar="ID...", nargs=-1, required=True)
 
 
-def inbox_of(session: Session) -> Inbox:
-    """Return the inbox of the workspace of this run."""
+def _inbox(session: Session) -> Inbox:
     from memory.review import Inbox
 
     return Inbox(session.workspace)
+
+
+def _row(proposal: Proposal) -> dict[str, Any]:
+    from memory.review import row
+
+    return row(proposal)
 
 
 @under(review, "list", serves="look", examples=("memdeck review list", "memdeck review list --state all -o json"))
@@ -41,39 +49,26 @@ def inbox_of(session: Session) -> Inbox:
 @option("--limit", type=Whole(least=0), default=50, help="At most so many (default: 50; 0: all).")
 def list_proposals(session: Session, state: str, limit: int) -> None:
     """List what agents want to change, newest first. With --actor NAME only the proposals of that agent."""
-    from memory.review import row
+    from memory.base.clock import format_local
 
-    inbox = inbox_of(session)
+    inbox = _inbox(session)
     states = () if state == "all" else (state,)
     found = inbox.list(states, actor=session.actor_option, limit=limit)
-    _warn(session, inbox)
-    session.listing("proposals", lambda: map(row, found), lambda: _table(session, found))
-
-
-def _table(session: Session, found: tuple[Proposal, ...]) -> Iterator[str]:
-    if not found:
-        yield "nothing waits"
-        return
-    zone = session.snapshot.zone
-    yield from session.paint.columns(
+    session.warn()
+    for warning in inbox.warnings:
+        tell(f"memdeck: warning: {warning}")
+    rows = (
         (
-            one.id[:_ID],
-            one.time.astimezone(zone).strftime("%Y-%m-%d %H:%M"),
+            one.id[:ID_LENGTH],
+            format_local(one.time, session.snapshot.zone),
             one.actor,
             "" if one.waiting else one.state,
             ", ".join(one.kinds),
-            (one.summary or one.operation) + _within(session, one, "  (in {})"),
+            (one.summary or one.operation) + within(session, one.place, "  (in {})"),
         )
         for one in found
     )
-
-
-def _within(session: Session, proposal: Proposal, words: str) -> str:
-    """Return words with the folder outside of the workspace that a proposal is about; empty where it is inside."""
-    from memory.review.model import place_words
-
-    place = place_words(proposal.place, session.workspace.home)
-    return words.format(place) if place else ""
+    session.listing("proposals", lambda: map(_row, found), lambda: session.paint.columns(rows, empty="nothing waits"))
 
 
 @under(
@@ -85,34 +80,28 @@ def _within(session: Session, proposal: Proposal, words: str) -> str:
 @_id
 def show(session: Session, proposal_id: str) -> None:
     """Show what a proposal would change, entry by entry, and whether it still goes together with the files."""
-    from memory.review import row
-
-    inbox = inbox_of(session)
+    inbox = _inbox(session)
     proposal = inbox.get(proposal_id)
     views = inbox.views(proposal)
     standing = inbox.standing(proposal, session.now)
 
-    def document() -> dict[str, Any]:
-        return {
-            "proposal": row(proposal),
-            "standing": standing.json(),
-            "views": [view.json() for view in views],
-        }
-
-    session.answer(document, lambda: _told(session, proposal, views, standing))
+    session.answer(
+        lambda: {"proposal": _row(proposal), "standing": standing.json(), "views": [view.json() for view in views]},
+        lambda: _told(session, proposal, views, standing),
+    )
 
 
 def _told(
     session: Session, proposal: Proposal, views: tuple[ChangeView, ...], standing: ProposalStanding
 ) -> Iterator[str]:
-    from memory.review.model import WORDS
+    from memory.review.model import WORDS as STANDINGS
 
     paint = session.paint
     time = proposal.time.astimezone(session.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
     yield paint.line(f"{proposal.id}  {time}  {proposal.actor}  {proposal.operation}")
     yield paint.line(proposal.summary, "  ")
     if proposal.place:
-        yield paint.line(_within(session, proposal, "in {}, outside of this workspace"), "  ")
+        yield paint.line(within(session, proposal.place, "in {}, outside of this workspace"), "  ")
     if proposal.edited:
         yield "  a person edited it"
     if not proposal.waiting:
@@ -121,17 +110,11 @@ def _told(
         if proposal.note:
             yield paint.line(proposal.note, "  ")
         return
-    said = WORDS[standing.state]
+    said = STANDINGS[standing.state]
     yield paint.line(said, "  ") if standing.state in ("ready", "moved") else paint.notice(paint.line(said, "  "))
     for reason in standing.reasons:
         yield paint.line(reason, "  ")
-    for view in views:
-        place = f"{view.file}: {view.section}" if view.section and view.entry else view.file
-        name = f"  {view.entry}" if view.entry else ""
-        yield ""
-        yield paint.line(f"{view.kind} {view.title}{name}  in {place}")
-        for line in view.lines:
-            yield paint.line(line, "  ")
+    yield from view_lines(session, views)
     for clash in standing.clashes:
         told = clash.json()
         yield ""
@@ -154,32 +137,30 @@ def accept(session: Session, proposal_ids: tuple[str, ...], take: Literal["propo
     is written: exit code 4, `review.conflict`, with the three sides; --take chooses one.
     """
     from memory.history.changes import row as change_row
-    from memory.review import row
-    from memory.review.standing import taking
+    from memory.review.model import taking
 
-    inbox = inbox_of(session)
+    inbox = _inbox(session)
     done = list[tuple["Proposal", "Change"]]()
     for number in _all_of(inbox, proposal_ids):
         change = inbox.accept(number, reviewer=session.actor, now=session.now, take=taking(take))
         session.made = change.summary
         done.append((inbox.get(number), change))
-    session.warn()
-    session.answer(
+    session.answer_change(
         lambda: {
-            "proposals": [row(proposal) for proposal, _ in done],
+            "proposals": [_row(proposal) for proposal, _ in done],
             "changes": [
                 change_row(made, proposal.place) for proposal, _ in done if (made := inbox.change(proposal)) is not None
             ],
         },
         lambda: [
-            session.paint.line(f"accepted: {change.summary}{_within(session, proposal, '  (in {})')}")
+            session.paint.line(f"accepted: {change.summary}{within(session, proposal.place, '  (in {})')}")
             for proposal, change in done
         ],
     )
 
 
 def _all_of(inbox: Inbox, proposal_ids: tuple[str, ...]) -> list[str]:
-    """Return the whole ids, each once, before anything is decided: one that is wrong stops all."""
+    """Return the full ids, each once, before anything is decided: a wrong one stops all."""
     return list(dict.fromkeys(inbox.get(number).id for number in proposal_ids))
 
 
@@ -188,15 +169,13 @@ def _all_of(inbox: Inbox, proposal_ids: tuple[str, ...]) -> list[str]:
 @option("--note", metavar="TEXT", default="", help="Why; the agent reads it.")
 def reject(session: Session, proposal_ids: tuple[str, ...], note: str) -> None:
     """Decide that proposals are not made; the files stay as they are."""
-    from memory.review import row
-
-    inbox = inbox_of(session)
+    inbox = _inbox(session)
     done = [
         inbox.reject(number, reviewer=session.actor, now=session.now, note=note)
         for number in _all_of(inbox, proposal_ids)
     ]
     session.answer(
-        lambda: {"proposals": [row(one) for one in done]},
+        lambda: {"proposals": [_row(one) for one in done]},
         lambda: [session.paint.line(f"rejected: {one.summary}") for one in done],
     )
 
@@ -214,15 +193,13 @@ def reject(session: Session, proposal_ids: tuple[str, ...], note: str) -> None:
 @option("--text", metavar="TEXT", help="The whole text of the entry (default: what stdin holds).")
 def edit(session: Session, proposal_id: str, text: str | None) -> None:
     """Give the entry of a proposal another text before you accept it; the proposal waits on."""
-    from memory.review import row
-
     if text is None:
         if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
             raise UsageError("usage.arguments", "there is no text", "give --text TEXT, or the text on stdin")
         text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
-    inbox = inbox_of(session)
+    inbox = _inbox(session)
     found = inbox.edit(proposal_id, text, reviewer=session.actor, now=session.now)
-    session.answer(lambda: {"proposal": row(found)}, lambda: [session.paint.line(f"edited: {found.summary}")])
+    session.answer(lambda: {"proposal": _row(found)}, lambda: [session.paint.line(f"edited: {found.summary}")])
 
 
 # -- rules ---------------------------------------------------------------------------------------------------------
@@ -250,9 +227,9 @@ def policy(session: Session, name: str | None, kind: str | None, decision: str |
     wrote), agents (what other agents wrote), own, or * for all. DECISION is apply, review or deny. The most exact rule
     counts. The rules lie in the private state folder, not in the workspace.
     """
-    from memory.storage.review.policy import checked_rule
+    from memory.storage.review.policy import KINDS, USUAL, checked_rule
 
-    inbox = inbox_of(session)
+    inbox = _inbox(session)
     if name is None:
         rules = inbox.policy()
     elif unset:
@@ -265,13 +242,10 @@ def policy(session: Session, name: str | None, kind: str | None, decision: str |
             raise UsageError("usage.arguments", "a rule has an actor, a kind and a decision", "see its --help")
         rule = checked_rule(name, kind, decision)
         rules = inbox.change_policy(lambda old: old.with_rule(rule), reviewer=session.actor, now=session.now)
-    session.answer(lambda: _policy_json(rules), lambda: _policy_lines(session, rules))
-
-
-def _policy_json(rules: Policy) -> dict[str, Any]:
-    from memory.storage.review.policy import KINDS, USUAL
-
-    return {"rules": [rule.json() for rule in rules.rules], "usual": {kind: USUAL[kind] for kind in KINDS}}
+    session.answer(
+        lambda: {"rules": [rule.json() for rule in rules.rules], "usual": {kind: USUAL[kind] for kind in KINDS}},
+        lambda: _policy_lines(session, rules),
+    )
 
 
 def _policy_lines(session: Session, rules: Policy) -> Iterator[str]:
@@ -282,11 +256,3 @@ def _policy_lines(session: Session, rules: Policy) -> Iterator[str]:
     if rules.rules:
         yield "Rules:"
         yield from session.paint.columns((rule.actor, rule.kind, rule.decision) for rule in rules.rules)
-
-
-def _warn(session: Session, inbox: Inbox) -> None:
-    from app.cli.printing import tell
-
-    session.warn()
-    for warning in inbox.warnings:
-        tell(f"memdeck: warning: {warning}")

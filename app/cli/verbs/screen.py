@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.cli.declared import argument, option, verb
 from app.cli.session import Session
@@ -13,7 +13,6 @@ from memory.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from app.tui.pane_text import PanePicture
 
 DEFAULT_SIZE = "120x36"
 LARGEST = 1000
@@ -65,11 +64,23 @@ def screen(session: Session, pane: str, size: str, at: str | None, words: str | 
     if not wide:
         lines = tuple(map(plain_text, lines))
     lines = tuple(line.rstrip() for line in lines)
-    session.answer(lambda: _json(picture, lines), lambda: lines)
+    document = {
+        "pane": picture.pane,
+        "title": picture.title,
+        "columns": picture.columns,
+        "rows": picture.rows,
+        "lines": list(lines),
+        "entries": [
+            {"ref": row.ref or None, "line": row.screen_line, "text": row.text, "cursor": row.cursor}
+            for row in picture.entries
+        ],
+        "total": picture.total,
+    }
+    session.answer(lambda: document, lambda: lines)
 
 
 def _is_wide(environ: Mapping[str, str]) -> bool:
-    """Whether the locale has more than ASCII, as the application asks it."""
+    """Return whether the locale has more than ASCII, by the same rule as the application."""
     from app.tui.launch import terminal_encoding
     from widgets.text.glyphs import UNICODE, glyphs_for
 
@@ -85,18 +96,3 @@ def _size(text: str) -> tuple[int, int]:
             "usage.value", f"--size does not take {text!r}", f"write {DEFAULT_SIZE}, at most {LARGEST} each"
         )
     return columns, rows
-
-
-def _json(picture: PanePicture, lines: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        "pane": picture.pane,
-        "title": picture.title,
-        "columns": picture.columns,
-        "rows": picture.rows,
-        "lines": list(lines),
-        "entries": [
-            {"ref": row.ref or None, "line": row.screen_line, "text": row.text, "cursor": row.cursor}
-            for row in picture.entries
-        ],
-        "total": picture.total,
-    }

@@ -1,4 +1,4 @@
-"""`memdeck search`: words in everything that the workspace holds."""
+"""`memdeck search`: words in everything that the workspace contains."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import Whole, argument, option, verb
 from app.cli.printing import tell
-from app.cli.session import Session
-from app.cli.values import short
+from app.cli.session import Session, short
 from memory.errors import UsageError
 from memory.registry import REGISTRY, kinds, system_name
 
 if TYPE_CHECKING:
-    from memory.search import Hit, Query, SearchAnswer
+    from memory.search.hits import Hit, SearchAnswer
+    from memory.search.query.query import Query
 
 DEFAULT_LIMIT = 20
 _PLACES = ", ".join(kind for system in REGISTRY for kind in system.kinds)
 _UPDATE_SECONDS = 3.0
-"""How long an answer may wait for an index that is nearly up to date."""
+"""Seconds that an answer may wait for an index that is nearly up to date."""
 _BUILD_SECONDS = 0.7
-"""How long a search that had to read everything goes on with the index behind its answer."""
+"""Seconds for which a search that had to read everything continues indexing after its answer."""
 _NEARLY = 0.5
 SOME, NONE = "these hold some of the words", "nothing holds all the words; these hold some"
-"""The line above what fits some of the words, with and without finds above it."""
+"""The line above partial matches, with and without full matches above it."""
 _FILES = {"plans": "orchestration"}
-"""What the names of the files of a kind hold, where that is not the kind."""
+"""The words in the file names of a kind, if they differ from the kind."""
 
 
 @verb(
@@ -80,15 +80,15 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
 
 
 def _read(session: Session, words: tuple[str, ...]) -> Query:
-    from memory.search import read_day, read_query
+    from memory.search.query.query import read_day, read_query
 
     text = " ".join(words)
-    # Only relative days need the zone, which stands in a file.
+    # Only relative days need the zone, which is read from a file.
     return read_query(text, lambda day: read_day(day, session.now.astimezone(session.workspace.zone).date()))
 
 
 def _is_of(session: Session, file: str, asked: tuple[str, ...]) -> bool:
-    """Tell whether a file that was not searched may hold some of the kinds that were asked for."""
+    """Return whether a file that was not searched may contain some of the requested kinds."""
     from memory.systems import systems_of
 
     for system in systems_of(session.workspace):
@@ -101,7 +101,7 @@ def _is_of(session: Session, file: str, asked: tuple[str, ...]) -> bool:
 
 
 def kinds_of(places: str | None) -> tuple[str, ...]:
-    """Return the kinds that `--in` names, none without it; UsageError `usage.value`."""
+    """Return the kinds that `--in` names, empty without it; UsageError `usage.value`."""
     if places is None:
         return ()
     named = [place.strip().removesuffix(".md").casefold() for place in places.split(",") if place.strip()]
@@ -116,7 +116,7 @@ def kinds_of(places: str | None) -> tuple[str, ...]:
 
 
 def as_json(hit: Hit) -> dict[str, Any]:
-    """Return a find as programs get it."""
+    """Return a hit as JSON for programs."""
     entry = hit.entry
     return {
         "file": entry.file,

@@ -1,14 +1,15 @@
-"""`memdeck status`: how things stand, on one screen."""
+"""`memdeck status`: the state of the workspace, on one screen."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import verb
-from app.cli.session import Session
-from app.cli.values import short
+from app.cli.session import Session, short
+from memory.base.clock import format_local, format_utc, humanize, read_moment
 from memory.errors import MemdeckError
 
 from .check import as_json
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _SOME = 5
 _SHORT = 4_000_000
-"""Bytes of memory files that are compared with how they looked last before anything is said."""
+"""Up to so many bytes of memory files are compared with their last known content before the status is printed."""
 
 
 @verb("status", serves="look", examples=("memdeck status", "memdeck status -o json"))
@@ -40,35 +41,24 @@ def status(session: Session) -> None:
     )
 
 
-def _waiting(session: Session) -> int:
-    """Return how many proposals of agents wait for the person."""
+def _waiting(session: Session) -> tuple[int, int]:
+    """Return how many proposals of agents wait for a decision, and how many things to run or to reach for an approval.
+
+    A folder that cannot be read counts as empty: doctor reports what is wrong with it.
+    """
     from memory.review import Inbox
+    from memory.systems import approvals_of, waiting_in
 
-    try:
-        return Inbox(session.workspace).count()
-    except MemdeckError:
-        return 0  # doctor says what is wrong with the folder
-
-
-def _approvals(session: Session) -> int:
-    """Return how many commands, addresses and folders wait for an approval."""
-    import os
-
-    from memory.person import config_home
-    from memory.systems.approvals import approvals_of, waiting_in
-    from memory.trust.consent import trust_of
-
-    try:
-        trust = trust_of(session.workspace, config_home(os.environ))
-        return len(waiting_in(approvals_of(session.workspace, trust, os.environ)))
-    except MemdeckError:
-        return 0  # doctor says what is wrong with the folder
+    proposals = approvals = 0
+    with suppress(MemdeckError):
+        proposals = Inbox(session.workspace).count()
+    with suppress(MemdeckError):
+        approvals = len(waiting_in(approvals_of(session.workspace, session.trust, os.environ)))
+    return proposals, approvals
 
 
 def _is_short(session: Session) -> bool:
-    """Tell whether the files are read in no time: noting what others did to very long ones is left to other verbs."""
-    import os
-
+    """Return whether the files are fast to read: for very long ones, other verbs log what other programs did."""
     from memory.files import MEMORY_FILES
 
     size = 0
@@ -79,27 +69,22 @@ def _is_short(session: Session) -> bool:
 
 
 def _runs(session: Session, found: Brief) -> list[NextRun]:
-    """Return what runs next; a monitor that nobody approved does not."""
-    import os
-
+    """Return what runs next; monitors that are not approved do not run."""
     from memory.monitoring.history.overview import standings
-    from memory.person import config_home
-    from memory.trust.consent import trust_of
 
     runs = list(found.next_runs)
     if not any(run.kind == "monitor" for run in runs):
         return runs
     try:
-        trust = trust_of(session.workspace, config_home(os.environ))
-        known = standings(session.workspace, found.snapshot, session.now, trust)
+        known = standings(session.workspace, found.snapshot, session.now, session.trust)
     except MemdeckError:
-        return runs  # doctor says what is wrong with the folder
+        return runs  # doctor reports what is wrong with the folder
     blocked = {one.monitor.ref for one in known if one.blocked}
     return [run for run in runs if run.kind != "monitor" or run.ref not in blocked]
 
 
 def _alerts(session: Session, found: Brief) -> list[dict[str, Any]]:
-    """Return the monitors that alert: by the record, and by the file where the record knows nothing of them."""
+    """Return the monitors that alert: by the record, and by the file if the record does not know them."""
     from memory.monitoring.history.overview import has_record, standings
 
     by_file = {monitor.at for monitor in found.alerts}
@@ -114,17 +99,15 @@ def _alerts(session: Session, found: Brief) -> list[dict[str, Any]]:
 
 def _last_maintenance(session: Session) -> datetime | None:
     state = session.workspace.state
-    try:
+    with suppress(MemdeckError):  # doctor reports what is wrong with the folder
         return state.read().last_maintenance if state is not None else None
-    except MemdeckError:
-        return None  # doctor says what is wrong with the folder
+    return None
 
 
 def _document(
     session: Session, found: Brief, last: datetime | None, alerts: list[dict[str, Any]], runs: Sequence[NextRun]
 ) -> dict[str, Any]:
-    from memory.base.clock import format_utc
-
+    proposals, approvals = _waiting(session)
     return {
         "workspace": str(session.workspace.root),
         "now": format_utc(session.now),
@@ -144,15 +127,15 @@ def _document(
         ],
         "systems": _systems(session),
         "last_maintenance": format_utc(last) if last else None,
-        "review": {"waiting": _waiting(session)},
-        "approvals": {"waiting": _approvals(session)},
+        "review": {"waiting": proposals},
+        "approvals": {"waiting": approvals},
         "taken_back": [one.json() for one in session.taken_back()],
         "problems": [as_json(problem) for problem in _serious(session, found)],
     }
 
 
 def _systems(session: Session) -> dict[str, Any]:
-    """Return how things stand in the systems beside the memory files."""
+    """Return the status of the systems besides the memory files."""
     from memory.systems import systems_of
 
     found: dict[str, Any] = {}
@@ -169,22 +152,19 @@ def _systems(session: Session) -> dict[str, Any]:
 def _lines(
     session: Session, found: Brief, last: datetime | None, alerts: list[dict[str, Any]], runs: Sequence[NextRun]
 ) -> Iterator[str]:
-    from memory.base.clock import format_local, humanize, read_moment
-
     paint, zone, now = session.paint, found.snapshot.zone, session.now
     yield paint.line(str(session.workspace.root))
     counted = [(_words(name), _counted(counts)) for name, counts in found.counts.items()]
-    yield from paint.columns(
-        counted
-        + [
-            (name, _counted(values["counts"]) if "counts" in values else values["error"])
-            for name, values in _systems(session).items()
-        ]
-    )
-    if waiting := _waiting(session):
+    counted += [
+        (name, _counted(values["counts"]) if "counts" in values else values["error"])
+        for name, values in _systems(session).items()
+    ]
+    yield from paint.columns(counted)
+    proposals, approvals = _waiting(session)
+    if proposals:
         yield ""
-        yield paint.notice(f"{waiting:,} {_noun('proposals', waiting)} of agents: `memdeck review list`")
-    if approvals := _approvals(session):
+        yield paint.notice(f"{proposals:,} {_noun('proposals', proposals)} of agents: `memdeck review list`")
+    if approvals:
         yield ""
         yield paint.notice(f"{approvals:,} wait{'s' if approvals == 1 else ''} for an approval: `memdeck trust list`")
     undone = session.taken_back()
@@ -206,15 +186,15 @@ def _lines(
     yield from _part(session, "Next runs", shown, len(runs))
     serious = _serious(session, found)
     problems = [(p.place, p.level, p.message) for p in serious[:_SOME]]
-    yield from _part(session, "Problems", problems, len(serious), _errors(serious[:_SOME]))
+    errors = [index for index, problem in enumerate(serious[:_SOME]) if problem.level == "error"]
+    yield from _part(session, "Problems", problems, len(serious), errors)
     yield ""
     moment = read_moment(last.isoformat(timespec="seconds"), zone) if last else None
     yield f"last maintenance: {humanize(moment, now, zone) if moment else 'never'}"
 
 
 def _local(text: str | None, zone: tzinfo) -> str:
-    """Return a time of a file as all others here are written, in the workspace's zone; what is none stays."""
-    from memory.base.clock import format_local
+    """Return a time of a file in the workspace's zone, in the same format as other times; other texts unchanged."""
     from memory.files.tasks.values import moment_or_none
 
     moment = moment_or_none(text, zone)
@@ -226,16 +206,12 @@ def _status(monitor: dict[str, Any]) -> str:
     return (monitor["lastStatus"] or "") + (f" ({remark})" if remark else "")
 
 
-def _errors(problems: Iterable[Any]) -> list[int]:
-    return [index for index, problem in enumerate(problems) if problem.level == "error"]
-
-
 def _far(task: Any) -> str:
     return "" if task.progress is None or task.section != "in-progress" else f"{task.progress}%"
 
 
 def _serious(session: Session, found: Brief) -> list[Problem]:
-    """Return errors and warnings, files that are gone first; `check` has the notes too."""
+    """Return errors and warnings, missing files first; `check` has the notes too."""
     from memory.history.lost_files import lost_files
 
     lost = [one.problem() for one in lost_files(session.workspace)]
@@ -247,7 +223,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 
 def _noun(words: str, count: int) -> str:
-    """Return what is counted; one of it has no s at its end."""
+    """Return a count with its noun; one thing has no s at the end."""
     if words == "next prune":
         return "for the next prune"
     if count != 1 or words.endswith("ss"):

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
 
 from app.cli.declared import argument, group, option, under
-from app.cli.session import Session
+from app.cli.printing import tell
+from app.cli.session import at_terminal
+from memory.base.safe_text import visible
 from memory.errors import BlockedError, RefusedError, UsageError
-from memory.storage.changes import OWN, may_need_review
+from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memory.trust.consent import Ask, ConsentDecision, Trust
-    from memory.trust.records import ConsentRecord
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from app.cli.session import Session
+    from memory.trust.consent import Ask, Trust
+    from memory.trust.records import ConsentDecision, ConsentRecord
     from memory.trust.view import ConsentView
 
 YES = "yes"
@@ -26,11 +31,8 @@ _workspace = option("--workspace", "whole", is_flag=True, help="Outgoing checks 
 
 
 def decisions(session: Session) -> Trust:
-    """Return the decisions about the workspace of this run; RefusedError `trust.no_state` where none can be kept."""
-    from memory.person import config_home
-    from memory.trust.consent import trust_of
-
-    found = trust_of(session.workspace, config_home(os.environ))
+    """Return the decisions about this run's workspace; RefusedError `trust.no_state` if they cannot be stored."""
+    found = session.trust
     if found is None:
         raise RefusedError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
     return found
@@ -40,27 +42,33 @@ def decisions(session: Session) -> Trust:
 @option("--blocked", is_flag=True, help="Only what does not run as it is.")
 def list_trust(session: Session, blocked: bool) -> None:
     """List everything that memory files ask to run or to connect to, and whether it may."""
-    from memory.systems.approvals import approvals_of, waiting_in
+    from memory.systems import approvals_of, waiting_in
+    from memory.trust.consent import blocked_json
 
     kept = decisions(session)
     decided = approvals_of(session.workspace, kept, os.environ)
     waiting = len(waiting_in(decided))
-    rows = [_row(ask, decision) for _, ask, decision in decided if not needs_nobody(ask, decision)]
+    rows = [
+        {**blocked_json(ask, decision), "record": decision.id}
+        for _, ask, decision in decided
+        if not needs_nobody(ask, decision)
+    ]
     asked = {row["record"] for row in rows}
     rows += [_unused(record) for record in kept.list() if record.id not in asked and not _replaced(record, rows)]
     if blocked:
         rows = [row for row in rows if row["state"] not in ("approved", "unused")]
     rows.sort(key=lambda row: _STATES.index(row["state"]))
     shown = [{key: value for key, value in row.items() if key != "record"} for row in rows]
-    if session.output == "json":
-        opening, problems = _opening(kept), list(kept.problems())
-        session.writer.document({"trust": shown, "waiting": waiting, "workspace": opening, "problems": problems})
-    else:
-        session.listing("trust", lambda: shown, lambda: _lines(session, kept, shown, waiting))
+
+    def document() -> dict[str, Any]:
+        problems = list(kept.problems())
+        return {"trust": shown, "waiting": waiting, "workspace": _opening(kept), "problems": problems}
+
+    session.answer(document, lambda: _lines(session, kept, shown, waiting), lambda: shown)
 
 
 def needs_nobody(ask: Ask, decision: ConsentDecision) -> bool:
-    """Tell whether something is allowed without anybody's approval: the folders of an agent without settings."""
+    """Return whether something is allowed without an approval: the folders of an agent without settings."""
     return ask.role == "folders" and decision.allowed and not decision.single
 
 
@@ -72,15 +80,9 @@ def _asks(session: Session, kept: Trust) -> tuple[Ask, ...]:
     return asks_of_all(session.workspace)
 
 
-def _row(ask: Ask, decision: ConsentDecision) -> dict[str, Any]:
-    from memory.trust.consent import blocked_json
-
-    return {**blocked_json(ask, decision), "record": decision.id}
-
-
 def _unused(record: ConsentRecord) -> dict[str, Any]:
     from memory.trust.consent import blocked_json
-    from memory.trust.consent_decision import ConsentDecision
+    from memory.trust.records import ConsentDecision
 
     decision = ConsentDecision(
         False, "approved", record.id, None, f"{record.verdict} by {record.who}, and asked for no more"
@@ -89,7 +91,7 @@ def _unused(record: ConsentRecord) -> dict[str, Any]:
 
 
 def _replaced(record: ConsentRecord, rows: list[dict[str, Any]]) -> bool:
-    """Tell whether something else stands in the place of what was decided: that is listed instead."""
+    """Return whether a listed ask has replaced what was decided about."""
     return any((row["role"], row["file"], row["name"]) == record.ask.slot for row in rows)
 
 
@@ -108,9 +110,7 @@ def _lines(session: Session, kept: Trust, rows: list[dict[str, Any]], waiting: i
         yield session.paint.alert(session.paint.line(problem))
     table = [(row["state"], row["id"] or "", row["role"], row["name"], row["text"]) for row in rows]
     alerts = {index: 0 for index, row in enumerate(rows) if row["state"] in ("refused", "withdrawn")}
-    yield from session.paint.columns(table, indent="", alerts=alerts)
-    if not rows:
-        yield "nothing asks to run"
+    yield from session.paint.columns(table, indent="", alerts=alerts, empty="nothing asks to run")
     if waiting:
         yield f"{waiting:,} wait{'s' if waiting == 1 else ''} for an approval"
     opening = kept.opening()
@@ -134,7 +134,8 @@ def approve(session: Session, ask_id: str | None, whole: bool) -> None:
     _one_of(ask_id, whole)
     _need_person(session)
     kept = decisions(session)
-    _say_problems(kept)
+    for problem in kept.problems():
+        tell(f"memdeck: warning: {problem}")
     if whole:
         _approve_workspace(session, kept)
     else:
@@ -151,41 +152,37 @@ def _one_of(ask_id: str | None, whole: bool) -> None:
 
 
 def _need_person(session: Session) -> None:
-    for stream in (sys.stdin, sys.stdout):
-        if stream is None or not stream.isatty():
-            raise BlockedError(
-                "trust.terminal",
-                "approving needs a person at a terminal, and this is none",
-                "run it in a terminal, without pipes",
-            )
+    from memory.storage.changes import OWN, may_need_review
+
+    if not at_terminal():
+        raise BlockedError(
+            "trust.terminal",
+            "approving needs a person at a terminal, and this is none",
+            "run it in a terminal, without pipes",
+        )
     if session.output != "human":
         raise UsageError("trust.output", "a person approves, not a program", "leave --output out")
     if may_need_review(session.actor) or session.actor in OWN:
         raise BlockedError("trust.person", f"{session.actor} cannot approve anything", "a person does that")
 
 
-def _say_problems(kept: Trust) -> None:
-    from app.cli.printing import tell
-
-    for problem in kept.problems():
-        tell(f"memdeck: warning: {problem}")
-
-
 def _approve_workspace(session: Session, kept: Trust) -> None:
     from memory.systems import asks_of_all
 
-    asks = [ask for ask in asks_of_all(session.workspace) if ask.role == "url"]
-    covered = [ask for ask in asks if not ask.ambiguous and not kept.closed_reason(ask)]
+    covered = [
+        ask
+        for ask in asks_of_all(session.workspace)
+        if ask.role == "url" and not ask.ambiguous and not kept.closed_reason(ask)
+    ]
 
-    def lines() -> Iterator[str]:
-        paint = session.paint
-        yield f"Let monitors of {_safe(str(kept.workspace))} connect to public http and https addresses?"
-        yield ""
-        yield from paint.columns([(ask.name, ask.text) for ask in covered])
-        yield "" if covered else "  none of its monitors does now"
-        yield "That covers every such address that these files name later, too: whoever can write them can choose"
-        yield "where this machine connects to. Addresses of this machine and its network still need one of their own."
-
+    lines = (
+        f"Let monitors of {visible(str(kept.workspace))} connect to public http and https addresses?",
+        "",
+        *session.paint.columns([(ask.name, ask.text) for ask in covered]),
+        "" if covered else "  none of its monitors does now",
+        "That covers every such address that these files name later, too: whoever can write them can choose",
+        "where this machine connects to. Addresses of this machine and its network still need one of their own.",
+    )
     if not _ask(session, lines):
         _say_no(session)
         return
@@ -204,17 +201,17 @@ def _decide(session: Session, kept: Trust, text: str) -> None:
         return
     if not view.approvable and not decision.allowed:
         raise RefusedError("trust.refused", f"{ask.name[:60]!r} cannot be approved: {view.why}", "mend it in the file")
-    if not _ask(session, lambda: consent_lines(session, view)):
+    if not _ask(session, consent_lines(session, view)):
         _say_no(session)
         return
-    # Exactly what was shown: where the file says something else by now, that is not approved.
+    # Exactly what was shown: if the file changed meanwhile, the new text is not approved.
     kept.approve(ask, who=session.actor, now=session.now, shown=decision.id)
     session.warn()
     session.writer.lines([f"approved {decision.short_id}; `memdeck trust revoke {decision.short_id}` takes it back"])
 
 
 def consent_lines(session: Session, view: ConsentView) -> Iterator[str]:
-    """Yield everything that a decision covers; nothing is cut off, however wide the screen is."""
+    """Yield everything that a decision covers; nothing is cut off at the screen's width."""
     paint = session.paint
     yield view.question
     yield ""
@@ -237,9 +234,9 @@ def consent_lines(session: Session, view: ConsentView) -> Iterator[str]:
             yield paint.alert(f"  ! it {warning}" if not warning.startswith(("some ", "the ")) else f"  ! {warning}")
 
 
-def _ask(session: Session, lines: Callable[[], Iterator[str]]) -> bool:
-    """Show lines and ask; only the whole word counts, and what was typed before is thrown away."""
-    session.writer.lines(lines())
+def _ask(session: Session, lines: Iterable[str]) -> bool:
+    """Show lines and ask; only the whole word counts, and keys typed before are discarded."""
+    session.writer.lines(lines)
     session.writer.flush()
     _forget_typed()
     session.writer.lines(["", f"Write {YES} to approve, anything else leaves it as it is:"])
@@ -250,20 +247,12 @@ def _ask(session: Session, lines: Callable[[], Iterator[str]]) -> bool:
 def _forget_typed() -> None:
     import termios
 
-    try:
+    with suppress(termios.error, OSError, ValueError):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    except (termios.error, OSError, ValueError):
-        return
 
 
 def _say_no(session: Session) -> None:
     session.writer.lines(["not approved; nothing was changed"])
-
-
-def _safe(text: str) -> str:
-    from memory.base.safe_text import visible
-
-    return visible(text)
 
 
 @under(trust, "deny", serves="person", examples=("memdeck trust deny 4f2a91c03b",))
@@ -286,17 +275,15 @@ def revoke(session: Session, ask_id: str | None, whole: bool) -> None:
     kept = decisions(session)
     if whole:
         kept.revoke_workspace(session.actor, session.now)
-        session.warn()
-        session.answer(lambda: {"workspace": _opening(kept)}, lambda: ["revoked for outgoing checks"])
+        session.answer_change(lambda: {"workspace": _opening(kept)}, lambda: ["revoked for outgoing checks"])
     else:
         _say(session, "revoked", list(kept.revoke(ask_id or "", who=session.actor, now=session.now)))
 
 
 def _say(session: Session, done: str, records: list[ConsentRecord]) -> None:
-    from memory.trust.consent_decision import SHORT
+    from memory.trust.records import SHORT
 
-    session.warn()
-    session.answer(
+    session.answer_change(
         lambda: {done: [{"id": one.id[:SHORT], "role": one.ask.role, "name": one.ask.name} for one in records]},
         lambda: [session.paint.line(f"{done} {one.id[:SHORT]}  {one.ask.role} of {one.ask.name}") for one in records],
     )

@@ -1,1 +1,1 @@
-"""The HTTP and socket API: every verb, the operations on curated memory, and the tools, on one road."""
+"""The HTTP and socket API: every verb, the operations on curated memory, and the tools, under one root."""

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,9 @@ from app.version import __version__
 from memory.errors import BusyError, MemdeckError, NotFoundError, RefusedError, UsageError
 
 from .openapi import described, operation_of, tool_of, verb_of
-from .operations import CuratedRoute, curated_routes, take_workspace
 from .requests import Json, actor_of, body_of, query_of
+from .routes import WORKSPACE, CuratedRoute, VerbRoute, curated_routes, routes, take_workspace
 from .runs import Caller, CallResult, Runs, ServedSession, encoded, failed
-from .verbs import VerbRoute, routes
 
 if TYPE_CHECKING:
     from app.servers.mcp.calls import Calls
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .events import ChangeEvents
 
 WAITING = 32
-"""Requests that may wait for their turn."""
+"""The most requests that may wait for their turn."""
 _WHY_NOT = {
     "person": ("api.person", "a person decides this: run it at the command line or in the application"),
     "machine": ("api.machine", "this concerns the machine, not this workspace: run it at the command line"),
@@ -38,10 +38,10 @@ _NOTES_HEADER, _CODE_HEADER = "memdeck-notes", "memdeck-exit-code"
 
 
 class Api:
-    """What answers requests; `actor` is in whose name all of them change memory, None for what each says."""
+    """Answers requests. `actor` is the actor of all changes; None: the one that each request names."""
 
     def __init__(self, runs: Runs, calls: Calls, events: ChangeEvents, *, actor: str | None = None) -> None:
-        """The routes are made here, from the verbs, the operations and the tools."""
+        """Create the routes from the verbs, the operations and the tools."""
         self._runs = runs
         self._calls = calls
         self._events = events
@@ -87,6 +87,7 @@ class Api:
         for tool in self._calls.offered:
             add("POST", f"/api/tools/{tool.name}", partial(self._tool, tool.name), tool_of(tool))
         made.add_exception_handler(HTTPException, _http_error)
+        made.add_exception_handler(MemdeckError, _any_error)
         made.add_exception_handler(Exception, _any_error)
         return made
 
@@ -106,59 +107,40 @@ class Api:
 
     async def _not_served(self, route: VerbRoute, _request: Request) -> Response:
         code, words = _WHY_NOT[route.serves or "machine"]
-        return _response(failed(RefusedError(code, f"{' '.join(route.words)} is not served", words)))
+        raise RefusedError(code, f"{' '.join(route.words)} is not served", words)
 
     async def _verb(self, route: VerbRoute, request: Request) -> Response:
-        async def work() -> CallResult:
-            if route.looks:
-                values = query_of(request.query_params.multi_items())
-            else:
-                _no_query(request)
-                values = await _body(request)
-            return await self._run(partial(self._runs.verb, route, values, self._caller(request)))
-
-        return await _answered(work)
+        if route.looks:
+            values = query_of(request.query_params.multi_items())
+        else:
+            _no_query(request)
+            values = await _body(request)
+        return await self._run(partial(self._runs.verb, route, values, self._caller(request)))
 
     async def _operation(self, route: CuratedRoute, request: Request) -> Response:
-        async def work() -> CallResult:
-            given = query_of(request.query_params.multi_items())
-            if route.method not in ("GET", "HEAD"):
-                given |= await _body(request)
-            values = route.values(request.path_params, given)
-            caller = self._caller(request)
+        given = query_of(request.query_params.multi_items())
+        if route.method not in ("GET", "HEAD"):
+            given |= await _body(request)
+        values = route.values(request.path_params, given)
+        caller = self._caller(request)
 
-            def run() -> CallResult:
-                inputs = route.operation.input["properties"]
-                if set(values) & {"workspace", "workspace_id"}:
-                    try:
-                        take_workspace(values, self._names(caller), inputs)
-                    except MemdeckError as error:
-                        return failed(error)
-                return self._runs.operation(route.operation, values, caller)
+        def run() -> CallResult:
+            if values.keys() & WORKSPACE:
+                take_workspace(values, self._names(caller), route.operation.input["properties"])
+            return self._runs.operation(route.operation, values, caller)
 
-            return await self._run(run)
-
-        return await _answered(work)
+        return await self._run(run)
 
     async def _tool(self, name: str, request: Request) -> Response:
-        async def work() -> CallResult:
-            _no_query(request)
-            values, caller = await _body(request), self._caller(request)
-
-            def run(_session: ServedSession) -> Json:
-                return self._calls.done(name, values, caller.actor)
-
-            return await self._run(partial(self._runs.plain, run, caller))
-
-        return await _answered(work)
+        _no_query(request)
+        values, caller = await _body(request), self._caller(request)
+        work = partial(self._calls.done, name, values, caller.actor)
+        return await self._run(partial(self._runs.plain, work, caller))
 
     async def _listen(self, request: Request) -> Response:
-        try:
-            since = request.headers.get("last-event-id") or request.query_params.get("since")
-            loop = asyncio.get_running_loop()
-            stream = await loop.run_in_executor(self._worker, self._events.open, loop, since)
-        except MemdeckError as error:
-            return _response(failed(error))
+        since = request.headers.get("last-event-id") or request.query_params.get("since")
+        loop = asyncio.get_running_loop()
+        stream = await loop.run_in_executor(self._worker, self._events.open, loop, since)
 
         async def read() -> AsyncIterator[bytes]:
             try:
@@ -177,38 +159,28 @@ class Api:
         origin = "uds" if server is not None and server[1] is None else "http"
         return Caller(actor_of(request.headers, self._actor, f"agent:{origin}"), origin)
 
-    async def _run(self, work: Callable[[], CallResult]) -> CallResult:
+    async def _run(self, work: Callable[[], CallResult]) -> Response:
         if self._waiting >= WAITING:
-            return failed(BusyError("http.busy", "too many requests wait", "try again"))
+            raise BusyError("http.busy", "too many requests wait", "try again")
         self._waiting += 1
         try:
-            # What has begun goes on to its end, also where the client has left.
+            # A call that has begun is finished, even if the client has left.
             running = asyncio.get_running_loop().run_in_executor(self._worker, work)
-            return await asyncio.shield(running)
+            return _response(await asyncio.shield(running))
         finally:
             self._waiting -= 1
 
     def _names(self, caller: Caller) -> tuple[str, ...]:
-        """Return what the served workspace may be called: by its id, or by its folder."""
+        """Return the names of the served workspace: its id and its folder."""
         if self._workspace is None:
             from app.cli.verbs.curated.verbs import opened
 
-            session = ServedSession(self._runs.workspace, caller, self._runs.clock())
-            try:
+            with closing(ServedSession(self._runs.workspace, caller, self._runs.clock())) as session:
                 found = opened(session).workspace_id()
-            finally:
-                session.close()
             if not found:
                 return (str(self._runs.workspace.root),)
             self._workspace = (found, str(self._runs.workspace.root))
         return self._workspace
-
-
-async def _answered(work: Callable[[], Awaitable[CallResult]]) -> Response:
-    try:
-        return _response(await work())
-    except MemdeckError as error:
-        return _response(failed(error))
 
 
 async def _body(request: Request) -> Json:
@@ -228,7 +200,7 @@ def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = No
 
 
 def _response(answer: CallResult) -> Response:
-    """Return an answer with its exit code and notes as headers; what is no JSON is plain text."""
+    """Return an answer with its exit code and notes as headers; a body that is not JSON is plain text."""
     headers = {_CODE_HEADER: str(answer.code)}
     if answer.notes:
         headers[_NOTES_HEADER] = json.dumps(answer.notes)[:4000]
@@ -261,4 +233,6 @@ async def _http_error(_request: Request, error: Exception) -> Response:
 
 
 async def _any_error(_request: Request, error: Exception) -> Response:
-    return _response(failed(MemdeckError("internal", type(error).__name__, "please report it")))
+    if not isinstance(error, MemdeckError):
+        error = MemdeckError("internal", type(error).__name__, "please report it")
+    return _response(failed(error))

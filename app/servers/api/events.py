@@ -1,4 +1,4 @@
-"""Changes as server-sent events: each change of the log once, by whomever it was made."""
+"""Changes as server-sent events: each change of the log once, by any actor."""
 
 from __future__ import annotations
 
@@ -6,30 +6,32 @@ import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from app.servers.life import Busy
 from memory.errors import BusyError, MemdeckError
+from memory.history.changes import list_changes, row
 
 if TYPE_CHECKING:
-    from memory.storage.log.records import ChangeRecord
+    from memory.storage.changes import ChangeRecord
     from memory.storage.watch import Watcher
     from memory.workspace import Workspace
 
 MOST = 16
-"""Streams at one time."""
+"""The most streams at one time."""
 BEHIND = 200
-"""So many changes a client that comes back is told at most, and so many wait for a slow one."""
+"""The most changes that a client gets when it reconnects, and that wait for a slow one."""
 HEARTBEAT = 15.0
-"""Seconds after which a stream without news says that it lives."""
+"""Seconds after which a stream without news sends a sign of life."""
 
 
 class ChangeEvents:
-    """Tells streams of changes; the files are watched only while there is one."""
+    """Sends changes to streams; the files are watched only while there is a stream."""
 
     def __init__(self, workspace: Workspace, clock: Callable[[], datetime], busy: Busy) -> None:
-        """Nobody listens yet."""
+        """There are no streams yet."""
         self._workspace = workspace
         self._clock = clock
         self._busy = busy
@@ -40,7 +42,7 @@ class ChangeEvents:
         self._closed = False
 
     def open(self, loop: asyncio.AbstractEventLoop, since: str | None) -> _Stream:
-        """Return a new stream, which begins behind the change `since`, else with the next one; MemdeckError.
+        """Return a new stream, which begins after the change `since`, or with the next one; MemdeckError.
 
         It reads files: call it in a thread.
         """
@@ -59,12 +61,12 @@ class ChangeEvents:
                 if known is None:
                     stream.put("gap", None, {"since": since[:80]})
                 for record in reversed(missed[: known or 0]):
-                    stream.put("change", record.id, _row(record))
+                    stream.put("change", record.id, row(record))
             self._streams.add(stream)
             return stream
 
     def leave(self, stream: _Stream) -> None:
-        """Forget a stream; nothing is watched any more when it was the last."""
+        """Remove a stream; after the last one, nothing is watched any more."""
         with self._mutex:
             self._streams.discard(stream)
             watcher = None if self._streams else self._watcher
@@ -81,8 +83,6 @@ class ChangeEvents:
                 stream.end()
 
     def _newest(self) -> tuple[ChangeRecord, ...]:
-        from memory.history.changes import list_changes
-
         with self._busy:
             self._workspace.notice(self._clock())
             return list_changes(self._workspace, limit=BEHIND)
@@ -102,24 +102,18 @@ class ChangeEvents:
             self._last = new[-1].seq
             for record in new:
                 for stream in self._streams:
-                    stream.put("change", record.id, _row(record))
-
-
-def _row(record: ChangeRecord) -> dict[str, Any]:
-    from memory.history.changes import row
-
-    return row(record)
+                    stream.put("change", record.id, row(record))
 
 
 class _Stream:
-    """The news for one client, in their order."""
+    """The events for one client, in order."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     def put(self, event: str, name: str | None, data: dict[str, Any]) -> None:
-        """Add an event, from any thread; a client that does not read is left."""
+        """Add an event, from any thread; a client that does not read is dropped."""
         lines = [f"event: {event}"] + ([f"id: {name}"] if name is not None else []) + [f"data: {json.dumps(data)}"]
         self._send("\n".join(lines).encode() + b"\n\n")
 
@@ -131,10 +125,8 @@ class _Stream:
         def add() -> None:
             self._queue.put_nowait(None if self._queue.qsize() > 2 * BEHIND else data)
 
-        try:
+        with suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(add)
-        except RuntimeError:  # the loop has ended
-            pass
 
     async def read(self) -> AsyncIterator[bytes]:
         """Yield what is to be sent, until the stream ends."""

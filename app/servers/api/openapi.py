@@ -1,13 +1,12 @@
-"""The description of the API for programs, in the form of OpenAPI."""
+"""The description of the API for programs, as OpenAPI."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .operations import CuratedRoute
 from .requests import ACTOR_HEADER
-from .verbs import OF_LOOKS, VerbRoute
+from .routes import OF_LOOKS, CuratedRoute, VerbRoute
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -69,7 +68,7 @@ def tool_of(tool: Tool) -> Json:
 
 
 def described(application: FastAPI) -> Json:
-    """Return the whole description."""
+    """Return the complete description."""
     from fastapi.openapi.utils import get_openapi
 
     found = get_openapi(
@@ -120,7 +119,7 @@ def _described(does: str, tag: str, inputs: Mapping[str, Json], required: Iterab
 
 
 def _plain(schema: Mapping[str, Any]) -> Json:
-    """Return a schema without what only memdeck reads in it."""
+    """Return a schema without the keys that only memdeck uses."""
     found = {key: value for key, value in schema.items() if not key.startswith("x-")}
     if schema.get("x-content"):
         found["description"] = found["description"].partition(";")[0]

@@ -1,4 +1,4 @@
-"""What a request says: its arguments, and who sent it."""
+"""The content of a request: its arguments, and its sender."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEEPEST = 20
 
 
 def body_of(data: bytes, kind: str) -> Json:
-    """Return the JSON object of a body, an empty one where there is no body; MemdeckError `http.type`, `http.json`."""
+    """Return the JSON object of a body, an empty one if there is no body; MemdeckError `http.type`, `http.json`."""
     if not data.strip():
         return {}
     if kind.partition(";")[0].strip().lower() != "application/json":
@@ -49,9 +49,9 @@ def query_of(pairs: Iterable[tuple[str, str]]) -> Json:
 
 
 def actor_of(headers: Mapping[str, str], fixed: str | None, default: str) -> str:
-    """Return in whose name a request changes memory: always an agent's, unless the person said otherwise at the start.
+    """Return the actor of a request: always an agent, unless the user chose another one at the start.
 
-    A caller cannot take the name of the person, whose changes wait for nobody.
+    A caller cannot use the user's own name, whose changes need no approval.
     """
     if fixed is not None:
         return fixed

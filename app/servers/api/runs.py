@@ -1,4 +1,4 @@
-"""Calls of verbs and operations: one at a time, each in its caller's name, answered as the command line does."""
+"""Calls of verbs and operations: one at a time, each as its caller, with the answers of the command line."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from memory.errors import (
     UsageError,
 )
 
-from .verbs import OF_LOOKS
+from .routes import OF_LOOKS
 
 if TYPE_CHECKING:
     from memory.curated.operations.registry import Operation
     from memory.workspace import Workspace
 
-    from .verbs import VerbRoute
+    from .routes import VerbRoute
 
 
 _BY_CODE = {
@@ -55,11 +55,11 @@ _BY_CLASS: tuple[tuple[type[MemdeckError], int], ...] = (
     (UsageError, 400),
 )
 NOT_DONE = 422
-"""The request is understood, and what it asks for cannot be done."""
+"""The request is valid, but what it asks for cannot be done."""
 
 
 def status_of(error: MemdeckError) -> int:
-    """Return the status: by the code, else by the class."""
+    """Return the HTTP status: by the code, else by the class."""
     if error.code in _BY_CODE:
         return _BY_CODE[error.code]
     if error.code.endswith(".not_supported"):
@@ -69,16 +69,16 @@ def status_of(error: MemdeckError) -> int:
 
 Json = dict[str, Any]
 LARGEST = 8 << 20
-"""Bytes of an answer."""
+"""The most bytes of an answer."""
 MOST_ROWS = 1000
-"""Rows of a page."""
+"""The most rows of a page."""
 _PATIENCE = 30.0
 _NOTES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, and by which way: `http` or `uds`."""
+    """The caller, and the transport: `http` or `uds`."""
 
     actor: str
     origin: str
@@ -86,7 +86,7 @@ class Caller:
 
 @dataclass(slots=True)
 class CallResult:
-    """What a caller gets: a status, a body, the exit code of the command line, and what that says on stderr."""
+    """What a caller gets: a status, a body, the exit code of the command line, and its messages on stderr."""
 
     status: int
     body: bytes
@@ -97,7 +97,7 @@ class CallResult:
 class ServedSession(Session):
     """The session of one call: the server's workspace, the caller's name, and an answer in JSON.
 
-    Nothing that stands in memory files runs, whatever was approved: that is for the person.
+    No command from memory files runs, even if it was approved: only the user may run those.
     """
 
     def __init__(self, workspace: Workspace, caller: Caller, now: datetime) -> None:
@@ -117,16 +117,16 @@ class ServedSession(Session):
 
     @property
     def actor(self) -> str:
-        """In whose name changes are made."""
+        """The actor of changes."""
         return self._caller.actor
 
     def answered(self) -> bytes:
-        """Return what was answered."""
+        """Return the answer."""
         self.writer.flush()
         return self._answer.getvalue()
 
     def page(self, rows: Any, cursor: Any) -> None:
-        """Leave only so many rows of a list in the answer, behind a cursor, and add the cursor of the next ones."""
+        """Reduce a list in the answer to `rows` rows after a cursor, and add the cursor of the next ones."""
         document = json.loads(self.answered())
         lists = [name for name, value in document.items() if isinstance(value, list)]
         if len(lists) != 1:
@@ -149,7 +149,7 @@ def _number(name: str, value: Any, least: int, most: int, default: int) -> int:
 
 
 class _Bounded(io.BytesIO):
-    """Bytes in memory; RefusedError `api.large` where they become too many."""
+    """A buffer in memory; RefusedError `api.large` if it becomes too large."""
 
     def write(self, data: Any) -> int:
         if self.tell() + len(data) > LARGEST:
@@ -159,7 +159,7 @@ class _Bounded(io.BytesIO):
 
 
 class Runs:
-    """Does what callers ask for; `busy` is held while a call is at work, so that an end waits for it."""
+    """Does what callers ask for; `busy` is held during a call, so that the server ends after it."""
 
     def __init__(
         self, workspace: Workspace, clock: Callable[[], datetime], busy: Busy, *, read_only: bool = False
@@ -171,7 +171,7 @@ class Runs:
         self.read_only = read_only
 
     def verb(self, route: VerbRoute, values: Mapping[str, Any], caller: Caller) -> CallResult:
-        """Run a verb and return what the command line would have answered."""
+        """Run a verb and return the answer of the command line."""
         given = dict(values)
         asked = {name: given.pop(name, None) for name in OF_LOOKS} if route.looks else {}
 
@@ -195,11 +195,11 @@ class Runs:
         return self._run(run, caller)
 
     def operation(self, operation: Operation, values: Mapping[str, Any], caller: Caller) -> CallResult:
-        """Do an operation on curated memory and return its result."""
+        """Run an operation on curated memory and return its result."""
 
         def run(session: ServedSession) -> int:
             from app.cli.verbs.curated.verbs import opened
-            from memory.curated.operations.memories import OperationCall
+            from memory.curated.operations.operation import OperationCall
 
             self._refuse_change(operation.writes)
             done = operation.call(opened(session), values, OperationCall(session.now, session.actor, caller.origin))
@@ -208,11 +208,11 @@ class Runs:
 
         return self._run(run, caller)
 
-    def plain(self, work: Callable[[ServedSession], Json], caller: Caller) -> CallResult:
-        """Do something else and return its result."""
+    def plain(self, work: Callable[[], Json], caller: Caller) -> CallResult:
+        """Run something else and return its result."""
 
         def run(session: ServedSession) -> int:
-            session.writer.document(work(session))
+            session.writer.document(work())
             return 0
 
         return self._run(run, caller)
@@ -235,25 +235,23 @@ class Runs:
             LISTENER.reset(token)
 
     def _answered(self, run: Callable[[ServedSession], int], caller: Caller, notes: list[str]) -> CallResult:
-        session: ServedSession | None = None
+        session = ServedSession(self.workspace, caller, self.clock())
         try:
-            session = ServedSession(self.workspace, caller, self.clock())
             code = run(session)
             return CallResult(200, session.answered(), code, notes[:_NOTES])
         except Exception as error:
             known = known_error(error)
-            if session is not None and session.made is not None:
+            if session.made is not None:
                 return CallResult(200, encoded(made_document(known, session.made)), 0, notes[:_NOTES])
             found = failed(known)
             found.notes = notes[:_NOTES]
             return found
         finally:
-            if session is not None:
-                session.close()
+            session.close()
 
 
 def encoded(document: Mapping[str, Any]) -> bytes:
-    """Return a document as every answer is written."""
+    """Return a document encoded like every answer."""
     stream = io.BytesIO()
     writer = Printer(io.TextIOWrapper(stream, encoding="utf-8", write_through=True))
     writer.document(document)
@@ -261,5 +259,5 @@ def encoded(document: Mapping[str, Any]) -> bytes:
 
 
 def failed(error: MemdeckError) -> CallResult:
-    """Return the answer that an error is."""
+    """Return the answer for an error."""
     return CallResult(status_of(error), encoded(document_of(error)), error.exit_code)

@@ -10,13 +10,10 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-import uvicorn
-
 from app.servers.heap import collect_garbage
-from app.servers.http_bounds import Bounds, Rate
-from app.servers.http_connections import HttpConnection
-from app.servers.http_server import HttpServer
-from app.servers.loopback import HOST, App, LoopbackGuard, Receive, Scope, Send, open_port, refuse, values_of
+from app.servers.http_server import Bounds, HttpServer, config_of
+from app.servers.life import point_to_nothing
+from app.servers.loopback import App, LoopbackGuard, Receive, Scope, Send, open_port, refuse, values_of
 
 from .application import Api
 from .events import ChangeEvents
@@ -29,11 +26,11 @@ if TYPE_CHECKING:
     from .runs import Runs
 
 _LEAVING = 3
-"""Seconds that open requests get to end."""
+"""Seconds that open requests have to end."""
 
 
 class Where(NamedTuple):
-    """Where the server is found: an address with its token, and the path of a socket."""
+    """The places of the server: an address with its token, and the path of a socket."""
 
     address: str | None
     token: str | None
@@ -50,27 +47,22 @@ def serve(
     actor: str | None,
     say: Callable[[Where], None],
 ) -> None:
-    """Serve until a signal ends it or the process that started it is gone; `say` gets where it is."""
+    """Serve until a signal arrives or the parent process is gone; `say` gets the places of the server."""
     file = UnixSocket(path) if path is not None else None
     sockets: list[socket.socket] = [] if file is None else [file.listening]
     address = token = None
     events = ChangeEvents(runs.workspace, runs.clock, runs.busy)
     inner: App = Api(runs, calls, events, actor=actor).application
-    bounded: App = Bounds(inner, Rate())
+    bounded: App = Bounds(inner)
     guard: App | None = None
     try:
         if port is not None:
-            listening = open_port(port, "api.port")
+            listening, host = open_port(port, "api.port")
             sockets.append(listening)
-            host = f"{HOST}:{listening.getsockname()[1]}"
             address, token = f"http://{host}", secrets.token_urlsafe(32)
             guard = LoopbackGuard(bounded, host, token, "memdeck api")
-        config = uvicorn.Config(
-            _by_way(guard, bounded), http=HttpConnection, ws="none", lifespan="off", log_config=None, access_log=False,
-            server_header=False, timeout_graceful_shutdown=_LEAVING, proxy_headers=False,
-        )  # fmt: skip
-        running = HttpServer(config)
-        logging.disable(logging.CRITICAL)  # What a stranger sends is no news for the terminal.
+        running = HttpServer(config_of(_by_way(guard, bounded), leaving=_LEAVING))
+        logging.disable(logging.CRITICAL)  # Errors in requests of strangers are not reported on the terminal.
         collect_garbage()
         ended = threading.Event()
 
@@ -83,8 +75,8 @@ def serve(
 
         life.before.append(leave)
         life.busy.at_rest(calls.rest)
-        _read_nothing()
-        # Whoever reads where it is may be gone the moment after.
+        point_to_nothing(0, os.O_RDONLY)  # nothing here waits for input from the terminal
+        # The program that reads where the server is may be gone a moment later.
         life.watch(parent=True)
         say(Where(address, token, None if file is None else file.path))
         try:
@@ -100,7 +92,9 @@ def serve(
 
 
 def _by_way(guard: App | None, plain: App) -> App:
-    """Return what asks for the token on the port, and for nothing on the socket: the kernel said who is there."""
+    """Return an application that checks the token on the port, and nothing on the socket: there the kernel names the
+    user.
+    """
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         server = scope.get("server")
@@ -113,10 +107,3 @@ def _by_way(guard: App | None, plain: App) -> App:
             await plain(scope, receive, send)
 
     return application
-
-
-def _read_nothing() -> None:
-    """Let nothing in this process wait for somebody at its terminal."""
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)

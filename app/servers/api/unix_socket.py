@@ -1,4 +1,4 @@
-"""The socket in the file system: only this user can open it, and it is gone when the server is."""
+"""The socket in the file system: only this user can open it, and it is removed when the server ends."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from memory.storage import fsio
 
 
 class UnixSocket:
-    """A listening socket at a path; MemdeckError `api.socket` where it cannot be made."""
+    """A listening socket at a path; MemdeckError `api.socket` if it cannot be created."""
 
     def __init__(self, path: str) -> None:
-        """Listen; what a server that crashed left there is replaced, anything else is not touched."""
+        """Listen; a socket left by a crashed server is replaced, anything else is not touched."""
         self.path = os.path.abspath(path)
         self._clear()
         self.listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        # The file is made by `bind`, and nobody else may open it even for a moment.
+        # `bind` creates the file, and no other user may open it even for a moment.
         before = os.umask(0o177)
         try:
             self.listening.bind(self.path)
@@ -52,7 +52,7 @@ class UnixSocket:
         raise self._error("a server listens there")
 
     def close(self) -> None:
-        """Take the file away, if it is still this one."""
+        """Remove the file, if it is still this socket."""
         self._remove(self._made)
 
     def _remove(self, known: os.stat_result) -> None:

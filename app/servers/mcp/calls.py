@@ -1,4 +1,4 @@
-"""Calls: tools, resources and prompts carried out by the core; answers are plain data, errors included."""
+"""Calls: tools, resources and prompts run by the core; answers are plain data, errors included."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from app.servers.heap import give_back
 from app.servers.life import Busy
@@ -30,7 +31,7 @@ _WORDS = {"string": "a text", "integer": "a whole number", "object": "an object"
 
 
 def checked(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the arguments without absent ones; UsageError `mcp.arguments` for what the schema does not allow."""
+    """Return the arguments without absent ones; UsageError `mcp.arguments` if the schema does not allow them."""
     values = {key: value for key, value in (given or {}).items() if value is not None}
     for key, value in values.items():
         schema = tool.arguments.get(key)
@@ -55,13 +56,13 @@ def _wrong(tool: Tool, what: str) -> UsageError:
 
 Json = dict[str, Any]
 LONGEST_FILE = 1_000_000
-"""Bytes of a file that is given as a resource."""
+"""The most bytes of a file that is served as a resource."""
 
 
 class Calls:
-    """What one server does for its clients; safe to share between threads, one call at a time.
+    """Everything one server does for its clients; can be shared between threads, one call at a time.
 
-    `begun` is held while a call is at work, so that an end waits for a change that is being made.
+    `begun` is held during a call, so that the server ends only after a change in progress.
     """
 
     instructions = INSTRUCTIONS
@@ -75,7 +76,7 @@ class Calls:
         read_only: bool = False,
         busy: Busy | None = None,
     ) -> None:
-        """`actor` is in whose name changes are made; without one it is the client's name."""
+        """`actor` is the actor of changes; without one it is the client's name."""
         self.entries = EntryAccess(workspace, clock)
         self.begun = busy or Busy()
         self._workspace = workspace
@@ -88,9 +89,9 @@ class Calls:
         self._known = {tool.name: tool for tool in offered}
 
     def actor(self, client: str | None) -> str:
-        """Return in whose name a client changes memory: `agent:` and what it calls itself."""
+        """Return the actor of a client's changes: `agent:` and the name it gives itself."""
         if self._actor is not None:
-            # Whatever comes through here is an agent's: it never works in the name of the person.
+            # All calls here come from agents: they never act as the user.
             return self._actor if is_agent(self._actor) else f"agent:{self._actor}"
         name = "".join(one if one.isalnum() or one in "-_." else "-" for one in (client or "").lower()[:40]).strip("-")
         return f"agent:{name or 'mcp'}"
@@ -109,7 +110,7 @@ class Calls:
             return error_json(MemdeckError("internal", what, "please report it")), True
 
     def done(self, name: str, arguments: Mapping[str, Any] | None, actor: str) -> Json:
-        """Return the structured answer of a tool that `actor` calls; MemdeckError."""
+        """Return the structured answer of a tool called by `actor`; MemdeckError."""
         tool = self._known.get(name)
         if tool is None:
             if any(name == one.name for one in TOOLS):
@@ -124,23 +125,23 @@ class Calls:
         return answer
 
     def warm(self) -> None:
-        """Read the files and bring the index up to date, so that the first call need not.
+        """Read the files and update the index, so that the first call does not have to.
 
-        It holds up no end: nothing is changed but what is derived. What goes wrong is said to whoever calls a tool.
+        It does not delay the end: only derived data is changed. Errors are reported when a tool is called.
         """
         with suppress(Exception):
             self.entries.search("memory", limit=1)
             self.entries.brief()
 
     def rest(self) -> None:
-        """Hold no more than what cannot be read again, until the next call."""
+        """Release everything that can be read again, until the next call."""
         self.entries.let_go()
         give_back()
 
     # -- resources ----------------------------------------------------------------------------------------------
 
     def files(self) -> list[str]:
-        """Return the memory files that are there, as seen from the workspace."""
+        """Return the existing memory files, relative to the workspace."""
         from memory.systems import systems_of
 
         with self.begun:
@@ -148,15 +149,13 @@ class Calls:
             return [name for name in dict.fromkeys(names) if (self._workspace.root / name).is_file()]
 
     def resource(self, uri: str, client: str | None = None) -> tuple[str, str]:
-        """Return the text of a resource and its type; MemdeckError where there is none."""
+        """Return the text of a resource and its type; MemdeckError if there is none."""
         if uri == BRIEF_URI:
             with self.begun:
                 return self.entries.brief(actor=self.actor(client))["text"], "text/plain"
         if uri.startswith(FILE_URI):
             return self._file(uri.removeprefix(FILE_URI)), "text/plain"
         if uri.startswith(ENTRY_URI):
-            from urllib.parse import unquote
-
             kind, _, rest = unquote(uri.removeprefix(ENTRY_URI)).rpartition("/")
             with self.begun:
                 entry = self.entries.read(ref=f"{kind}#{rest}")["entries"][0]
@@ -164,16 +163,13 @@ class Calls:
         raise NotFoundError("mcp.no_resource", f"there is no resource {uri[:80]!r}", "list them")
 
     def _file(self, path: str) -> str:
-        from urllib.parse import unquote
-
         from memory.base.safe_text import visible
-        from memory.document.lines_and_headings import decode
+        from memory.document.lines import decode
 
         name = unquote(path)
-        if name not in self.files():
-            raise NotFoundError("mcp.no_resource", f"{name[:80]!r} is no memory file of this workspace", "list them")
+        known = name in self.files()
         with self.begun:
-            found = self._workspace.together.find(name)
+            found = self._workspace.together.find(name) if known else None
             if found is None:
                 raise NotFoundError(
                     "mcp.no_resource", f"{name[:80]!r} is no memory file of this workspace", "list them"

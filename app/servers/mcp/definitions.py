@@ -1,4 +1,4 @@
-"""What the server offers, as plain data: tools, prompts, instructions; nothing of the SDK is needed to read it."""
+"""What the server offers, as plain data: tools, prompts, instructions; reading it does not need the SDK."""
 
 from __future__ import annotations
 
@@ -42,21 +42,17 @@ class Tool(NamedTuple):
     required: tuple[str, ...] = ()
     hints: tuple[bool, bool, bool] = (True, False, True)
 
-    def schema(self) -> Json:
-        """Return the schema of the arguments."""
-        found: Json = {"type": "object", "properties": self.arguments, "additionalProperties": False}
-        if self.required:
-            found["required"] = list(self.required)
-        return found
-
     def json(self) -> Json:
-        """Return the tool as a listing has it; hints that say what a client assumes anyway are left out."""
+        """Return the tool as it is listed; hints that equal a client's defaults are left out."""
         read_only, destructive, idempotent = self.hints
         hints: Json = (
             {"readOnlyHint": True} if read_only else {"destructiveHint": destructive, "idempotentHint": idempotent}
         )
         hints["openWorldHint"] = False
-        return {"name": self.name, "description": self.description, "inputSchema": self.schema(), "annotations": hints}
+        schema: Json = {"type": "object", "properties": self.arguments, "additionalProperties": False}
+        if self.required:
+            schema["required"] = list(self.required)
+        return {"name": self.name, "description": self.description, "inputSchema": schema, "annotations": hints}
 
 
 _TEXT: Json = {"type": "string"}
@@ -145,5 +141,5 @@ Before you finish, leave this workspace's memory in order with memdeck's tools:
 
 
 def tools(*, read_only: bool) -> tuple[Tool, ...]:
-    """Return the tools that are offered: those that only look where nothing may be changed."""
+    """Return the tools that are offered: with `read_only` those that only read."""
     return tuple(tool for tool in TOOLS if tool.hints[0] or not read_only)

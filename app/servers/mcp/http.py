@@ -1,4 +1,4 @@
-"""The server over streamable HTTP on this machine only, behind a token; importing this loads the SDK and uvicorn."""
+"""The server over streamable HTTP on this machine only, behind a token; importing it loads the SDK and uvicorn."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
 from app.servers.heap import collect_garbage
-from app.servers.http_bounds import Bounds, Rate
-from app.servers.http_connections import HttpConnection
-from app.servers.http_server import HttpServer
-from app.servers.loopback import HOST, LoopbackGuard, hosts_of, open_port
+from app.servers.http_server import Bounds, HttpServer, config_of
+from app.servers.loopback import LoopbackGuard, hosts_of, open_port
 
 from .server import make_server
 from .wire import LONGEST
@@ -30,8 +27,7 @@ PATH = "/mcp"
 
 def serve_http(calls: Calls, watched: WatchedResources, life: Life, port: int, say: Callable[[str, str], None]) -> None:
     """Serve clients until a signal ends it; `say` gets the address and the token."""
-    listening = open_port(port, "mcp.port")
-    host = f"{HOST}:{listening.getsockname()[1]}"
+    listening, host = open_port(port, "mcp.port")
     token = secrets.token_urlsafe(32)
     server = make_server(calls, watched)
     security = TransportSecuritySettings(
@@ -41,13 +37,9 @@ def serve_http(calls: Calls, watched: WatchedResources, life: Life, port: int, s
     )
     app = server.streamable_http_app(streamable_http_path=PATH, transport_security=security)
     collect_garbage()
-    logging.disable(logging.CRITICAL)  # What a stranger sends is no news for the terminal.
-    guard = LoopbackGuard(Bounds(app, Rate(), LONGEST), host, token, "memdeck mcp --http")
-    config = uvicorn.Config(
-        guard, http=HttpConnection, ws="none", log_config=None, access_log=False, server_header=False,
-        proxy_headers=False,
-    )  # fmt: skip
-    running = HttpServer(config)
+    logging.disable(logging.CRITICAL)  # Errors in requests of strangers are not reported on the terminal.
+    guard = LoopbackGuard(Bounds(app, LONGEST), host, token, "memdeck mcp --http")
+    running = HttpServer(config_of(guard, lifespan="auto"))
     say(f"http://{host}{PATH}", token)
     life.watch(parent=False)
     life.busy.at_rest(calls.rest)

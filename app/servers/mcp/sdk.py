@@ -1,8 +1,8 @@
 """The SDK without the parts that this server never uses.
 
-The packages `mcp` and `mcp.server` import the SDK's client, its other kind of server, OAuth and cryptography along with
-themselves: a fifth of the memory and of the time. Here they begin as packages whose own code has not run yet. Whoever
-asks one for a name that only its code gives has it run then.
+The packages `mcp` and `mcp.server` also import the SDK's client, its other kind of server, OAuth and cryptography: a
+fifth of the memory and of the time. Here they start as packages whose own code has not run yet. It runs when a name is
+requested that only it defines.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _running = threading.RLock()
 
 
 def leave_out_unused() -> None:
-    """Load less from here on, where nothing of the SDK is loaded yet."""
+    """Load less from now on, if nothing of the SDK is loaded yet."""
     for name in PACKAGES:
         begin_late(name)
 
 
 def begin_late(name: str) -> None:
-    """Put a package into place so that its own code runs when a name of it is asked for; nothing if it is there."""
+    """Register a package so that its own code runs when one of its names is used; nothing if it is already loaded."""
     spec = None if name in sys.modules else find_spec(name)
     if spec is None or spec.loader is None:
         return

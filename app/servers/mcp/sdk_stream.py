@@ -1,4 +1,4 @@
-"""The SDK's loop over a relay; importing this loads the SDK."""
+"""The SDK's loop over a relay; importing this module loads the SDK."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from .watched import WatchedResources
 
 _WARM = 0.2
-"""Seconds after which the files are read ahead: the handshake comes first."""
+"""Seconds after which the files are read in advance: the handshake comes first."""
 
 
 class Messages(Protocol):
-    """What the loop needs of a client."""
+    """The client as the loop sees it."""
 
     def next(self) -> bytes | None:
         """Return the next message of the client, None at the end."""
 
     def send(self, message: Mapping[str, Any], line: bytes) -> None:
-        """Take a message for the client, and the line that it is."""
+        """Send a message to the client, given also as a line."""
 
 
 def run(calls: Calls, watched: WatchedResources, relay: Messages) -> None:
     """Serve until the relay has no more messages."""
-    # What a client sends is no news for its log.
+    # Errors in messages of a client are not logged.
     logging.disable(logging.CRITICAL)
     collect_garbage()
     warming = threading.Timer(_WARM, calls.warm)
@@ -49,7 +49,7 @@ def run(calls: Calls, watched: WatchedResources, relay: Messages) -> None:
 
 
 def serve(calls: Calls, watched: WatchedResources, relay: Messages) -> None:
-    """Serve until there are no more messages, and do nothing beside."""
+    """Serve until there are no more messages, without side work."""
     asyncio.run(_serve(calls, watched, relay))
 
 

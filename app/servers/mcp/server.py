@@ -1,11 +1,11 @@
-"""The server as the SDK runs it: tools, resources with subscriptions, prompts; importing this loads the SDK."""
+"""The server for the SDK: tools, resources with subscriptions, prompts; importing it loads the SDK."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import anyio.to_thread
 import mcp_types as types
@@ -14,6 +14,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from mcp.shared.exceptions import MCPError
 
 from app.version import __version__
+from memory.entries.access import error_json
 from memory.errors import MemdeckError, NotFoundError
 
 from .definitions import BRIEF_URI, FILE_URI, NAME, NOTHING, PROMPTS, TEMPLATES
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from .calls import Calls
     from .watched import WatchedResources
 
-Context = "ServerRequestContext[Any, Any]"
 _PAGE = 100
 _NOT_FOUND, _FAILED = -32002, -32603
 
@@ -38,11 +38,10 @@ def make_server(calls: Calls, watched: WatchedResources) -> Server[Any]:
         return types.ListToolsResult(tools=offered)
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        told = await anyio.to_thread.run_sync(partial(calls.call, params.name, params.arguments, _client(ctx)))
-        answer, failed = told
+        answer, failed = await anyio.to_thread.run_sync(calls.call, params.name, params.arguments, _client(ctx))
         text = json.dumps(answer, ensure_ascii=False)
         if set(answer) == {"text", "tokens"}:
-            # Some models refuse a text without a character.
+            # Some models refuse an empty text.
             text = answer["text"] or NOTHING
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)], structured_content=answer, is_error=failed
@@ -55,7 +54,7 @@ def make_server(calls: Calls, watched: WatchedResources) -> Server[Any]:
             raise MCPError(types.INVALID_PARAMS, "this is no cursor of a page before")
         start = int(cursor)
         found = [_resource(BRIEF_URI, "brief", "What to know now.")] if start == 0 else []
-        found += [_resource(FILE_URI + _quoted(name), name, None) for name in names[start : start + _PAGE]]
+        found += [_resource(FILE_URI + quote(name), name, None) for name in names[start : start + _PAGE]]
         more = str(start + _PAGE) if start + _PAGE < len(names) else None
         return types.ListResourcesResult(resources=found, next_cursor=more)
 
@@ -109,7 +108,7 @@ def make_server(calls: Calls, watched: WatchedResources) -> Server[Any]:
         await _core(watched.add, uris, changed)
 
     def watch_no_more(uris: list[str]) -> None:
-        # In a thread: it may have to wait until a look at what changed is over.
+        # In a thread: it may have to wait until a check for changes is over.
         asyncio.get_running_loop().run_in_executor(None, watched.remove, uris)
 
     async def tell(uri: str) -> None:
@@ -117,7 +116,7 @@ def make_server(calls: Calls, watched: WatchedResources) -> Server[Any]:
         for session in sessions.get(uri, [])[:]:
             try:
                 await session.send_resource_updated(uri)
-            except Exception:  # a client that has left wants no news
+            except Exception:  # the client has left and needs no notifications
                 leave(uri, session)
 
     async def list_prompts(_ctx: Any, _params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -146,18 +145,16 @@ def make_server(calls: Calls, watched: WatchedResources) -> Server[Any]:
 
 
 def _client(ctx: Any) -> str | None:
-    """Return what the client calls itself."""
+    """Return the client's name for itself."""
     params = ctx.session.client_params
     info = None if params is None else params.client_info
     return None if info is None else str(info.name)
 
 
 async def _core(work: Any, *arguments: Any) -> Any:
-    """Do something of the core in a thread; its errors become errors of the protocol, with their codes."""
-    from memory.entries.access import error_json
-
+    """Run something of the core in a thread; its errors become protocol errors with their codes."""
     try:
-        return await anyio.to_thread.run_sync(partial(work, *arguments))
+        return await anyio.to_thread.run_sync(work, *arguments)
     except MemdeckError as error:
         code = _NOT_FOUND if isinstance(error, NotFoundError) else _FAILED
         raise MCPError(code, f"{error.code}: {error.message}", error_json(error)) from None
@@ -165,9 +162,3 @@ async def _core(work: Any, *arguments: Any) -> Any:
 
 def _resource(uri: str, name: str, description: str | None) -> types.Resource:
     return types.Resource(uri=uri, name=name, description=description, mime_type="text/plain")
-
-
-def _quoted(name: str) -> str:
-    from urllib.parse import quote
-
-    return quote(name, safe="/")

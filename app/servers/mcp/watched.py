@@ -1,4 +1,4 @@
-"""What clients want to hear of: resources whose files changed; nothing is watched before somebody asks."""
+"""Resources that clients subscribed to and whose files changed; nothing is watched before the first subscription."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from memory.errors import BusyError, MemdeckError
 
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
     from .calls import Calls
 
 MOST = 500
-"""So many resources are watched at most."""
+"""The most resources that are watched."""
 
 
 class WatchedResources:
-    """Calls back with each watched resource that changed, from a thread of its own."""
+    """Calls back with each watched resource that changed, from its own thread."""
 
     def __init__(self, workspace: Workspace, calls: Calls) -> None:
         """Nothing is watched yet."""
@@ -36,9 +37,7 @@ class WatchedResources:
         self._mutex = threading.Lock()
 
     def add(self, uris: Collection[str], changed: Callable[[str], object]) -> None:
-        """Watch resources from here on, each until `remove` was called as often; BusyError `mcp.watched`."""
-        from urllib.parse import unquote
-
+        """Watch resources, each until `remove` was called as often; BusyError `mcp.watched`."""
         with self._mutex:
             self._changed = changed
             if len(set(uris) | self._asked.keys()) > MOST:
@@ -54,7 +53,7 @@ class WatchedResources:
                 self._watcher.start()
 
     def remove(self, uris: Collection[str]) -> None:
-        """Watch resources no more, as far as nobody else asked for them."""
+        """Stop watching resources, unless others subscribed to them, too."""
         with self._mutex:
             self._asked.subtract(uris)
             for uri in uris:
@@ -86,6 +85,6 @@ class WatchedResources:
             return None
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching everything."""
         if self._watcher is not None:
             self._watcher.stop()

@@ -1,7 +1,7 @@
-"""The line protocol over stdin and stdout, with nothing but the standard library.
+"""The line protocol over stdin and stdout, using only the standard library.
 
-The process keeps both for itself: descriptor 0 reads nothing and descriptor 1 is stderr afterwards, so that whatever
-anything prints cannot break the protocol.
+The process keeps both for itself: afterwards descriptor 0 reads nothing and descriptor 1 is stderr, so that printing
+cannot break the protocol.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from app.servers.life import point_to_nothing
 from app.servers.nesting import deeper_than, strict_json
 
 LONGEST = 4 * 1024 * 1024
-"""Bytes of one message."""
+"""The most bytes of one message."""
 _DEEPEST = 100
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 Message = dict[str, Any]
 
 
 class Wire:
-    """Messages in and out; a line that is none is answered at once with what is wrong with it.
+    """Messages in and out; an invalid line is answered at once with what is wrong with it.
 
     `received` is called in the reading thread with each message and its line, then once with None at the end of the
-    input. `broken` is called when nobody reads the answers any more.
+    input. `broken` is called when no one reads the answers any more.
     """
 
     def __init__(self, incoming: int, outgoing: int, broken: Callable[[], object]) -> None:
@@ -37,23 +38,19 @@ class Wire:
 
     @classmethod
     def of_process(cls, broken: Callable[[], object]) -> Wire:
-        """Take stdin and stdout for the protocol alone."""
+        """Take over stdin and stdout for the protocol."""
         incoming, outgoing = os.dup(0), os.dup(1)
         os.set_inheritable(incoming, False)
         os.set_inheritable(outgoing, False)
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
-        os.close(nothing)
+        point_to_nothing(0, os.O_RDONLY)
         try:
             os.dup2(2, 1)
         except OSError:
-            nothing = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nothing, 1)
-            os.close(nothing)
+            point_to_nothing(1, os.O_WRONLY)
         return cls(incoming, outgoing, broken)
 
     def start(self, received: Callable[[Message | None, bytes], object]) -> None:
-        """Read in a thread of its own until the input ends."""
+        """Read in a separate thread until the input ends."""
         threading.Thread(target=self._read, args=(received,), name="memdeck-mcp-read", daemon=True).start()
 
     def _read(self, received: Callable[[Message | None, bytes], object]) -> None:
@@ -117,7 +114,7 @@ class Wire:
         self.send_line(json.dumps(message, separators=(",", ":")).encode())
 
     def send_line(self, line: bytes) -> None:
-        """Write a line, whole, whatever other threads write."""
+        """Write a whole line, not mixed with lines of other threads."""
         data = memoryview(line + b"\n")
         with self._writing:
             try:

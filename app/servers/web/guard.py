@@ -1,8 +1,8 @@
-"""Guard: who may talk to the server. It stands in front of everything that textual-serve answers.
+"""Guard: who may talk to the server. It checks every request before textual-serve answers it.
 
-A page in another tab, another program's page that was made to point here, or somebody who guesses the port must get
-nothing: every request has to name this host, requests of pages have to come from this page, and every one carries the
-cookie that only the address with the token gives.
+A page in another tab, another program's page that was made to point here, or someone who guesses the port must get
+nothing. So every request has to name this host, requests of pages have to come from this page, and every request
+carries the cookie that only the address with the token gives.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.servers.loopback import same
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 LEAVING_SECONDS = 3.0
-"""How long a page that is loaded again waits for the session of the one before to end."""
+"""Seconds that a reloaded page waits for the session of the previous one to end."""
 
 _HEADERS = {
     "Content-Security-Policy": (
@@ -38,10 +38,10 @@ _HEADERS = {
 
 
 class Guard:
-    """Checks every request to `host`, which is an address and a port as browsers write them."""
+    """Checks every request to `host`, an address and a port as browsers write them."""
 
     def __init__(self, host: str) -> None:
-        """A token and a cookie of 256 random bits each; nothing of them is written anywhere."""
+        """Create a token and a cookie of 256 random bits each; neither is written anywhere."""
         self.host = host
         self.token = secrets.token_urlsafe(32)
         self._cookie = secrets.token_urlsafe(32)
@@ -51,28 +51,24 @@ class Guard:
 
     @property
     def address(self) -> str:
-        """What to open in the browser."""
+        """The address to open in the browser."""
         return f"http://{self.host}/?{urlencode({'token': self.token})}"
 
     def install(self, application: web.Application) -> None:
-        """Stand in front of all that an application answers, errors included."""
-
-        @web.middleware
-        async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
-            return await self.check(request, handler)
-
-        application.middlewares.insert(0, check)
+        """Check everything that an application answers, errors included."""
+        application.middlewares.insert(0, self.check)
         application.on_response_prepare.append(self._add_headers)
 
+    @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Answer a request, or refuse it with as few words as possible, whatever goes wrong."""
+        """Answer a request, or refuse it in as few words as possible, whatever goes wrong."""
         try:
             return await self._check(request, handler)
         except web.HTTPException as refusal:
             return refuse(refusal.status, "nothing is here") if refusal.status >= 400 else _moved(refusal)
         except (asyncio.CancelledError, ConnectionError):
             raise
-        except Exception:  # a request that a library chokes on is the sender's affair
+        except Exception:  # a request that breaks a library is the sender's fault
             return refuse(400, "this is no request")
 
     async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -92,7 +88,9 @@ class Guard:
         return await self._one_session(request, handler) if is_socket else await handler(request)
 
     def _welcome(self, request: web.Request, known: bool) -> web.StreamResponse:
-        """Give the cookie for the token, once, and an address without it, which no history and no log can tell."""
+        """Exchange the token for the cookie, once, and redirect to an address without it, which is safe in histories
+        and logs.
+        """
         tokens = parse_qs(request.query_string).get("token", [])
         if len(tokens) != 1 or not same(tokens[0], self.token):
             return refuse(403, "this token is not the one of this run")
@@ -106,7 +104,7 @@ class Guard:
         return response
 
     async def _one_session(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """One person, one page: a second one waits a moment for the first to go, and is refused then."""
+        """Allow one page at a time: a second one waits a moment for the first to go, and is then refused."""
         try:
             await asyncio.wait_for(self._session.acquire(), LEAVING_SECONDS)
         except TimeoutError:
@@ -122,16 +120,17 @@ class Guard:
 
 
 def _is_navigation(request: web.Request) -> bool:
-    """Whether a person opens a page: not what a page asks for by itself, such as an image, nor a prefetch.
+    """Return whether the user opens a page, as opposed to a page loading something itself, such as an image or a
+    prefetch.
 
-    Older browsers and programs do not say what they ask for.
+    Older browsers and programs do not send this information.
     """
     wanted = request.headers.getall("Sec-Fetch-Dest", ["document"])
     return wanted == ["document"] and "prefetch" not in request.headers.get("Sec-Purpose", "")
 
 
 def refuse(status: int, words: str) -> web.Response:
-    """Return an answer of as few words as possible."""
+    """Return an answer with as few words as possible."""
     return web.Response(status=status, text=f"{words}\n")
 
 
@@ -140,7 +139,7 @@ def _moved(answer: web.HTTPException) -> web.Response:
 
 
 def answer_errors() -> None:
-    """Have aiohttp answer what is no HTTP as the guard does, instead of with its own words and name."""
+    """Make aiohttp answer invalid HTTP like the guard does, without its own words and name."""
     web.RequestHandler.handle_error = _no_request  # type: ignore[method-assign,assignment]
 
 

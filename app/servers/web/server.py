@@ -14,24 +14,23 @@ from textual_serve.server import Server
 from app.servers.loopback import HOST, open_port
 
 from .guard import Guard, answer_errors
-from .messages import LARGEST, Wrong, cells, relay
-from .page_session import PageSession
+from .page_session import LARGEST, PageSession, Wrong, cells, relay
 
 
 class GuardedServer(Server):
-    """textual-serve without its logo, its logging and its own address; it runs one command for each page."""
+    """textual-serve without its logo, its logging and its own address; it runs one command per page."""
 
     def __init__(self, folder: str | None, guard: Guard) -> None:
-        """`folder`: the workspace that sessions open; None: they show all workspaces, and none of them."""
+        """`folder`: the workspace that sessions open; None: they show the fleet of all workspaces."""
         super().__init__("", host=HOST, title="memdeck", public_url=f"http://{guard.host}")
         words = () if folder is None else (folder,)
         self._session_command = (sys.executable, "-P", "-m", "app.servers.web.session", *words)
         self._guard = guard
 
     async def make_application(self) -> web.Application:
-        """textual-serve's application without its list of files, the guard in front of it."""
+        """Create textual-serve's application without its file list, protected by the guard."""
         silent = logging.getLogger("memdeck.serve")
-        silent.disabled = True  # What a stranger sends is no news for the terminal.
+        silent.disabled = True  # Errors in requests of strangers are not reported on the terminal.
         application = web.Application(handler_args={"logger": silent})
         aiohttp_jinja2.setup(application, loader=jinja2.FileSystemLoader(self.templates_path))
         application.add_routes(
@@ -47,7 +46,7 @@ class GuardedServer(Server):
         return application
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """Run a session for as long as the page is there, and see that it is gone before this ends."""
+        """Run a session while the page is open, and make sure the session is gone before this returns."""
         websocket = web.WebSocketResponse(heartbeat=15, max_msg_size=LARGEST, compress=False)
         await websocket.prepare(request)
         session = PageSession(
@@ -61,7 +60,7 @@ class GuardedServer(Server):
             await session.start(*cells(request.query.get("width", ""), request.query.get("height", "")))
             await relay(websocket, session)
         except Wrong:
-            await websocket.close(code=WSCloseCode.PROTOCOL_ERROR)  # no page of ours says such a thing
+            await websocket.close(code=WSCloseCode.PROTOCOL_ERROR)  # our page never sends such a message
         finally:
             await session.end()
             await websocket.close()
@@ -69,29 +68,29 @@ class GuardedServer(Server):
 
 
 class FleetPage:
-    """The fleet pane in a browser, behind a guard of its own, beside another server of the same loop."""
+    """The fleet pane in a browser, with its own guard, beside another server in the same loop."""
 
     def __init__(self, port: int) -> None:
         """Listen; MemdeckError `serve.port`."""
-        self._listening = open_port(port, "serve.port")
-        self._guard = Guard(f"{HOST}:{self._listening.getsockname()[1]}")
+        self._listening, host = open_port(port, "serve.port")
+        self._guard = Guard(host)
         self._runner: web.AppRunner | None = None
 
     @property
     def address(self) -> str:
-        """What to open in the browser."""
+        """The address to open in the browser."""
         return self._guard.address
 
     async def begin(self) -> None:
-        """Serve."""
+        """Start serving."""
         application = await GuardedServer(None, self._guard).make_application()
-        # No access log: the token stands in an address.
+        # No access log: addresses contain the token.
         self._runner = web.AppRunner(application, access_log=None)
         await self._runner.setup()
         await web.SockSite(self._runner, self._listening).start()
 
     async def end(self) -> None:
-        """End the session, and serve no more."""
+        """End the session, and stop serving."""
         if self._runner is not None:
             await self._runner.cleanup()
         self._listening.close()
@@ -99,9 +98,9 @@ class FleetPage:
 
 def serve(folder: str, port: int, say: Callable[[str], None]) -> None:
     """Serve a workspace until a signal ends it; `say` gets the address to open."""
-    listening = open_port(port, "serve.port")
-    guard = Guard(f"{HOST}:{listening.getsockname()[1]}")
+    listening, host = open_port(port, "serve.port")
+    guard = Guard(host)
     server = GuardedServer(folder, guard)
     say(guard.address)
-    # No access log: the token stands in an address.
+    # No access log: addresses contain the token.
     web.run_app(server.make_application(), sock=listening, access_log=None, print=None)

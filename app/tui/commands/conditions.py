@@ -1,10 +1,10 @@
-"""When an action means something: what must be open, under the cursor, or selected for it, and why it means nothing."""
+"""Conditions of actions: what must be open, under the cursor, or selected, and why an action is not available."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from widgets.pane.base import Pane
@@ -12,24 +12,30 @@ from widgets.pane.base import Pane
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
     from memory.files.tasks.model import Task
-    from memory.history.taken_back import Undone
+    from memory.history.stale_saves import Undone
 
-    from .context import Context
+    from .interface import Context
 
 
 class Situation:
-    """The open pane and what is selected in it, at one look at the keys: whatever several conditions ask is found once.
+    """The open pane and its selection during one check of the keys; values that several conditions use are computed
+    once.
 
-    `pane` is None where no pane shows anything yet; `pane_id` is that of the open one all the same.
+    `pane` is None if the open pane has no contents yet; `pane_id` is the id of the open pane in any case.
     """
 
     def __init__(self, context: Context) -> None:
-        """Nothing was asked yet."""
+        """Take the open pane; no condition was checked yet."""
         pane = context.pane
         self.context = context
         self.pane_id = "" if pane is None else pane.pane_id
         self.pane = pane if pane is not None and pane.contents is not None else None
         self._held: dict[Condition, bool] = {}
+
+    @cached_property
+    def may_change(self) -> bool:
+        """Whether a workspace is shown and may be changed."""
+        return self.context.workspace is not None and not self.context.shows_one_pane
 
     @cached_property
     def item(self) -> Any | None:
@@ -43,7 +49,7 @@ class Situation:
 
     @cached_property
     def selected(self) -> int:
-        """How many entries are selected, one after the other or as a range."""
+        """How many entries are selected, one by one or as a range."""
         return 0 if self.pane is None else len(self.pane.line_list.selected)
 
     @cached_property
@@ -53,7 +59,7 @@ class Situation:
 
     @cached_property
     def sections(self) -> frozenset[str]:
-        """The sections that hold those tasks."""
+        """The sections of those tasks."""
         return frozenset([task.section for task in self.tasks])
 
     @cached_property
@@ -62,46 +68,51 @@ class Situation:
         return [] if self.pane is None else monitors_of(self.pane, self.items)
 
     def holding(self, conditions: Collection[Condition]) -> list[Condition]:
-        """Return those conditions that hold; each is asked once."""
-        held, reads = self._held, self.pane is not None
+        """Return the conditions that hold; each is checked once."""
+        held, reads, found = self._held, self.pane is not None, []
         for condition in conditions:
             if condition not in held:
-                held[condition] = (condition.everywhere or reads) and bool(condition.holds(self))
-        return [condition for condition in conditions if held[condition]]
+                here = not condition.panes or self.pane_id in condition.panes
+                held[condition] = here and (condition.everywhere or reads) and bool(condition.holds(self))
+            if held[condition]:
+                found.append(condition)
+        return found
 
     def allows(self, condition: Condition) -> bool:
-        """Whether a condition holds; it is asked once."""
+        """Return whether a condition holds; it is checked once."""
         return bool(self.holding((condition,)))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Condition:
-    """What must be there for an action; `why` says what is not, with `{action|key}` for keys.
+    """What an action requires; `why` says what is missing, with `{action|key}` for keys.
 
-    `everywhere`: it is asked also where no pane shows anything yet; `special`: it holds in some panes only;
-    `about_entries`: while entries are selected, the footer names only actions that are done to all of them;
-    `named`: whether the footer names an action whatever the action itself says, given whether it is one that is done to
-    all selected entries; None: as the action says.
+    `everywhere`: it is checked even if no pane has contents yet. `panes`: the panes in which it may hold; empty: all.
+    `special`: it holds in some panes only. `about_entries`: while entries are selected, the footer names only actions
+    that apply to all of them. `named`: whether the footer names an action; it overrides the action itself unless it
+    returns None, and is given whether the action applies to all selected entries.
     """
 
     holds: Callable[[Situation], object]
     why: str = ""
     everywhere: bool = False
+    panes: tuple[str, ...] = ()
     special: bool = False
     about_entries: bool = True
     named: Callable[[Situation, bool], bool | None] | None = None
 
 
 def tasks_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Task]:
-    """The tasks that a task's key applies to: selected ones, else the one under the cursor; none in other panes.
+    """Return the tasks that a task's key applies to: the selected ones, else the one under the cursor; none in other
+    panes.
 
-    The brief's rows lead to tasks and stand for them. `items`: what is selected, where that is known.
+    Rows of the brief count as the tasks they lead to. `items`: the selection, if it is known.
     """
     items = pane.selected() if items is None else items
     if pane.pane_id == "tasks":
         return list(items)
     if pane.pane_id == "brief":
-        # Imported here: the brief is open, so that this is there already, and no start waits for it.
+        # Imported here: while the brief is open this module is loaded already, and the start does not wait for it.
         from widgets.panes.brief.words import TASK_GROUPS
 
         return list({item.target: item.thing for item in items if item.group in TASK_GROUPS}.values())
@@ -109,11 +120,11 @@ def tasks_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Task]:
 
 
 MONITOR_GROUPS = ("alert", "waiting", "muted")
-"""The groups of the brief whose rows are monitors; what waits may be something else."""
+"""The groups of the brief whose rows are monitors; what waits may also be something else."""
 
 
 def monitors_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Monitor]:
-    """The monitors that a monitor's key applies to, as `tasks_of`."""
+    """Return the monitors that a monitor's key applies to, as `tasks_of`."""
     items = pane.selected() if items is None else items
     if pane.pane_id == "monitors":
         return list(items)
@@ -124,31 +135,37 @@ def monitors_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Monitor]
 
 
 def draft_of(pane: Pane) -> str:
-    """The id of the draft that the row under the cursor stands for; empty: it stands for none."""
+    """Return the id of the draft in the row under the cursor; empty if it is no draft."""
     item = pane.current() if pane.pane_id == "brief" else None
     return item.target if item is not None and item.group == "draft" else ""
 
 
 def action_of_pane(pane: Pane, tasks: Sequence[Task] | None = None) -> Task | None:
-    """The open task with an action under the cursor; one at a time. `tasks`: those selected, where they are known."""
+    """Return the open task with an action under the cursor; None if several are selected. `tasks`: the selection, if
+    known.
+    """
     tasks = tasks_of(pane) if tasks is None else tasks
     if len(tasks) != 1 or tasks[0].section not in ("pending", "in-progress") or tasks[0].action is None:
         return None
     return tasks[0]
 
 
-def mentioned(pane: Pane) -> Any | None:
-    """The task, plan or monitor under the cursor, which journal entries may mention; None: it is something else."""
+def mentioned(pane: Pane, found: Sequence[Any] | None = None) -> Any | None:
+    """Return the task, plan or monitor under the cursor, which journal entries may mention, else None.
+
+    `found`: the selected tasks and monitors, if they are known.
+    """
     if pane.pane_id == "plans":
         item = pane.current()
         plan = getattr(item, "plan", item)
         return plan if hasattr(plan, "plan_id") else None
-    found = [*tasks_of(pane), *monitors_of(pane)]
+    if found is None:
+        found = [*tasks_of(pane), *monitors_of(pane)]
     return found[0] if len(found) == 1 else None
 
 
 class Versioned(NamedTuple):
-    """An entry whose history can be shown: by its ref, or (no ref) by the words of its line in a file."""
+    """An entry whose history can be shown: by its ref, or (no ref) by the text of its line in a file."""
 
     title: str
     ref: str | None
@@ -157,9 +174,9 @@ class Versioned(NamedTuple):
 
 
 def versioned(pane: Pane) -> Versioned | None:
-    """The entry under the cursor if it has a history; None: it has none.
+    """Return the entry under the cursor if it has a history, else None.
 
-    A row of the brief stands for the entry that it leads to, a change for the first entry that it touched.
+    A row of the brief counts as the entry that it leads to, a change as the first entry that it touched.
     """
     item = pane.current()
     if item is None:
@@ -179,21 +196,22 @@ def versioned(pane: Pane) -> Versioned | None:
 
 
 VERSIONED = ("tasks", "journal", "orchestration", "monitors")
-"""The kinds of entries that keep a name of their own through the log."""
+"""The panes whose entries keep an identity through the log."""
 
 LINES = {"config": ("key",), "knowledge": ("text",), "contacts": ("name", "channel")}
-"""What the line of an item is known by in panes whose items are single lines."""
+"""The attributes that identify an item's line in panes whose items are single lines."""
 
 
 def undone_of(context: Context) -> Undone | None:
-    """What another program took back and a key would bring back: that of the row under the cursor, else the newest.
+    """Return the undone change that a key would restore: that of the row under the cursor, else the newest.
 
-    None in the archive, where the key means its entry.
+    None in the archive, where the key applies to the archived entry.
     """
-    pane, waiting = context.pane, context.undone
+    waiting = context.undone
+    pane = context.pane if waiting else None
     if pane is None or pane.pane_id == "archive":
         return None
-    item = pane.current() if waiting and pane.contents is not None else None
+    item = pane.current() if pane.contents is not None else None
     if pane.pane_id == "changes" and item is not None:
         return next((one for one in waiting if one.id == item.ref), None)
     if pane.pane_id == "brief" and item is not None and item.group == "lost":
@@ -203,42 +221,31 @@ def undone_of(context: Context) -> Undone | None:
 
 
 def lost_of(pane: Pane) -> Undone | None:
-    """What another program took back that the row under the cursor is about; None: it is about something else."""
+    """Return the change undone by another program in the row under the cursor, else None."""
     item = pane.current() if pane.pane_id == "brief" else None
     return item.thing if item is not None and item.group == "lost" else None
 
 
-# What several conditions are made of
+# Building blocks of several conditions
 
 
-def _offers(pane: Pane, name: str) -> bool:
-    """Whether a pane has a method of its own for something."""
-    return getattr(type(pane), name) is not getattr(Pane, name)
+@cache
+def _offers(pane: type[Pane], name: str) -> bool:
+    """Return whether a pane's type overrides a method of `Pane`."""
+    return getattr(pane, name) is not getattr(Pane, name)
 
 
 def _in_sections(*sections: str) -> Callable[[Situation], bool]:
-    """Whether a task is in one of these sections."""
+    """Return a condition: whether a task is in one of these sections."""
     return lambda now: not now.sections.isdisjoint(sections)
 
 
 def _sorts(now: Situation) -> bool:
-    """Whether another order would be seen; a calendar has that of the days."""
+    """Return whether another order would be visible; a calendar is always in the order of days."""
     return len(now.pane.sorts) > 1 and getattr(now.pane, "calendar", None) is None  # type: ignore[union-attr]
 
 
-def _in_tasks_or_journal(now: Situation) -> bool:
-    return now.pane_id in ("tasks", "journal")
-
-
-# What is asked of the application
-
-
-def _holds_workspace(now: Situation) -> bool:
-    """Whether a workspace is shown, and may be changed."""
-    return now.context.workspace is not None and not now.context.shows_one_pane
-
-
-# What is asked of the open pane
+# Conditions about the open pane
 
 
 def _leave(now: Situation) -> bool:
@@ -249,27 +256,33 @@ def _leave(now: Situation) -> bool:
 
 def _editing(now: Situation) -> bool:
     assert now.pane is not None
-    return now.item is not None and _offers(now.pane, "editing")
+    return now.item is not None and _offers(type(now.pane), "editing")
 
 
 def _removing(now: Situation) -> bool:
     if now.item is None or now.pane is None:
         return False
-    return now.pane_id == "inbox" or _offers(now.pane, "removing") or _stands_for_other(now)
+    return now.pane_id == "inbox" or _offers(type(now.pane), "removing") or _stands_for_other(now)
 
 
 def _stands_for_other(now: Situation) -> bool:
-    """Whether the row of the brief under the cursor stands for a draft, or for what another program took back."""
-    return now.pane is not None and (bool(draft_of(now.pane)) or lost_of(now.pane) is not None)
+    """Return whether the brief's row under the cursor is a draft, or a change undone by another program."""
+    pane = now.pane if now.pane_id == "brief" else None
+    return pane is not None and (bool(draft_of(pane)) or lost_of(pane) is not None)
 
 
 def _source(now: Situation) -> bool:
     assert now.pane is not None
-    return now.item is not None and (now.pane_id == "inbox" or _offers(now.pane, "from_source"))
+    return now.item is not None and (now.pane_id == "inbox" or _offers(type(now.pane), "from_source"))
+
+
+def _mentioned(now: Situation) -> bool:
+    assert now.pane is not None
+    return mentioned(now.pane, [*now.tasks, *now.monitors]) is not None
 
 
 def _versions(now: Situation) -> bool:
-    # Each task has a ref, and working one out takes a look at all others.
+    # Each task has a ref, and computing one requires all others.
     assert now.pane is not None
     return now.item is not None if now.pane_id == "tasks" else versioned(now.pane) is not None
 
@@ -280,7 +293,7 @@ def _run(now: Situation) -> bool:
 
 
 def _runs_commands(pane: Pane) -> bool:
-    """Whether it is a state whose validation commands can be run."""
+    """Return whether the pane is a state whose validation commands can be run."""
     look = getattr(pane, "state", lambda: None)() if pane.pane_id == "state" else None
     return look is not None and look.bundle is not None and bool(look.bundle["validationCommands"])
 
@@ -291,11 +304,11 @@ def _archived(now: Situation) -> bool:
     return now.pane_id == "archive" and now.item is not None and hasattr(now.item, "at")
 
 
-# When the footer names an action otherwise than the action says
+# Where the footer overrides an action's own setting
 
 
 def _drafts_here(now: Situation, _: bool) -> bool | None:
-    # In other panes it would push their keys out of the footer, day after day.
+    # In other panes it would displace their keys in the footer for days.
     places = {"brief", *(draft.pane for draft in now.context.left_drafts[:1])}
     return None if now.pane_id in places else False
 
@@ -309,33 +322,33 @@ def _source_here(now: Situation, bulk: bool) -> bool | None:
 
 
 def _approval_here(now: Situation, _: bool) -> bool | None:
-    """Only what waits for an approval is named."""
+    """Name it only if something waits for approval."""
     if now.pane_id == "brief":
         return None if any(item.group == "waiting" for item in now.items) else False
-    return None if any(getattr(now.pane, "is_blocked", bool)(item) for item in now.items) else False
+    return None if any(map(getattr(now.pane, "is_blocked", bool), now.items)) else False
 
 
 # The conditions
 
-ALWAYS = Condition(lambda _: True, everywhere=True, about_entries=False)
+ALWAYS = Condition(bool, everywhere=True, about_entries=False)  # Every situation is true.
 LOOK = Condition(lambda now: now.context.workspace is not None, everywhere=True)
-WORKSPACE = Condition(_holds_workspace, everywhere=True)
+WORKSPACE = Condition(lambda now: now.may_change, everywhere=True)
 APPROVAL = Condition(WORKSPACE.holds, everywhere=True, named=_approval_here)
-# While a change is being written its key counts already; it is named once the log has the change.
+# The key works while a change is still being written; it is named once the change is in the log.
 UNDO = Condition(
-    lambda now: _holds_workspace(now) and now.context.may_turn("undo"),
+    lambda now: now.may_change and now.context.may_undo_or_redo("undo"),
     "Nothing to undo.",
     everywhere=True,
-    named=lambda now, _: now.context.can_turn("undo"),
+    named=lambda now, _: now.context.can_undo_or_redo("undo"),
 )
 REDO = Condition(
-    lambda now: _holds_workspace(now) and now.context.may_turn("redo"),
+    lambda now: now.may_change and now.context.may_undo_or_redo("redo"),
     "Nothing to redo.",
     everywhere=True,
-    named=lambda now, _: now.context.can_turn("redo"),
+    named=lambda now, _: now.context.can_undo_or_redo("redo"),
 )
 DRAFT = Condition(
-    lambda now: _holds_workspace(now) and bool(now.context.left_drafts),
+    lambda now: now.may_change and bool(now.context.left_drafts),
     "No form was left without saving it.",
     everywhere=True,
     named=_drafts_here,
@@ -351,10 +364,10 @@ JOBS = Condition(
     "No check and no action runs now, so there is none to stop.",
     about_entries=False,
 )
-PANE = Condition(lambda _: True)
+PANE = Condition(ALWAYS.holds)
 LEAVE = Condition(_leave)
 ITEM = Condition(lambda now: now.item is not None, "There is no entry here.")
-ADDING = Condition(lambda now: _offers(now.pane, "adding"), "Nothing is added in this pane.")  # type: ignore[arg-type]
+ADDING = Condition(lambda now: _offers(type(now.pane), "adding"), "Nothing is added in this pane.")  # type: ignore[arg-type]
 EDITING = Condition(_editing, "There is nothing here to edit in a form.")
 REMOVING = Condition(_removing, "There is nothing here to remove.", named=_removal_here)
 SOURCE = Condition(_source, "There is no text here to edit in an editor.", named=_source_here)
@@ -367,21 +380,24 @@ KEEPS = Condition(
     lambda now: now.pane is not None and len(now.pane.sorts) > 1, "Views are kept where a list has several orders."
 )
 ARRANGES = Condition(_sorts, "Only tasks are grouped.", special=True)
-BLOCKS = Condition(_in_tasks_or_journal, "Tasks have a board, and the journal a day.", special=True)
-CALENDAR = Condition(_in_tasks_or_journal, "Tasks have a calendar, and the journal a year.", special=True)
+BLOCKS = Condition(ALWAYS.holds, "Tasks have a board, and the journal a day.", panes=("tasks", "journal"), special=True)
+CALENDAR = Condition(
+    ALWAYS.holds, "Tasks have a calendar, and the journal a year.", panes=("tasks", "journal"), special=True
+)
 MENTIONED = Condition(
-    lambda now: now.pane is not None and mentioned(now.pane) is not None,
+    _mentioned,
     "The journal can mention tasks, plans and monitors.",
 )
 VERSIONS = Condition(_versions, "This has no history of its own.")
 ARCHIVED = Condition(_archived, "Only archived entries are brought back.", special=True)
 CHANGE = Condition(
-    lambda now: now.pane_id == "changes" and now.item is not None,
+    ITEM.holds,
     "Changes are taken back in Changes: {pane.changes|0} shows them.",
+    panes=("changes",),
     special=True,
 )
 RUN = Condition(_run, "There is nothing here to run: no monitor, and no open task with an action.", special=True)
-MONITOR = Condition(lambda now: now.monitors, "This is no monitor.", special=True)
+MONITOR = Condition(lambda now: now.monitors, "This is no monitor.", panes=("monitors", "brief"), special=True)
 BOARD = Condition(
     lambda now: getattr(now.pane, "board", None) is not None and now.item is not None,
     "Only cards of the board are moved: {pane.tasks|2} and {view.board|b} show it.",
@@ -399,49 +415,58 @@ TASK_REOPEN = Condition(
     special=True,
 )
 FACT = Condition(
-    lambda now: now.pane_id == "knowledge" and any(hasattr(item, "text") for item in now.items),
+    lambda now: any(hasattr(item, "text") for item in now.items),
     "Only lines of Knowledge are moved to another section.",
+    panes=("knowledge",),
     special=True,
 )
-FACTS = Condition(lambda now: now.pane_id == "facts", "Only facts are put into a prompt.", special=True)
+FACTS = Condition(ALWAYS.holds, "Only facts are put into a prompt.", panes=("facts",), special=True)
 TYPED = Condition(
-    lambda now: now.pane_id == "typed" and hasattr(now.item, "file"),
+    lambda now: hasattr(now.item, "file"),
     "Only typed memory is promoted, demoted, locked and pruned.",
+    panes=("typed",),
     special=True,
 )
 STATE = Condition(
-    lambda now: now.pane_id == "state" and now.item is not None,
+    ITEM.holds,
     "This is of the state of a project; {pane.state|palette} shows it.",
+    panes=("state",),
     special=True,
 )
-STATE_ANY = Condition(lambda now: now.pane_id == "state", "Only the state of a project is renewed.", special=True)
+STATE_ANY = Condition(ALWAYS.holds, "Only the state of a project is renewed.", panes=("state",), special=True)
 STATE_POINT = Condition(
-    lambda now: now.pane_id == "state" and any(hasattr(item, "point") for item in now.items),
+    lambda now: any(hasattr(item, "point") for item in now.items),
     "Only checkpoints of a state are compared.",
+    panes=("state",),
     special=True,
 )
 CURATED = Condition(
-    lambda now: now.pane_id == "curated",
+    ALWAYS.holds,
     "This is of curated memory; {pane.curated|palette} shows it.",
+    panes=("curated",),
     special=True,
 )
 CURATED_DECISION = Condition(
-    lambda now: now.pane_id == "curated" and bool(getattr(now.item, "changes", False)),
+    lambda now: getattr(now.item, "changes", False),
     "Only decisions that changed a memory are taken back.",
+    panes=("curated",),
     special=True,
 )
 REVIEW = Condition(
-    lambda now: now.pane_id == "inbox" and now.item is not None,
+    ITEM.holds,
     "Only proposals of agents are accepted; {pane.inbox|palette} shows them.",
+    panes=("inbox",),
     special=True,
 )
 PROMPT = Condition(
-    lambda now: now.pane_id == "prompt",
+    ALWAYS.holds,
     "This is of what agents are told; {pane.prompt|palette} shows it.",
+    panes=("prompt",),
     special=True,
 )
 PROMPT_ENTRY = Condition(
-    lambda now: now.pane_id == "prompt" and bool(getattr(now.item, "ref", None)),
+    lambda now: getattr(now.item, "ref", None),
     "Only entries that agents are told of are pinned and muted; {pane.prompt|palette} shows them.",
+    panes=("prompt",),
     special=True,
 )

@@ -1,4 +1,4 @@
-"""What the curated pane does by key: search with every term of the score, take a decision back, dream."""
+"""Commands of the curated pane: search with every term of the score, revert a decision, dream."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from .steps import ApplyEdit, Find, OpenDialog, Step
+from .interface import ApplyEdit, Context, Find, OpenDialog, Step, open_pane, open_workspace
 
 if TYPE_CHECKING:
     from memory.curated.recall.find import RecallFound
@@ -16,20 +16,17 @@ if TYPE_CHECKING:
     from memory.workspace import Outcome
     from widgets.panes.curated.pane import CuratedPane
 
-    from .context import Context
-
 
 def search(context: Context) -> Step:
-    """Ask for a question, the one before stands there, and show what it finds; nothing is written."""
+    """Ask for a question, starting with the previous one, and show what it finds; nothing is written."""
     from widgets.dialogs.dialogs import Prompt
     from widgets.panes.curated.pane import CuratedPane
 
-    pane, workspace = context.pane, context.workspace
-    if not isinstance(pane, CuratedPane) or workspace is None:
-        return None
+    pane, workspace = context.pane, open_workspace(context)
+    assert isinstance(pane, CuratedPane)
 
-    def asked(question: str | None) -> Step:
-        if question is None or not question.strip():
+    def asked(question: str) -> Step:
+        if not question.strip():
             return None
         from memory.systems import system_of
         from memory.systems.curated import CuratedMemory
@@ -55,28 +52,20 @@ def _show(context: Context, pane: CuratedPane, question: str, found: RecallFound
 
 
 def revert(context: Context) -> Step:
-    """Take back the decision under the cursor; asks first."""
+    """Revert the decision under the cursor, after a question."""
     from widgets.dialogs.dialogs import Confirm
     from widgets.panes.curated.rows import DecisionRow
 
-    item = None if context.pane is None else context.pane.current()
-    if not isinstance(item, DecisionRow) or not item.changes:
-        return None
+    item = open_pane(context).current()
+    assert isinstance(item, DecisionRow)
     number = item.title
-
-    def answered(yes: bool | None) -> Step:
-        if not yes:
-            return None
-        return ApplyEdit(
-            "curated.revert", _act(lambda system, actor, at: system.take_back(number, actor=actor, now=at))
-        )
-
     words = f"{item.decision['op']} of {item.decision['target_filename']}"
-    return OpenDialog(Confirm("Take this decision back?", words), answered)
+    do = _act(lambda system, actor, at: system.take_back(number, actor=actor, now=at))
+    return OpenDialog(Confirm("Take this decision back?", words), lambda _: ApplyEdit("curated.revert", do))
 
 
 def dream(context: Context) -> Step:  # noqa: ARG001
-    """Gather what was recalled most, where the gates are open; else offer to open them."""
+    """Dream, which gathers what was recalled most, if the gates are open; else offer to dream anyway."""
 
     def attempt(force: bool, otherwise: Callable[[MemdeckError], Step] | None = None) -> Step:
         do = _act(lambda system, actor, now: system.dream(force=force, actor=actor, now=now))
@@ -85,12 +74,12 @@ def dream(context: Context) -> Step:  # noqa: ARG001
     def closed(error: MemdeckError) -> Step:
         from widgets.dialogs.dialogs import Confirm
 
-        from .steps import Fail
+        from .interface import Fail
 
         if error.code != "memory.dream.closed":
             return Fail(error)
         screen = Confirm("The gates of dreaming are closed. Dream all the same?", error.message)
-        return OpenDialog(screen, lambda yes: attempt(True) if yes else None)
+        return OpenDialog(screen, lambda _: attempt(True))
 
     return attempt(False, closed)
 

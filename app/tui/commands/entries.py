@@ -1,4 +1,4 @@
-"""Adding, editing in a form or in $EDITOR, removing and copying, whatever the pane."""
+"""Commands of all panes: add, edit in a form or in $EDITOR, remove and copy."""
 
 from __future__ import annotations
 
@@ -9,42 +9,47 @@ from memory.errors import ConflictError, MemdeckError, NotFoundError
 
 from . import review
 from .conditions import draft_of, lost_of
+from .interface import (
+    ApplyEdit,
+    Context,
+    Copy,
+    Discard,
+    InEditor,
+    OnceSeen,
+    OpenDialog,
+    OpenForm,
+    ReadAgain,
+    Say,
+    Step,
+    open_pane,
+)
 from .revert import leave
-from .steps import ApplyEdit, Copy, Discard, InEditor, OnceSeen, OpenDialog, OpenForm, ReadAgain, Say, Step
 
 if TYPE_CHECKING:
     from widgets.pane.base import Pane
 
-    from .context import Context
-
 
 LONGEST_VALUE = 200_000
-"""The most characters of a value that a form is opened for."""
-
-
-def _pane(context: Context) -> Pane:
-    pane = context.pane
-    assert pane is not None
-    return pane
+"""The most characters of a value for which a form is opened."""
 
 
 # Forms
 
 
 def add(context: Context) -> Step:
-    """A new entry."""
-    pane = _pane(context)
+    """Open the form of a new entry."""
+    pane = open_pane(context)
     plan = pane.adding(context.clock())
     return None if plan is None else OpenForm(pane, plan)
 
 
 def edit(context: Context) -> Step:
-    """The entry under the cursor, as it is after one's own last change."""
+    """Open the form of the entry under the cursor, as it is after the user's own last change."""
     return OnceSeen(lambda: _edit(context))
 
 
 def _edit(context: Context) -> Step:
-    pane = _pane(context)
+    pane = open_pane(context)
     item = pane.current()
     plan = None if item is None else pane.editing(item, context.clock())
     if plan is None:
@@ -55,7 +60,7 @@ def _edit(context: Context) -> Step:
 
 
 def _which(context: Context, pane: Pane) -> str:
-    """Return words for a form where others are selected: it is about one entry, whatever is."""
+    """Return a note for the form if other entries are selected: the form is about one entry only."""
     chosen = len(pane.line_list.selected)
     if not chosen or pane.selected() == (pane.current(),):
         return ""
@@ -74,7 +79,7 @@ def remove(context: Context) -> Step:
     """Remove the selected entries, or the one under the cursor, or the draft there, after a question."""
     from widgets.dialogs.dialogs import Confirm
 
-    pane = _pane(context)
+    pane = open_pane(context)
     if pane.pane_id == review.PANE:
         return review.reject(context)
     if draft := draft_of(pane):
@@ -85,9 +90,7 @@ def remove(context: Context) -> Step:
     if removal is None:
         return Say("Nothing can be removed here.")
 
-    def answered(yes: bool | None) -> Step:
-        if not yes:
-            return None
+    def answered(_: bool) -> Step:
         pane.line_list.select(())
         return ApplyEdit(removal.operation, removal.build(context.clock()), taken_back=True)
 
@@ -98,12 +101,12 @@ def remove(context: Context) -> Step:
 
 
 def edit_source(context: Context) -> Step:
-    """The entry's text in $EDITOR; nothing happens when it comes back unchanged."""
+    """Open the entry's text in $EDITOR; nothing happens if it comes back unchanged."""
     return OnceSeen(lambda: _edit_source(context))
 
 
 def _edit_source(context: Context) -> Step:
-    pane = _pane(context)
+    pane = open_pane(context)
     if pane.pane_id == review.PANE:
         return review.edit(context)
     item = pane.current()
@@ -138,7 +141,7 @@ def _write_source(context: Context, pane: Pane, item: Any, original: str, text: 
 
 
 def _source_gone(context: Context, pane: Pane, item: Any, original: str, text: str) -> Step:
-    """Ask what becomes of a text whose entry was removed or renamed while it was in the editor."""
+    """Ask what to do with a text whose entry was removed or renamed while it was in the editor."""
 
     def renamed(fresh: Any) -> Step:
         if pane.source_text(fresh) == original:
@@ -146,20 +149,19 @@ def _source_gone(context: Context, pane: Pane, item: Any, original: str, text: s
         return ask_source(context, pane, item, text, fresh)
 
     title = str(getattr(item, "title", ""))
-    return ask_gone(context, pane, item, text, title=title, renamed=renamed, source=text)
+    return ask_gone(context, pane, text, title=title, ref=pane.ref(item), renamed=renamed)
 
 
 def _ask_again(context: Context, error: MemdeckError, pane: Pane, item: Any, original: str, text: str) -> Step:
-    """The text cannot be written as it is: edit it again, or throw it away on purpose."""
+    """Ask about a text that cannot be written as it is: edit it again, or drop it."""
     from widgets.dialogs.dialogs import Confirm
 
-    def answered(again: bool | None) -> Step:
-        if again:
-            return _in_editor(context, pane, item, original, text)
-        return Copy(text, "The text is in the clipboard.")
-
     details = f"{error.message}; {error.hint}" if error.hint else error.message
-    return OpenDialog(Confirm("This cannot be written as it is", details, yes="Edit again", no="Leave"), answered)
+    return OpenDialog(
+        Confirm("This cannot be written as it is", details, yes="Edit again", no="Leave"),
+        lambda _: _in_editor(context, pane, item, original, text),
+        left=lambda: Copy(text, "The text is in the clipboard."),
+    )
 
 
 # Copying
@@ -167,7 +169,7 @@ def _ask_again(context: Context, error: MemdeckError, pane: Pane, item: Any, ori
 
 def copy_ref(context: Context) -> Step:
     """Copy the refs of the selected entries."""
-    pane = _pane(context)
+    pane = open_pane(context)
     refs = [ref for item in pane.selected() if (ref := pane.copied_ref(item))]
     if not refs:
         return Say("Nothing here has a ref.")
@@ -176,7 +178,7 @@ def copy_ref(context: Context) -> Step:
 
 def copy_entry(context: Context) -> Step:
     """Copy the texts of the selected entries."""
-    pane = _pane(context)
+    pane = open_pane(context)
     texts = [text for item in pane.selected() if (text := pane.source_text(item)) is not None]
     if not texts:
         return Say("Nothing here has a text to copy.")

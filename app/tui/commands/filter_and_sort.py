@@ -1,4 +1,4 @@
-"""The filter and the sort of the pane that is open."""
+"""The filter and the sort of the open pane."""
 
 from __future__ import annotations
 
@@ -9,32 +9,31 @@ from typing import TYPE_CHECKING
 from widgets.input.filter_bar import HINT
 from widgets.pane.rows import RowKey
 
-from .steps import Step
+from .interface import Context, Step, open_pane
 from .views import orders, sort_by
 
 if TYPE_CHECKING:
     from widgets.pane.base import Pane
 
-    from .context import Context
 
 FEW = 3
-"""So many orders are taken one after the other, without a menu."""
+"""Up to so many orders are cycled through without a menu."""
 
 ASKED = 500
-"""Rows whose values a filter completes; more would be felt."""
+"""How many rows supply values for completion; more would be noticeably slow."""
 
 LONGEST = 24
-"""Letters of a value that is completed; longer ones are sentences."""
+"""The longest value that is completed; longer ones are sentences."""
 
 
 def words_of(pane: Pane) -> Callable[[], Sequence[str]]:
-    """What gives the completions of a filter: what the pane knows, then values of the rows that are shown now, the
-    usual first.
+    """Return a function that returns the completions of a filter: words the pane knows, then values of the visible
+    rows, the most common first.
     """
     listed = pane.line_list.rows
 
     def words() -> Sequence[str]:
-        # Asked for when a value is typed: the key that opens the filter is not kept waiting by it.
+        # Computed only when a value is typed, so that the key that opens the filter does not wait.
         rows = [key.item for key in listed[:ASKED] if isinstance(key, RowKey)]
         counts: Counter[str] = Counter()
         for name in pane.filter_fields:
@@ -48,22 +47,18 @@ def words_of(pane: Pane) -> Callable[[], Sequence[str]]:
 
 
 def filter_words(context: Context) -> Step:
-    """Type in the filter; what was typed before is still there."""
-    pane = context.pane
-    if pane is None:
-        return None
+    """Open the filter with the previous text."""
+    pane = open_pane(context)
     key = context.key_of("list.fields") if pane.filter_fields else ""
     hint = f"words, or {pane.filter_fields[0]}:… ({key} shows all fields)" if key else HINT
     return _open(pane, pane.filter, hint)
 
 
 def filter_fields(context: Context) -> Step:
-    """Type `name:value`; the bar says which names there are while it is empty, and completes names and known
+    """Open the filter to type `name:value`; while empty, the bar lists the names, and it completes names and known
     values.
     """
-    pane = context.pane
-    if pane is None:
-        return None
+    pane = open_pane(context)
     names = " ".join(f"{name}:" for name in pane.filter_fields)
     return _open(pane, f"{pane.filter} " if pane.filter else "", names)
 
@@ -74,12 +69,10 @@ def _open(pane: Pane, text: str, hint: str) -> Step:
 
 
 def sort(context: Context) -> Step:
-    """Choose one of the pane's orders in a menu; of few the next one is taken."""
+    """Choose one of the pane's orders in a menu; if there are few, switch to the next one."""
     from widgets.pane.visible_rows import REVERSED
 
-    pane = context.pane
-    if pane is None or len(pane.sorts) < 2:
-        return None
+    pane = open_pane(context)
     if len(pane.sorts) > FEW:
         return orders(context)
     place = pane.sorts.index(pane.sort.removesuffix(REVERSED))

@@ -1,4 +1,4 @@
-"""Year and day of the journal, what mentions an entry, a line jotted down, lines of knowledge moved."""
+"""Commands of the journal: year and day, mentions of an entry, quick capture; and moving lines of knowledge."""
 
 from __future__ import annotations
 
@@ -10,57 +10,61 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memory.errors import MemdeckError
 
 from .conditions import mentioned
-from .steps import ApplyEdit, Find, GoToEntry, OnceShown, Open, OpenDialog, RedrawKeys, Say, Step, Steps
+from .interface import (
+    ApplyEdit,
+    Context,
+    Find,
+    GoToEntry,
+    OnceShown,
+    Open,
+    OpenDialog,
+    RedrawKeys,
+    Say,
+    Step,
+    Steps,
+    open_pane,
+)
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from memory.files.edit import Edit
     from memory.files.journal.model import Journal
     from memory.files.snapshot import Snapshot
+    from widgets.pane.base import Pane
 
-    from .context import Context
 
 T = TypeVar("T")
 
 EXAMPLE = "e.g. Call with Alice: she agreed to Friday"
-"""A line as it may be jotted down."""
+"""An example of a captured line."""
 
 MOST_CHANGES = 1000
-"""So many of the newest changes of the journal are asked for who made them."""
+"""How many of the newest journal changes are searched for authors."""
 
 
 def year(context: Context, around: date | None = None) -> Step:
-    """A heat map of the year; Enter shows a day."""
+    """Show a heat map of the year; Enter shows a day."""
     from memory.files.journal.heat import entries_by_day
     from widgets.calendar.year import YearScreen
 
-    pane = context.pane
-    if pane is None or pane.snapshot is None:
-        return None
-    snapshot = pane.snapshot
-    today = context.clock().astimezone(context.zone).date()
+    pane, snapshot, today = _shown(context)
     item = pane.current()
     around = around or getattr(item, "day", None) or today
     screen = YearScreen(min(around, today), today, entries_by_day([snapshot.journal]))
 
     return Steps(
         (
-            OpenDialog(screen, lambda chosen: None if chosen is None else day(context, chosen)),
+            OpenDialog(screen, lambda chosen: day(context, chosen)),
             _complete(screen, lambda: entries_by_day([snapshot.journal, *_archived(snapshot)]), screen.take_counts),
         )
     )
 
 
 def day(context: Context, chosen: date | None = None) -> Step:
-    """A day on an axis of hours, else that of the entry under the cursor; Enter goes to one of its entries."""
+    """Show a day by hours, by default that of the entry under the cursor; Enter goes to one of its entries."""
     from widgets.calendar.day import DayScreen
 
-    pane = context.pane
-    if pane is None or pane.snapshot is None:
-        return None
-    snapshot = pane.snapshot
-    today = context.clock().astimezone(context.zone).date()
+    pane, snapshot, today = _shown(context)
     item = pane.current()
     own = getattr(item, "day", None)
     wanted = chosen or own or today
@@ -78,8 +82,15 @@ def day(context: Context, chosen: date | None = None) -> Step:
     )
 
 
+def _shown(context: Context) -> tuple[Pane, Snapshot, date]:
+    """Return the open pane, its files, and the day of today."""
+    pane = open_pane(context)
+    assert pane.snapshot is not None
+    return pane, pane.snapshot, context.clock().astimezone(context.zone).date()
+
+
 def _complete(screen: Screen[Any], find: Callable[[], T], take: Callable[[T], None]) -> Step:
-    """Give a dialog what takes long to find, if it is still there when a worker has found it."""
+    """Find something in a worker and give it to a dialog, if the dialog is still open then."""
 
     def found(more: T) -> Step:
         if screen.is_attached:
@@ -90,16 +101,15 @@ def _complete(screen: Screen[Any], find: Callable[[], T], take: Callable[[T], No
 
 
 def _archived(snapshot: Snapshot) -> Sequence[Journal]:
-    """The journals of the archive; none where they cannot be read: the journal is on the screen already."""
+    """Return the journals of the archive; empty if they cannot be read, because the journal itself is already shown."""
     with suppress(MemdeckError, OSError):
         return snapshot.readable().archived_journals()
     return ()
 
 
 def _authors(context: Context) -> Mapping[str, str]:
-    """Who wrote the newest entries of the journal, by ref, as far as the change log knows; for a worker."""
-    from memory.history.changes import list_changes
-    from memory.history.news import added_by
+    """Return who wrote the newest journal entries, by ref, as far as the change log knows; for a worker."""
+    from memory.history.changes import added_by, list_changes
 
     workspace = context.workspace
     if workspace is not None and workspace.state is not None:
@@ -108,22 +118,18 @@ def _authors(context: Context) -> Mapping[str, str]:
     return {}
 
 
-def _went(context: Context, choice: tuple[str, str] | date | None) -> Step:
+def _went(context: Context, choice: tuple[str, str] | date) -> Step:
     """Go to an entry, in the journal or in the archive, or back to the year."""
-    if isinstance(choice, tuple):
-        return GoToEntry(*choice)
-    return None if choice is None else year(context, choice)
+    return GoToEntry(*choice) if isinstance(choice, tuple) else year(context, choice)
 
 
 def mentions(context: Context) -> Step:
     """Show every entry of the journal that mentions the task, plan or monitor under the cursor."""
     from memory.files.journal import mentions as mentioning
 
-    pane = context.pane
-    item = None if pane is None else mentioned(pane)
-    if pane is None or item is None or pane.snapshot is None:
-        return None
-    count = len(mentioning.mentions(pane.snapshot, item.title))
+    pane, snapshot, _ = _shown(context)
+    item: Any = mentioned(pane)
+    count = len(mentioning.mentions(snapshot, item.title))
     if not count:
         return Say(f"No entry of the journal mentions “{item.title[:60]}”.")
     text = f"about:{mentioning.digits_of(item.ref)}"
@@ -141,7 +147,7 @@ def mentions(context: Context) -> Step:
 
 
 def capture(context: Context, about: str = "") -> Step:
-    """One line for the journal: a title, and after a colon what there is to say; or a word about a task."""
+    """Ask for one line for the journal: a title, and after a colon the text; or a note about a task."""
     from widgets.dialogs.dialogs import Prompt
 
     def hint(text: str) -> str:
@@ -153,9 +159,7 @@ def capture(context: Context, about: str = "") -> Step:
         begins = "a colon and a blank begin a line below it"
         return f"all of it is the title; {begins}" if title else f"a title; {begins}"
 
-    def answered(text: str | None) -> Step:
-        if text is None or not text.strip():
-            return None
+    def answered(text: str) -> Step:
         return _write(context, *(("Task Note", f'"{about}": {text.strip()}') if about else split_capture(text)))
 
     return OpenDialog(
@@ -174,8 +178,7 @@ def move_line(context: Context) -> Step:
     from widgets.dialogs.pick import Pick, PickOption
     from widgets.list.outline import Branch
 
-    pane = context.pane
-    assert pane is not None
+    pane = open_pane(context)
     assert pane.snapshot is not None
     items = [item for item in pane.selected() if not isinstance(item, Branch)]
     places: list[tuple[str, str | None]] = []
@@ -191,9 +194,7 @@ def move_line(context: Context) -> Step:
     ]
     what = items[0].text[:200] if len(items) == 1 else f"{len(items)} lines"
 
-    def answered(answer: tuple[str, str] | None) -> Step:
-        if answer is None:
-            return None
+    def answered(answer: tuple[str, str]) -> Step:
         from memory.files.knowledge.moves import move_knowledge
 
         title, topic = places[int(answer[1])]
@@ -214,16 +215,17 @@ def move_line(context: Context) -> Step:
 def _write(context: Context, title: str, line: str) -> Step:
     from memory.files.journal.edits import add_entry
 
-    now = context.clock()
-
-    def build(snapshot: Snapshot) -> Edit:
-        return add_entry(snapshot, title, (line,) if line else (), now=now)
-
-    pane = context.pane
-    return ApplyEdit("journal.add", build, follow=pane is not None and pane.pane_id == "journal")
+    now, lines, pane = context.clock(), (line,) if line else (), context.pane
+    return ApplyEdit(
+        "journal.add",
+        lambda snapshot: add_entry(snapshot, title, lines, now=now),
+        follow=pane is not None and pane.pane_id == "journal",
+    )
 
 
 def split_capture(text: str) -> tuple[str, str]:
-    """A captured line as title and what there is to say: `Call with Alice: she agrees`; times and addresses stay."""
+    """Split a captured line into title and text, as in `Call with Alice: she agrees`; times and addresses are not
+    split.
+    """
     title, colon, line = text.strip().partition(": ")
     return (title.strip(), line.strip()) if colon and title.strip() and line.strip() else (text.strip(), "")

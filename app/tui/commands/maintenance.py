@@ -1,21 +1,19 @@
-"""Archive, prune and maintain, each with its plan before anything moves."""
+"""Archive, prune and maintain; each shows its plan before anything moves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from .context import ACTOR
-from .steps import Find, OpenDialog, ReadAgain, Say, Step, Steps
+from .interface import ACTOR, Context, Find, OpenDialog, ReadAgain, Say, Step, Steps, open_workspace
 
 if TYPE_CHECKING:
     from memory.maintenance.report import Report
-    from memory.workspace import Workspace
     from widgets.text.styled_text import Line
 
-    from .context import Context
 
 TITLES = {
     "archive-completed-tasks": "Completed tasks",
@@ -36,21 +34,21 @@ SHOWN = 200
 
 
 def archive(context: Context) -> Step:
-    """Completed tasks."""
+    """Archive completed tasks."""
     from memory.maintenance.rules import ARCHIVE_TASKS
 
     return _plan(context, "Archive", (ARCHIVE_TASKS,))
 
 
 def prune(context: Context) -> Step:
-    """The journal."""
+    """Prune the journal."""
     from memory.maintenance.rules import CAP_JOURNAL, PRUNE_JOURNAL
 
     return _plan(context, "Prune the journal", (PRUNE_JOURNAL, CAP_JOURNAL))
 
 
 def maintain(context: Context) -> Step:
-    """All rules of all systems, as `memdeck --maintain` applies them."""
+    """Apply all rules of all systems, as `memdeck --maintain` does."""
     return _plan(context, "Maintenance", None)
 
 
@@ -60,26 +58,26 @@ def _plan(context: Context, title: str, rules: Collection[str] | None) -> Step:
 
 
 def _show(context: Context, title: str, done: Sequence[Report], now: datetime, rules: Collection[str] | None) -> Step:
-    """The plan: Enter applies it, Escape leaves everything as it is."""
+    """Show the plan: Enter applies it, Escape changes nothing."""
+    from memory.maintenance.report import Report
     from widgets.dialogs.dialogs import Preview
 
-    def answered(apply: bool | None) -> Step:
-        return _run(context, now, rules, lambda done: _applied(context, done), dry_run=False) if apply else None
+    def apply(_: bool) -> Step:
+        return _run(context, now, rules, lambda done: _applied(context, done), dry_run=False)
 
-    report = joined(done)
+    report = Report.joined(done)
     due = bool(report.moved or report.acted)
     summary = "" if due else "Nothing has to move."
-    # A run that refused to write what it planned says why; a file or a source that stays where it is does not hold
-    # up the rest.
+    # A run that refused its plan cannot be applied; a file or a source that stays where it is does not stop the rest.
     applicable = due and not any(one.warnings for one in done if not _goes_on(one))
     screen = Preview(title, plan_lines(report), summary=summary, applicable=applicable)
-    return OpenDialog(screen, answered, waited="The plan")
+    return OpenDialog(screen, apply, waited="The plan")
 
 
 def _applied(context: Context, done: Sequence[Report]) -> Step:
-    from memory.maintenance.report import summary
+    from memory.maintenance.report import Report, summary
 
-    report = joined(done)
+    report = Report.joined(done)
     acted = [f"{TITLES.get(rule.rule, rule.rule)}: {rule.said}" for rule in report.acted]
     words = [summary(report.rules)] if report.moved or not acted else []
     changed = sum(_changes(one) for one in done)
@@ -96,55 +94,38 @@ def _run(
     *,
     dry_run: bool,
 ) -> Step:
-    workspace = context.workspace
-    assert workspace is not None
+    """Apply some rules of the memory files, or (None) all rules of all existing systems; `then` gets their reports."""
+    workspace = open_workspace(context)
 
     def work() -> Sequence[Report]:
+        from memory.maintenance.run import maintain
+        from memory.systems import systems_of
+
         with nullcontext() if dry_run else context.writing():
-            return maintained(workspace, now, rules, dry_run=dry_run)
+            if rules is not None:
+                return (maintain(workspace, now, actor=ACTOR, dry_run=dry_run, rules=rules),)
+            # A cycle of the project's state requested by the user does not wait for its interval.
+            return tuple(
+                system.maintain(now, actor=ACTOR, dry_run=dry_run, force=system.name == "state")
+                for system in systems_of(workspace)
+            )
 
     return Find(work, then)
 
 
-def maintained(
-    workspace: Workspace, now: datetime, rules: Collection[str] | None, *, dry_run: bool
-) -> tuple[Report, ...]:
-    """Apply some rules of the memory files, or (None) all rules of all systems that are there; a report of each.
-
-    Errors as `memory.systems.maintain_all`.
-    """
-    from memory.maintenance.run import maintain
-    from memory.systems import systems_of
-
-    if rules is not None:
-        return (maintain(workspace, now, actor=ACTOR, dry_run=dry_run, rules=rules),)
-    # Who asks for a cycle of the project's state does not wait for its interval.
-    return tuple(
-        system.maintain(now, actor=ACTOR, dry_run=dry_run, force=system.name == "state")
-        for system in systems_of(workspace)
-    )
-
-
-def joined(done: Sequence[Report]) -> Report:
-    """Return the reports of several systems as one."""
-    from memory.maintenance.report import Report
-
-    return Report.joined(done)
-
-
 def _goes_on(report: Report) -> bool:
-    """Whether what a report warns of leaves the rest as it was planned."""
+    """Return whether the rest of the plan is applied despite the warnings of a report."""
     return any(rule.rule == "prune-typed-memory" or rule.rule.endswith("-project-state") for rule in report.rules)
 
 
 def _changes(report: Report) -> int:
-    """How many changes a run made: a cycle of the project's state makes one for each step that did something."""
+    """Return how many changes a run made: a cycle of the project's state makes one for each step that did something."""
     steps = sum(rule.acts or bool(rule.archived) for rule in report.rules if rule.rule.endswith("-project-state"))
     return max(steps, int(report.change is not None))
 
 
 def plan_lines(report: Report) -> list[Line]:
-    """A report as lines: per rule the count before and after, what moves where, what stays and why."""
+    """Return a report as lines: per rule the count before and after, what moves where, what stays and why."""
     from widgets.text.styled_text import Piece, line
 
     lines: list[Line] = [line(Piece(warning, "warn")) for warning in report.warnings]
@@ -167,7 +148,7 @@ def plan_lines(report: Report) -> list[Line]:
         if leaves and rule.why:
             lines.append(line(Piece(f"  {rule.why}", "muted")))
         target = ""
-        for move in rule.moves[:SHOWN]:
+        for move in islice(rule.moves, SHOWN):
             if move.to != target:
                 target = move.to
                 lines.append(line(Piece("  to ", "muted"), Piece(target, "accent")))
@@ -176,7 +157,7 @@ def plan_lines(report: Report) -> list[Line]:
             lines.append(line(Piece(f"    and {leaves - SHOWN:,} more", "muted")))
         if rule.returned:
             lines.append(line(Piece(f"  archived already, goes ({rule.returned:,})", "muted")))
-        for back in rule.returns[:SHOWN]:
+        for back in islice(rule.returns, SHOWN):
             lines.append(line(f"    {back.title} ", Piece(f"({back.to})", "muted")))
         if rule.skipped:
             lines.append(line(Piece(f"  stays ({len(rule.skipped):,})", "muted")))

@@ -1,15 +1,42 @@
-"""Performer: does what commands return, with the parts of the application. Commands know none of them."""
+"""Performer: does the steps that commands return, using the parts of the application. Commands know no part."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from app.tui.part import Part
+from app.tui.shell import Part, Shell
 from memory.errors import MemdeckError
 
-from . import steps
-from .steps import Step
+from .interface import (
+    ApplyEdit,
+    AskConsent,
+    Copy,
+    Discard,
+    Fail,
+    Find,
+    ForgetView,
+    GoToEntry,
+    InEditor,
+    KeepView,
+    OnceSeen,
+    OnceShown,
+    Open,
+    OpenDialog,
+    OpenForm,
+    Otherwise,
+    ReadAgain,
+    RedrawKeys,
+    Reschedule,
+    RunJob,
+    Say,
+    SayChange,
+    SayWatch,
+    Step,
+    Steps,
+    Turn,
+    Write,
+)
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -17,14 +44,12 @@ if TYPE_CHECKING:
     from app.tui.forms.consent import ConsentPart
     from app.tui.forms.drafts import FormDrafts
     from app.tui.forms.form_session import FormSession
+    from app.tui.live.background import Jobs, Schedule
     from app.tui.live.edits import Edits
-    from app.tui.live.jobs import Jobs
     from app.tui.live.refresh import Refresher
-    from app.tui.live.schedule import Schedule
     from app.tui.navigation import Navigation
     from app.tui.overlays import Overlays
     from app.tui.pane_state import PaneState
-    from app.tui.shell import Shell
     from memory.workspace import Outcome
 
 
@@ -45,34 +70,34 @@ class Performer(Part):
         pane_state: PaneState,
         forms: Callable[[], tuple[FormSession, FormDrafts]],
     ) -> None:
-        """`forms` gives the parts that are made with the first form."""
+        """`forms` returns the parts that are created with the first form."""
         super().__init__(app)
         self._refresher, self._edits, self._navigation, self._overlays = refresher, edits, navigation, overlays
         self._consent, self._schedule, self._jobs, self._pane_state = consent, schedule, jobs, pane_state
         self._forms = forms
 
     def __call__(self, step: Step) -> None:
-        """Do a step, and those that follow from it."""
+        """Do a step, and the steps that follow from it."""
         app = self.app
         match step:
             case None:
                 return
-            case steps.Steps(several):
+            case Steps(several):
                 for one in several:
                     self(one)
-            case steps.Say(text, title, severity):
+            case Say(text, title, severity):
                 app.say(text, title=title, severity=severity)
-            case steps.Fail(error):
+            case Fail(error):
                 app.say_error(error)
-            case steps.Copy(text, said):
+            case Copy(text, said):
                 app.copy_to_clipboard(text)
                 if said:
                     app.say(said)
-            case steps.OpenDialog(screen, then, waited):
-                self._open(screen, lambda answer: self(then(answer)), waited)
-            case steps.OpenForm(pane, plan, item, note):
+            case OpenDialog(screen, _, waited):
+                self._open(screen, lambda answer: self(step.follow(answer)), waited)
+            case OpenForm(pane, plan, item, note):
                 self._forms()[0].begin(pane, plan, item, note=note)
-            case steps.ApplyEdit(operation, build, done, otherwise, taken_back, follow):
+            case ApplyEdit(operation, build, done, otherwise, taken_back, follow):
                 self._edits.change(
                     operation,
                     build,
@@ -81,52 +106,52 @@ class Performer(Part):
                     taken_back=taken_back,
                     follow=follow,
                 )
-            case steps.Write(write, done, otherwise, taken_back):
-                self._edits.run(write, self._then(done), self._handled(otherwise), taken_back=taken_back)
-            case steps.Find(work, then, otherwise):
+            case Write(write, otherwise, taken_back):
+                self._edits.run(write, None, self._handled(otherwise), taken_back=taken_back)
+            case Find(work, then, otherwise):
                 self._edits.ask(work, lambda found: self(then(found)), self._handled(otherwise))
-            case steps.RunJob():
+            case RunJob():
                 self._run(step)
-            case steps.AskConsent(chosen, roles, follows):
+            case AskConsent(chosen, roles, follows):
                 self._consent.first(chosen, roles, lambda: self(follows()))
-            case steps.ReadAgain(shown):
+            case ReadAgain(shown):
                 self._refresher.request(None if shown is None else lambda: self(shown()))
-            case steps.Open(pane_id):
+            case Open(pane_id):
                 self._navigation.open_pane(pane_id)
-            case steps.OnceShown(act):
+            case OnceShown(act):
                 self._navigation.once_shown(lambda: self(act()))
-            case steps.GoToEntry(file, ref):
+            case GoToEntry(file, ref):
                 self._navigation.jump(file, ref)
-            case steps.OnceSeen(act):
+            case OnceSeen(act):
                 self._edits.once_seen(lambda: self(act()))
-            case steps.InEditor(text, edited):
+            case InEditor(text, edited):
                 if self._edits.in_time("The text"):
                     self._in_editor(text, edited)
-            case steps.Discard(draft_id):
+            case Discard(draft_id):
                 self._forms()[1].discard(draft_id)
-            case steps.KeepView(pane, name, view):
+            case KeepView(pane, name, view):
                 self._pane_state.keep_view(pane.pane_id, name, view)
                 pane.take_saved_views(self._pane_state.saved_views(pane.pane_id))
-            case steps.ForgetView(pane, name, follows):
+            case ForgetView(pane, name, follows):
                 self._pane_state.forget_view(pane.pane_id, name)
                 pane.take_saved_views(self._pane_state.saved_views(pane.pane_id))
                 self(follows())
-            case steps.SayChange(outcome, done, taken_back):
+            case SayChange(outcome, done, taken_back):
                 self._edits.tell(outcome, self._then(done), taken_back=taken_back)
-            case steps.Turn(back):
-                self._edits.turn(back=back)
-            case steps.SayWatch(watch):
+            case Turn(back):
+                self._edits.undo_or_redo(back=back)
+            case SayWatch(watch):
                 self._schedule.told(watch, asked=True)
-            case steps.Reschedule():
+            case Reschedule():
                 self._schedule.look_soon()
-            case steps.RedrawKeys():
+            case RedrawKeys():
                 app.refresh_keys()
 
     def _then(self, then: Callable[[Outcome], Step] | None) -> Callable[[Outcome], None] | None:
         return None if then is None else lambda outcome: self(then(outcome))
 
-    def _handled(self, otherwise: steps.Otherwise | None) -> Callable[[MemdeckError], bool]:
-        """Return what does the step that answers an error, and says whether there is one."""
+    def _handled(self, otherwise: Otherwise | None) -> Callable[[MemdeckError], bool]:
+        """Return a function that does the step for an error and returns whether there was one."""
 
         def handled(error: MemdeckError) -> bool:
             step = None if otherwise is None else otherwise(error)
@@ -136,7 +161,7 @@ class Performer(Part):
         return handled
 
     def _open(self, screen: Screen[Any], answered: Callable[[Any], None], waited: str) -> None:
-        """Open a dialog: what took a while to get ready only where the person waits for it still."""
+        """Open a dialog; if it took a while to prepare, only if the user still waits for it."""
         if waited:
             if self._edits.in_time(waited) and self._overlays.has_room(waited):
                 self.app.push_screen(screen, answered)
@@ -145,7 +170,7 @@ class Performer(Part):
         else:
             self.app.push_screen(screen, answered)
 
-    def _run(self, step: steps.RunJob) -> None:
+    def _run(self, step: RunJob) -> None:
         jobs = self._jobs
         if step.once and any(job.words == step.words for job in jobs.running):
             return

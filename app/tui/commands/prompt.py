@@ -1,4 +1,4 @@
-"""What agents are told: ask for a message, pin and mute blocks, say which facts fit one."""
+"""What agents are told: enter a message, pin and mute blocks, show which facts fit a message."""
 
 from __future__ import annotations
 
@@ -8,32 +8,34 @@ from typing import TYPE_CHECKING
 from memory.errors import UsageError
 from memory.storage.changes import AGENT
 
-from .context import ACTOR
-from .steps import Find, OpenDialog, ReadAgain, Say, Step, Steps
+from .interface import ACTOR, Context, Find, OpenDialog, ReadAgain, Say, Step, Steps, open_pane, open_workspace
 
 if TYPE_CHECKING:
     from memory.prompts import PromptChoices
     from widgets.panes.facts import FactsPane
+    from widgets.panes.prompt import PromptReader
 
-    from .context import Context
 
 _ALL = "all agents"
 _WORDS = {"pin": "pinned", "mute": "muted"}
 
 
-def message(context: Context) -> Step:
-    """Ask for the message that an agent gets; without one it is the start of a session."""
-    from widgets.dialogs.dialogs import Prompt
+def _source(context: Context) -> PromptReader:
     from widgets.panes.prompt import PromptPane
 
-    pane = context.pane
-    if not isinstance(pane, PromptPane) or pane.source is None:
-        return None
-    source = pane.source
+    pane = open_pane(context)
+    assert isinstance(pane, PromptPane)
+    assert pane.source is not None
+    return pane.source
 
-    def answered(words: str | None) -> Step:
-        if words is None:
-            return None
+
+def message(context: Context) -> Step:
+    """Ask for the message that an agent gets; without one the prompt is that of the start of a session."""
+    from widgets.dialogs.dialogs import Prompt
+
+    source = _source(context)
+
+    def answered(words: str) -> Step:
         source.message = words
         return ReadAgain()
 
@@ -43,20 +45,14 @@ def message(context: Context) -> Step:
 
 
 def agent(context: Context) -> Step:
-    """Ask whose prompt is shown: that of all agents, or of one with its own pins and mutes."""
+    """Ask whose prompt to show: that of all agents, or of one with its own pins and mutes."""
     from app.connect.clients import CLIENTS
     from memory.prompts import EVERY, read_choices
     from widgets.dialogs.choose import Choose
-    from widgets.panes.prompt import PromptPane
 
-    pane, workspace = context.pane, context.workspace
-    if not isinstance(pane, PromptPane) or pane.source is None or workspace is None:
-        return None
-    source = pane.source
+    workspace, source = open_workspace(context), _source(context)
 
-    def chosen(words: str | None) -> Step:
-        if words is None:
-            return None
+    def chosen(words: str) -> Step:
         source.agent = "" if words == _ALL else words
         return ReadAgain()
 
@@ -78,27 +74,24 @@ def agent(context: Context) -> Step:
 
 
 def pin(context: Context) -> Step:
-    """Put what is selected on top of what agents are told, or take that back."""
+    """Pin the selection on top of what agents are told, or unpin it."""
     return _turn(context, "pin", "Pinned", "Not pinned any more")
 
 
 def mute(context: Context) -> Step:
-    """Tell agents nothing of what is selected, or take that back."""
+    """Mute the selection, so that agents are not told about it, or unmute it."""
     return _turn(context, "mute", "Muted", "Not muted any more")
 
 
 def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
     from memory.prompts import change_choices, choice_of
-    from widgets.panes.prompt import PromptPane
 
-    pane, workspace, now = context.pane, context.workspace, context.clock()
-    if pane is None or workspace is None:
-        return None
-    items = [one for one in pane.selected() if one.ref]
+    workspace, now = open_workspace(context), context.clock()
+    items = [one for one in open_pane(context).selected() if one.ref]
     if not items:
         return Say("This has no ref, so it cannot be chosen.")
     takes_back = all(one.choice == kind for one in items)
-    whose = pane.source.agent if isinstance(pane, PromptPane) and pane.source is not None else ""
+    whose = _source(context).agent
     chosen = [choice_of(one.ref, kind, whose) for one in items]
 
     def change(old: PromptChoices) -> PromptChoices:
@@ -118,7 +111,7 @@ def _turn(context: Context, kind: str, done: str, undone: str) -> Step:
 
 
 def inject(context: Context) -> Step:
-    """Ask for the message; the one before stands there."""
+    """Ask for the message, starting with the previous one."""
     from widgets.dialogs.dialogs import Prompt
     from widgets.panes.facts import FactsPane
 
@@ -128,14 +121,11 @@ def inject(context: Context) -> Step:
     return OpenDialog(screen, lambda message: _answer(context, pane, message))
 
 
-def _answer(context: Context, pane: FactsPane, message: str | None) -> Step:
-    if message is None or pane.snapshot is None:
-        return None
-    from memory.facts import FactsLook
+def _answer(context: Context, pane: FactsPane, message: str) -> Step:
     from widgets.dialogs.dialogs import Preview
     from widgets.panes.facts import injection_lines
 
-    look = pane.snapshot.of("facts", FactsLook)
+    look = pane.facts()
     if look is None:
         return None
     pane.asked_message = message

@@ -1,15 +1,29 @@
-"""Taking back any one change, whoever made it: what that does is shown first; else entry by entry."""
+"""Reverting any one change, by any actor: a preview is shown first; if it fails as a whole, entry by entry."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from memory.errors import ConflictError, MemdeckError
 
 from .conditions import undone_of
-from .context import ACTOR
-from .steps import ApplyEdit, Fail, Find, OpenDialog, ReadAgain, Say, Step, Turn, Write
+from .interface import (
+    ACTOR,
+    ApplyEdit,
+    Context,
+    Fail,
+    Find,
+    OpenDialog,
+    Otherwise,
+    ReadAgain,
+    Say,
+    Step,
+    Turn,
+    Write,
+    open_pane,
+    open_workspace,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -17,7 +31,8 @@ if TYPE_CHECKING:
     from memory.document import Entry
     from memory.files.diff import ChangeView
     from memory.history.partial_revert import Contested
-    from memory.history.taken_back import Undone
+    from memory.history.stale_saves import Undone
+    from memory.storage import Change
     from memory.workspace import Outcome, Workspace
     from widgets.dialogs.three_way import Answers, ThreeWayQuestion
     from widgets.pane.base import Pane
@@ -25,11 +40,9 @@ if TYPE_CHECKING:
     from widgets.text.glyphs import Glyphs
     from widgets.text.styled_text import Line
 
-    from .context import Context
-
 
 def undo(context: Context) -> Step:
-    """Take back the last change; in a pane whose file another program removed or emptied, that."""
+    """Undo the last change; in a pane whose file another program removed or emptied, restore that file."""
     lost = context.lost
     if lost is not None and lost.change is not None:
         return bring_back(context, lost.change, lost.name)
@@ -37,42 +50,35 @@ def undo(context: Context) -> Step:
 
 
 def redo(context: Context) -> Step:  # noqa: ARG001
-    """Bring back what was undone last."""
+    """Redo what was undone last."""
     return Turn(back=False)
 
 
 def revert(context: Context) -> Step:
-    """Take back the change under the cursor: the plan first, or why it cannot be."""
+    """Revert the change under the cursor: show the plan first, or why it is not possible."""
     from memory.history.versions import rehearse_revert
 
-    pane, workspace, now = context.pane, context.workspace, context.clock()
-    change: LoggedChange | None = None if pane is None else pane.current()
-    if change is None or workspace is None:
-        return None
+    workspace, now = open_workspace(context), context.clock()
+    shown: LoggedChange | None = open_pane(context).current()
+    assert shown is not None
     from widgets.panes.changes.words import standing
 
-    undone = next((one for one in context.undone if one.id == change.ref), None)
+    undone = next((one for one in context.undone if one.id == shown.ref), None)
     if undone is not None:
         return bring_back(context, undone.id, undone.words)
-    # At a change that was taken back it is that which goes: the change comes again.
-    found = standing(change)
-    if found is None:
+    # For a change that is reverted, revert the reverting one: the change is applied again.
+    change = standing(shown)
+    if change is None:
         return Say("This was taken back already.")
-    change = found
-
-    def otherwise(error: MemdeckError) -> Step:
-        return _refused(context, change, error)
-
     return Find(
-        lambda: rehearse_revert(workspace, change.ref, now), lambda views: _show(context, change, views), otherwise
+        lambda: rehearse_revert(workspace, change.ref, now),
+        lambda views: _show(context, change, views),
+        lambda error: _refused(context, change, error),
     )
 
 
 def _show(context: Context, change: LoggedChange, views: Sequence[ChangeView]) -> Step:
     from widgets.dialogs.dialogs import Preview
-
-    def answered(apply: bool | None) -> Step:
-        return _apply(context, change) if apply else None
 
     words = "Newer changes stay as they are. Enter takes it back; that can be undone."
     return OpenDialog(
@@ -82,51 +88,60 @@ def _show(context: Context, change: LoggedChange, views: Sequence[ChangeView]) -
             summary=words if views else "There is nothing left of it to take back.",
             applicable=bool(views),
         ),
-        answered,
+        lambda _: _revert(
+            context,
+            change.ref,
+            lambda _: f"Took back: {change.summary}",
+            lambda error: _refused(context, change, error),
+        ),
         waited="What would be taken back",
     )
 
 
-def _apply(context: Context, change: LoggedChange) -> Step:
+def _revert(
+    context: Context,
+    change_id: str,
+    said: Callable[[Change], str],
+    otherwise: Otherwise | None = None,
+    *,
+    taken_back: bool = False,
+) -> Step:
+    """Return a step that reverts a change; `said` puts what was done into words."""
     from memory.workspace import Outcome
 
-    workspace, now = context.workspace, context.clock()
-    assert workspace is not None
+    workspace, now = open_workspace(context), context.clock()
 
     def write() -> Outcome:
-        from memory.history.taken_back import revert_change
+        from memory.history.stale_saves import revert_change
 
-        done = revert_change(workspace, change.ref, actor=ACTOR, now=now)
-        return Outcome(done, f"Took back: {change.summary}")
+        done = revert_change(workspace, change_id, actor=ACTOR, now=now)
+        return Outcome(done, said(done))
 
-    return Write(write, None, lambda error: _refused(context, change, error))
+    return Write(write, otherwise, taken_back)
 
 
-# What cannot be taken back as a whole
+# Changes that cannot be reverted as a whole
 
 
 def _refused(context: Context, change: LoggedChange, error: MemdeckError) -> Step:
-    """Say why, and offer what can be taken back entry by entry."""
+    """Say why, and offer what can be reverted entry by entry."""
     from memory.history.partial_revert import contested_entries
 
-    workspace = context.workspace
-    if not isinstance(error, ConflictError) or error.code != "document.conflict" or workspace is None:
+    workspace = open_workspace(context)
+    if not isinstance(error, ConflictError) or error.code != "document.conflict":
         return None
     conflict = error
     return Find(lambda: contested_entries(workspace, change.ref), lambda found: _settle(change, conflict, *found))
 
 
 def _settle(change: LoggedChange, error: ConflictError, contested: Sequence[Contested], lost: Sequence[str]) -> Step:
-    """Three columns for what was changed since: before the change, as it wrote it, now."""
+    """Ask about fields that changed since, in three columns: before the change, as it wrote them, now."""
     from widgets.dialogs.three_way import Sides, ThreeWay
 
     why = why_not(error)
     questions = [question for number, one in enumerate(contested) for question in _questions(number, one)]
     if not questions:
         return _only_say(change, why, contested, lost)
-
-    def answered(answers: Answers | None) -> Step:
-        return None if answers is None else _write(change, contested, answers)
 
     note = f"{why} Newer changes stay; choose for each place what it should say."
     if lost:
@@ -138,12 +153,12 @@ def _settle(change: LoggedChange, error: ConflictError, contested: Sequence[Cont
             note=note,
             sides=Sides(base="the change", mine="taken back", theirs="now"),
         ),
-        answered,
+        lambda answers: _write(change, contested, answers),
     )
 
 
 def _only_say(change: LoggedChange, why: str, contested: Sequence[Contested], lost: Sequence[str]) -> Step:
-    """Nothing has to be chosen: the fields go back beside the newer ones, or nothing can be done."""
+    """Handle a change without choices: its fields are restored beside newer ones, or nothing can be done."""
     from widgets.dialogs.dialogs import Preview
     from widgets.text.styled_text import Piece, line
 
@@ -152,14 +167,8 @@ def _only_say(change: LoggedChange, why: str, contested: Sequence[Contested], lo
     if changed:
         lines += [(), line(Piece("What of it can go back, beside what came later:", "muted"))]
         lines += [line("  ", Piece(one.view.title, "strong")) for one in changed]
-
-    def answered(apply: bool | None) -> Step:
-        return _write(change, contested, {}) if apply else None
-
-    return OpenDialog(
-        Preview(f"Take back: {change.summary[:300]}", lines, applicable=bool(changed)),
-        answered,
-    )
+    screen = Preview(f"Take back: {change.summary[:300]}", lines, applicable=bool(changed))
+    return OpenDialog(screen, lambda _: _write(change, contested, {}))
 
 
 def _write(change: LoggedChange, contested: Sequence[Contested], answers: Answers) -> Step:
@@ -183,15 +192,14 @@ def _write(change: LoggedChange, contested: Sequence[Contested], answers: Answer
     return ApplyEdit("changes.settle", lambda snapshot: settle(snapshot, chosen, summary))
 
 
-# What other programs took back
+# What other programs undid
 
 
 def taken_back(context: Context, undone: Sequence[Undone]) -> Step:
-    """Say that another program's save took changes back, or bring them back where that was chosen."""
-    workspace, now = context.workspace, context.clock()
-    assert workspace is not None
+    """Say that another program's save undid changes, or restore them if the user chose that."""
+    workspace, now = open_workspace(context), context.clock()
     from memory.errors import NotFoundError
-    from memory.history.taken_back import bring_back_chosen
+    from memory.history.stale_saves import bring_back_chosen
     from memory.workspace import Outcome
 
     def write() -> Outcome:
@@ -211,39 +219,26 @@ def taken_back(context: Context, undone: Sequence[Undone]) -> Step:
             severity="warning",
         )
 
-    return Write(write, None, otherwise)
+    return Write(write, otherwise)
 
 
 def bring_back(context: Context, change_id: str, words: str) -> Step:
-    """Do once more what a save of another program took back."""
-    from memory.workspace import Outcome
-
-    workspace, now = context.workspace, context.clock()
-    assert workspace is not None
-
-    def write() -> Outcome:
-        from memory.history.taken_back import revert_change
-
-        done = revert_change(workspace, change_id, actor=ACTOR, now=now)
-        return Outcome(done, done.summary if done.files else f"{words} is back already")
-
-    return Write(write, taken_back=True)
+    """Apply a change again that a save of another program undid."""
+    return _revert(
+        context, change_id, lambda done: done.summary if done.files else f"{words} is back already", taken_back=True
+    )
 
 
 def leave(context: Context, undone: Undone) -> Step:
-    """Leave what was taken back as it is, after a question, and remind of it no more."""
-    from memory.history import taken_back
+    """Accept that a change was undone, after a question, and do not remind of it again."""
+    from memory.history import stale_saves
     from widgets.dialogs.dialogs import Confirm
 
-    workspace = context.workspace
-    assert workspace is not None
-
-    def answered(yes: bool | None) -> Step:
-        return Find(lambda: taken_back.leave(workspace, undone.id), lambda _: ReadAgain()) if yes else None
-
+    workspace = open_workspace(context)
+    leaving = Find(lambda: stale_saves.leave(workspace, undone.id), lambda _: ReadAgain())
     details = f"{', '.join(undone.titles)}. Changes goes on listing it; nothing reminds of it any more."
     return OpenDialog(
-        Confirm("Leave it as the other program saved it?", details, yes="Leave", no="Keep the offer"), answered
+        Confirm("Leave it as the other program saved it?", details, yes="Leave", no="Keep the offer"), lambda _: leaving
     )
 
 
@@ -251,14 +246,12 @@ def leave(context: Context, undone: Undone) -> Step:
 
 
 def restore(context: Context) -> Step:
-    """Bring the archived entry under the cursor back to where it came from, or what another program took back."""
+    """Restore the archived entry under the cursor to its place, or the change that another program undid."""
     here = undone_of(context)
     if here is not None:
         return bring_back(context, here.id, here.words)
-    pane, workspace, now = context.pane, context.workspace, context.clock()
-    item = None if pane is None else pane.current()
-    if item is None or workspace is None or pane is None or not hasattr(item, "at"):
-        return None
+    pane, workspace, now = open_pane(context), open_workspace(context), context.clock()
+    item: Any = pane.current()
     ref = item.ref
     _step_off(pane)
     reopen = context.key_of("task.reopen")
@@ -272,7 +265,7 @@ def restore(context: Context) -> Step:
 
 
 def _step_off(pane: Pane) -> None:
-    """Put the cursor on the entry above where the one below is none, so that it stays in its file."""
+    """Put the cursor on the entry above if there is none below, so that it stays in its file."""
     rows, place = pane.line_list.rows, pane.line_list.position
     pane.step_off()
     beside = [getattr(rows[at], "item", None) for at in (place + 1, place - 1) if 0 <= at < len(rows)]
@@ -281,8 +274,8 @@ def _step_off(pane: Pane) -> None:
 
 
 def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: str) -> str:
-    """Say for how long a restored entry stays that is old enough for the archive, and what keeps it for good; empty: it
-    is not that old.
+    """Return for how long a restored entry stays if it is old enough for the archive, and what keeps it for good; empty
+    if it is not that old.
 
     `reopen` is the key that reopens a task.
     """
@@ -305,7 +298,7 @@ def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: st
 
 
 def why_not(error: ConflictError) -> str:
-    """Why a change cannot be taken back as a whole, in a sentence."""
+    """Return why a change cannot be reverted as a whole, in a sentence."""
     reasons = error.details.get("reasons")
     if not isinstance(reasons, dict) or not reasons:
         return f"{error.message}."
@@ -315,7 +308,7 @@ def why_not(error: ConflictError) -> str:
 
 
 def plan_lines(change: LoggedChange, views: Sequence[ChangeView], glyphs: Glyphs) -> list[Line]:
-    """What taking a change back does to each entry."""
+    """Return what reverting a change does to each entry."""
     from widgets.panes.changes.detail import diff_lines, field_line, only_fields, place_of
     from widgets.panes.changes.words import plain_actor
     from widgets.text.styled_text import Piece, line, pad_line
@@ -343,7 +336,7 @@ def _differs(one: Contested) -> bool:
 
 
 def _questions(number: int, one: Contested) -> list[ThreeWayQuestion]:
-    """The questions about one entry; their names are its number and theirs."""
+    """Return the questions about one entry, named by its number and theirs."""
     from widgets.dialogs.three_way import ThreeWayQuestion
 
     if one.merge is None:

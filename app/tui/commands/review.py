@@ -1,4 +1,4 @@
-"""Deciding about what agents want to change: accept, edit and reject, one proposal or all that are selected."""
+"""Decisions about proposals of agents: accept, edit and reject, one or all selected."""
 
 from __future__ import annotations
 
@@ -7,17 +7,28 @@ from typing import TYPE_CHECKING
 
 from memory.errors import ConflictError, MemdeckError, UsageError
 
-from .context import ACTOR
-from .steps import Fail, Find, InEditor, OnceSeen, OpenDialog, ReadAgain, Say, Step, Steps, Write
+from .interface import (
+    ACTOR,
+    Context,
+    Fail,
+    Find,
+    InEditor,
+    OnceSeen,
+    OpenDialog,
+    ReadAgain,
+    Say,
+    Step,
+    Steps,
+    Write,
+    open_workspace,
+)
 
 if TYPE_CHECKING:
     from memory.review import Inbox
-    from memory.review.model import ProposalClash, WaitingProposal
-    from memory.review.standing import Side, Take
+    from memory.review.model import ProposalClash, Side, Take, WaitingProposal
     from memory.workspace import Outcome
     from widgets.dialogs.three_way import Answers
 
-    from .context import Context
 
 PANE = "inbox"
 
@@ -30,8 +41,7 @@ def _chosen(context: Context) -> tuple[WaitingProposal, ...]:
 def _inbox(context: Context) -> Inbox:
     from memory.review import Inbox
 
-    assert context.workspace is not None
-    return Inbox(context.workspace)
+    return Inbox(open_workspace(context))
 
 
 # Accept
@@ -52,11 +62,8 @@ def _accept(context: Context) -> Step:
         return _write(context, chosen, None)
     details = f"{_titles(chosen)}\n\nEach is a change of its own, which u takes back."
     question = f"Accept {len(chosen)} proposals?"
-
-    def answered(yes: bool | None) -> Step:
-        return _write(context, chosen, None) if yes else None
-
-    return OpenDialog(Confirm(question, details, yes="Accept", no="Not now"), answered)
+    screen = Confirm(question, details, yes="Accept", no="Not now")
+    return OpenDialog(screen, lambda _: _write(context, chosen, None))
 
 
 def _titles(chosen: Sequence[WaitingProposal]) -> str:
@@ -68,7 +75,7 @@ def _write(context: Context, chosen: Sequence[WaitingProposal], take: Take | Non
     inbox, now = _inbox(context), context.clock()
     elsewhere = sorted({one.place for one in chosen if one.place})
 
-    # What is accepted leaves the list, and the cursor and the selection with it; what cannot be stays under them.
+    # Accepted proposals leave the list, with cursor and selection; those that cannot be accepted stay selected.
     def write() -> Outcome:
         from memory.workspace import Outcome
 
@@ -93,14 +100,14 @@ def _write(context: Context, chosen: Sequence[WaitingProposal], take: Take | Non
             return _settle(context, chosen[0])
         return Steps((Fail(error), ReadAgain()))
 
-    return Write(write, None, otherwise, taken_back=True)
+    return Write(write, otherwise, taken_back=True)
 
 
-# Where the same was changed since
+# Where the same field changed since
 
 
 def _settle(context: Context, one: WaitingProposal) -> Step:
-    """Three columns: before both, as the agent wants it, as the file says now."""
+    """Ask in three columns: before both, as the agent wants it, as the file says now."""
     inbox, now = _inbox(context), context.clock()
 
     def work() -> tuple[tuple[ProposalClash, ...], tuple[str, ...]]:
@@ -124,14 +131,14 @@ def _ask(context: Context, one: WaitingProposal, clashes: Sequence[ProposalClash
         for number, side in enumerate(told)
     ]
 
-    def answered(answers: Answers | None) -> Step:
-        if answers is None:
-            return None
+    def answered(answers: Answers) -> Step:
         chosen: dict[tuple[str, str, str], Side] = {}
-        from memory.review.standing import key_of, taking_each
+        from memory.review.model import key_of, taking_each
 
         for number, (clash, side) in enumerate(zip(clashes, told, strict=True)):
-            picked = _side(answers.get(str(number)), side["base"], side["ours"], side["theirs"])
+            # Where sides are equal, the proposal counts before the file, and both before what was there.
+            meant: dict[str | None, Side] = {side["base"]: "before", side["theirs"]: "file", side["ours"]: "proposal"}
+            picked = meant.get(answers.get(str(number)))
             if picked is None:
                 return Fail(
                     UsageError(
@@ -150,20 +157,11 @@ def _ask(context: Context, one: WaitingProposal, clashes: Sequence[ProposalClash
     return OpenDialog(screen, answered)
 
 
-def _side(text: str | None, base: str | None, ours: str | None, theirs: str | None) -> Side | None:
-    """Return which side a text is; None for another text."""
-    if text == ours:
-        return "proposal"
-    if text == theirs:
-        return "file"
-    return "before" if text == base else None
-
-
 # Edit and reject
 
 
 def edit(context: Context) -> Step:
-    """Edit the entry that a proposal would write in $EDITOR; it waits on with the new text."""
+    """Edit the entry that a proposal would write in $EDITOR; the proposal keeps waiting, with the new text."""
     chosen = _chosen(context)
     if len(chosen) != 1:
         return Say("One proposal is edited at a time.") if chosen else None
@@ -177,7 +175,7 @@ def edit(context: Context) -> Step:
 
 
 def reject(context: Context) -> Step:
-    """Reject what is selected, after a question; the files stay as they are."""
+    """Reject the selection, after a question; the files stay as they are."""
     from widgets.dialogs.dialogs import Confirm
 
     chosen = _chosen(context)
@@ -195,8 +193,8 @@ def reject(context: Context) -> Step:
         words = f"Rejected: {chosen[0].summary}" if count == 1 else f"Rejected {count} proposals"
         return Steps((Say(words), ReadAgain()))
 
-    def answered(yes: bool | None) -> Step:
-        return Find(work, done, lambda error: Steps((Fail(error), ReadAgain()))) if yes else None
-
     details = f"{_titles(chosen)}\n\nThe files stay as they are; the agent hears of it."
-    return OpenDialog(Confirm(question, details, yes="Reject", no="Keep waiting", danger=True), answered)
+    return OpenDialog(
+        Confirm(question, details, yes="Reject", no="Keep waiting", danger=True),
+        lambda _: Find(work, done, lambda error: Steps((Fail(error), ReadAgain()))),
+    )

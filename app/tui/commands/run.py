@@ -1,15 +1,30 @@
-"""What runs because a person pressed a key: a monitor now, a task's action; and muting for a while."""
+"""What the user runs by key: a monitor, a task's action, validation commands; and muting monitors for a while."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from .conditions import action_of_pane, monitors_of
-from .context import ACTOR
+from .interface import (
+    ACTOR,
+    AskConsent,
+    Context,
+    JobView,
+    OpenDialog,
+    ReadAgain,
+    Reschedule,
+    RunJob,
+    Say,
+    SayWatch,
+    Step,
+    Steps,
+    open_pane,
+    open_workspace,
+)
 from .state_checks import run_commands
-from .steps import AskConsent, OpenDialog, ReadAgain, Reschedule, RunJob, Say, SayWatch, Step, Steps
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
@@ -17,7 +32,6 @@ if TYPE_CHECKING:
     from memory.monitoring.checks.action import ActionRun
     from memory.monitoring.run.report import Watch
 
-    from .context import Context, JobView
 
 WAIT = 10.0
 """Seconds that a check waits while another process runs the monitors."""
@@ -27,10 +41,8 @@ ALL = "*"
 
 
 def run(context: Context) -> Step:
-    """The chosen monitors, the action of the task under the cursor, or the validation commands of the state."""
-    pane = context.pane
-    if pane is None:
-        return None
+    """Run the chosen monitors, the action of the task under the cursor, or the validation commands of the state."""
+    pane = open_pane(context)
     if context.safe:
         return Say("Nothing runs with --safe.", severity="warning")
     if pane.pane_id == "state":
@@ -40,9 +52,8 @@ def run(context: Context) -> Step:
     if monitors:
         names = {(monitor.file, monitor.name) for monitor in monitors}
         return AskConsent(names, ("check", "url"), lambda: _check(context, monitors))
-    if task is not None:
-        return AskConsent({(task.file, task.title)}, ("action",), lambda: _act(context, task))
-    return None
+    assert task is not None
+    return AskConsent({(task.file, task.title)}, ("action",), lambda: _act(context, task))
 
 
 # Monitors
@@ -56,9 +67,7 @@ def _check(context: Context, monitors: Sequence[Monitor]) -> Step:
         from memory.monitoring.run.run import keep_watch
         from memory.trust.consent import checks_of, monitor_asks
 
-        workspace = context.workspace
-        assert workspace is not None
-        trust = context.trust()
+        workspace, trust = open_workspace(context), context.trust()
         checks = checks_of(monitor_asks(workspace.snapshot().monitors.monitors))
         refs, refused = [], []
         for ref, name in wanted.items():
@@ -71,7 +80,7 @@ def _check(context: Context, monitors: Sequence[Monitor]) -> Step:
                 refused.append(f"{name} did not run: {why}")
         if not refs:
             return None, refused
-        return keep_watch(workspace, trust, now, context.ways(job), names=refs, wait=WAIT), refused
+        return keep_watch(workspace, trust, now, context.services(job), names=refs, wait=WAIT), refused
 
     return RunJob("checking", work, _checked)
 
@@ -97,11 +106,9 @@ def _act(context: Context, task: Task) -> Step:
     def work(job: JobView) -> ActionRun:
         from memory.monitoring.checks.action import run_action
 
-        workspace = context.workspace
-        assert workspace is not None
         job.plan((task.title,))
         return run_action(
-            workspace,
+            open_workspace(context),
             context.trust(),
             ref,
             now,
@@ -123,13 +130,10 @@ def _acted(task: Task, done: ActionRun) -> Step:
 
 
 def mute(context: Context) -> Step:
-    """Send no messages about the chosen monitors for a while; they are checked all the same."""
+    """Send no messages about the chosen monitors for a while; they are still checked."""
     from widgets.dialogs.choose import Choose
 
-    pane = context.pane
-    monitors = [] if pane is None else monitors_of(pane)
-    if not monitors:
-        return None
+    monitors = monitors_of(open_pane(context))
     now = context.clock()
     tomorrow = datetime.combine(now.astimezone(context.zone).date() + timedelta(days=1), MORNING, context.zone)
     ends = {
@@ -145,8 +149,8 @@ def mute(context: Context) -> Step:
     ]
     who = monitors[0].name if len(monitors) == 1 else f"{len(monitors)} monitors"
 
-    def chosen(words: str | None) -> Step:
-        return None if words is None else _mute(context, [one.name for one in monitors], who, ends[words])
+    def chosen(words: str) -> Step:
+        return _mute(context, [one.name for one in monitors], who, ends[words])
 
     return OpenDialog(Choose(f"Mute {who}", options), chosen)
 
@@ -161,17 +165,12 @@ def _mute(context: Context, names: list[str], who: str, until: datetime | None) 
     now = context.clock()
 
     def work(_job: JobView) -> tuple[str, ...]:
-        from memory.monitoring.run.ledger import MonitorLedger, key_of
+        from memory.monitoring.run.ledger import key_of, ledger_of
 
-        workspace = context.workspace
-        assert workspace is not None
-        ledger = MonitorLedger(None if workspace.state is None else workspace.state.folder)
-        try:
+        with closing(ledger_of(open_workspace(context))) as ledger:
             for name in names:
                 ledger.mute(key_of(name), until)
             return ledger.warnings
-        finally:
-            ledger.close()
 
     def done(warnings: Any) -> Step:
         muted = f"{who}: not muted" if until is None else f"{who}: muted until {_clock(context, until, now)}"

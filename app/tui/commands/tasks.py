@@ -1,9 +1,10 @@
-"""What the tasks pane does by key, on all selected tasks at once: one change, so that one undo takes it back."""
+"""Commands of the tasks pane, on all selected tasks at once: one change, so that one undo reverts it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from app.tui.forms.conflicts import ask_command
@@ -11,106 +12,86 @@ from memory.errors import ConflictError
 from widgets.panes.edit_chain import chain
 
 from .conditions import tasks_of
+from .interface import ApplyEdit, Context, OpenDialog, OpenForm, Otherwise, Say, Step, open_pane
 from .journal import capture
-from .steps import ApplyEdit, OpenDialog, OpenForm, Otherwise, Say, Step
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
     from memory.files.tasks.model import Task
-    from widgets.pane.offers import Build, FileBuild
+    from widgets.pane.offers import Build
 
-    from .context import Context
-
-One = Callable[["Snapshot", str, datetime], "Edit"]
-"""An edit of one task, given its ref and the time."""
 
 _LOW = 18
-"""On a screen of fewer lines the parts of a task in one line share lines."""
+"""On a screen with fewer lines the parts of a one-line task share lines."""
 
 
 def _chosen(context: Context, *sections: str) -> list[Task]:
-    """Return the tasks that a key applies to, of these sections."""
-    pane = context.pane
-    assert pane is not None
-    return [task for task in tasks_of(pane) if not sections or task.section in sections]
+    """Return the tasks in these sections that a key applies to."""
+    return [task for task in tasks_of(open_pane(context)) if not sections or task.section in sections]
 
 
 def _apply(
     context: Context,
     verb: str,
     tasks: list[Task],
-    one: One,
+    one: Callable[..., Edit],
     *,
     follow: bool = False,
     otherwise: Otherwise | None = None,
 ) -> Step:
-    """Return one edit per task, all in one change; with `follow` the cursor goes with the last one."""
+    """Return one change with an edit per task, `one(snapshot, ref=…, now=…)`; with `follow` the cursor goes to the last
+    one.
+    """
     if not tasks:
         return None
     now = context.clock()
-
-    def bound(ref: str) -> FileBuild:
-        return lambda snapshot: one(snapshot, ref, now)
-
-    build = chain([bound(task.ref) for task in tasks], f"{verb} {len(tasks)} tasks")
+    edits = [partial(one, ref=task.ref, now=now) for task in tasks]
+    build = edits[0] if len(edits) == 1 else chain(edits, f"{verb} {len(tasks)} tasks")
     return _write(context, verb, build, follow=follow, otherwise=otherwise)
 
 
 def _write(
     context: Context, verb: str, build: Build, *, follow: bool = False, otherwise: Otherwise | None = None
 ) -> Step:
-    pane = context.pane
-    assert pane is not None
-    pane.line_list.select(())
+    open_pane(context).line_list.select(())
     return ApplyEdit(f"tasks.{verb}", build, otherwise=otherwise, follow=follow)
 
 
 def start(context: Context) -> Step:
-    """Pending tasks are begun."""
+    """Start pending tasks."""
     from memory.files.tasks.edits import start_task
 
-    return _apply(
-        context, "start", _chosen(context, "pending"), lambda snapshot, ref, now: start_task(snapshot, ref, now=now)
-    )
+    return _apply(context, "start", _chosen(context, "pending"), start_task)
 
 
 def done(context: Context) -> Step:
-    """Finish tasks; the outcome may stay empty. The cursor goes along, so that the next key can take it back."""
+    """Finish tasks; the outcome may stay empty. The cursor follows, so that the next key can undo it."""
     return _finish(context, _chosen(context, "pending", "in-progress"))
 
 
 def _finish(context: Context, tasks: list[Task]) -> Step:
     from widgets.dialogs.dialogs import Prompt
 
-    def answered(outcome: str | None) -> Step:
-        if outcome is None:
-            return None
+    def answered(outcome: str) -> Step:
         from memory.files.tasks.edits import done_task
 
-        words = outcome.strip() or None
-        return _apply(
-            context,
-            "done",
-            tasks,
-            lambda snapshot, ref, now: done_task(snapshot, ref, outcome=words, now=now),
-            follow=True,
-        )
+        return _apply(context, "done", tasks, partial(done_task, outcome=outcome.strip() or None), follow=True)
 
     return OpenDialog(Prompt(_about("Done", tasks), placeholder="outcome, may stay empty"), answered)
 
 
 def reopen(context: Context) -> Step:
-    """Started or finished tasks go back to Pending."""
+    """Move started or finished tasks back to Pending."""
     from memory.files.tasks.edits import reopen_task
 
     tasks = _chosen(context, "in-progress", "completed")
-    return _apply(context, "reopen", tasks, lambda snapshot, ref, now: reopen_task(snapshot, ref, now=now))
+    return _apply(context, "reopen", tasks, reopen_task)
 
 
 def progress(context: Context) -> Step:
-    """A percentage, and words after it as the last update."""
+    """Ask for a percentage, and words after it as the last update."""
     from widgets.dialogs.dialogs import Prompt
 
     tasks = _chosen(context, "in-progress")
@@ -123,8 +104,8 @@ def progress(context: Context) -> Step:
         found = _percent(text)
         return "percent, then what was done" if found is None or not found[1] else f"last update: {found[1]}"
 
-    def answered(text: str | None) -> Step:
-        found = None if text is None else _percent(text)
+    def answered(text: str) -> Step:
+        found = _percent(text)
         if found is None:
             return None
         from memory.files.tasks.edits import progress_task
@@ -154,7 +135,7 @@ def shift(context: Context, step: int) -> Step:
 
 
 def due(context: Context) -> Step:
-    """When tasks are due, typed as people say it; empty means no date."""
+    """Ask when tasks are due, in free text; empty means no date."""
     from widgets.dialogs.dialogs import Prompt
     from widgets.input.date_fields import as_written, date_field
 
@@ -163,11 +144,11 @@ def due(context: Context) -> Step:
     value = (tasks[0].due or "") if len(tasks) == 1 else ""
     field = date_field("due", "due", value, now, zone)
 
-    def answered(text: str | None) -> Step:
-        if text is None or text == value:
+    def answered(text: str) -> Step:
+        if text == value:
             return None
         written = as_written(text, value, context.clock(), zone)
-        return _set(context, "due", tasks, {"due": written} if written else {}, () if written else ("due",))
+        return _set(context, "due", tasks, "due", written)
 
     return OpenDialog(
         Prompt(
@@ -182,16 +163,14 @@ def due(context: Context) -> Step:
 
 
 def quick(context: Context) -> Step:
-    """A new task in one line, from any pane; below it stands what each part of it means."""
+    """Ask for a new task in one line, from any pane; the dialog shows the meaning of each part."""
     from memory.files.tasks.quick import EXAMPLE
     from widgets.dialogs.dialogs import Prompt
     from widgets.panes.tasks.quick import quick_error, quick_words
 
     now, zone = context.clock(), context.zone
 
-    def answered(text: str | None) -> Step:
-        if text is None:
-            return None
+    def answered(text: str) -> Step:
         from memory.files.tasks.edits import add_task
         from memory.files.tasks.quick import checked_quick
 
@@ -224,7 +203,7 @@ def quick(context: Context) -> Step:
 
 
 def tags(context: Context) -> Step:
-    """The tags of tasks, comma-separated; of several, `+tag` gives one and `-tag` takes one away."""
+    """Ask for the tags of tasks, comma-separated; for several tasks, `+tag` adds one and `-tag` removes one."""
     from widgets.dialogs.dialogs import Prompt
 
     tasks = _chosen(context)
@@ -240,8 +219,8 @@ def tags(context: Context) -> Step:
         parts = [f"give {', '.join(found[0])}"] if found[0] else []
         return "; ".join([*parts, *([f"take {', '.join(found[1])}"] if found[1] else [])])
 
-    def answered(text: str | None) -> Step:
-        if text is None or text == value:
+    def answered(text: str) -> Step:
+        if text == value:
             return None
         changes = _tag_changes(text)
         if changes is not None:
@@ -254,37 +233,38 @@ def tags(context: Context) -> Step:
                 lambda snapshot: retag_tasks(snapshot, refs, add=changes[0], remove=changes[1], now=now),
             )
         tags = ", ".join(part.strip() for part in text.split(",") if part.strip())
-        return _set(context, "tags", tasks, {"tags": tags} if tags else {}, () if tags else ("tags",))
+        return _set(context, "tags", tasks, "tags", tags)
 
     words = "+add, -remove, or what all of them get" if several else "comma, separated; +add and -remove as well"
     return OpenDialog(Prompt(_about("Tags", tasks), value, placeholder=words, hint=hint), answered)
 
 
 def assign(context: Context) -> Step:
-    """Who does the tasks; empty means nobody."""
+    """Ask who does the tasks; empty means no one."""
     from widgets.dialogs.dialogs import Prompt
 
     tasks = _chosen(context)
     value = (tasks[0].assigned or "") if len(tasks) == 1 else ""
 
-    def answered(text: str | None) -> Step:
-        if text is None or text == value:
+    def answered(text: str) -> Step:
+        if text == value:
             return None
-        who = text.strip()
-        return _set(context, "assign", tasks, {"assigned": who} if who else {}, () if who else ("assigned",))
+        return _set(context, "assign", tasks, "assigned", text.strip())
 
     words = "an agent or a person; empty: nobody"
     return OpenDialog(Prompt(_about("Assigned to", tasks), value, placeholder=words), answered)
 
 
-def _set(context: Context, verb: str, tasks: list[Task], values: Mapping[str, str], unset: tuple[str, ...]) -> Step:
+def _set(context: Context, verb: str, tasks: list[Task], field: str, value: str) -> Step:
+    """Set a field of tasks; an empty value removes it."""
     from memory.files.tasks.bulk import edit_tasks
 
     now = context.clock()
+    values, unset = ({field: value}, ()) if value else ({}, (field,))
     if len(tasks) == 1:
         from memory.files.tasks.edits import edit_task
 
-        # Compared with what was seen: where somebody else set the same field meanwhile, a person is asked.
+        # Compared with what was shown: if others set the same field meanwhile, the user is asked.
         ref, base = tasks[0].ref, tasks[0].entry
         return _write(
             context,
@@ -297,19 +277,14 @@ def _set(context: Context, verb: str, tasks: list[Task], values: Mapping[str, st
 
 
 def _asking(context: Context, verb: str, tasks: list[Task]) -> Otherwise:
-    """Ask where somebody else set the same field of the one task meanwhile."""
+    """Return a handler that asks if others set the same field of the one task meanwhile."""
 
     def write(chosen: Mapping[str, str]) -> Step:
         from memory.files.tasks.edits import edit_task
 
         values = {name: text for name, text in chosen.items() if text.strip()}
         unset = tuple(name for name in chosen if name not in values)
-        return _apply(
-            context,
-            verb,
-            tasks,
-            lambda snapshot, ref, now: edit_task(snapshot, ref, set=values, unset=unset, now=now),
-        )
+        return _apply(context, verb, tasks, partial(edit_task, set=values, unset=unset))
 
     def otherwise(error: MemdeckError) -> Step:
         if not isinstance(error, ConflictError) or len(tasks) != 1:
@@ -324,20 +299,14 @@ def _refs(tasks: list[Task]) -> list[str]:
 
 
 def duplicate(context: Context) -> Step:
-    """A copy of the task under the cursor."""
+    """Copy the task under the cursor."""
     from memory.files.tasks.bulk import duplicate_task
 
-    return _apply(
-        context,
-        "copy",
-        _chosen(context)[:1],
-        lambda snapshot, ref, now: duplicate_task(snapshot, ref, now=now),
-        follow=True,
-    )
+    return _apply(context, "copy", _chosen(context)[:1], duplicate_task, follow=True)
 
 
 def split(context: Context) -> Step:
-    """Make several tasks of one, a line each."""
+    """Split one task into several, a line each."""
     from widgets.input.fields import FieldSpec
     from widgets.pane.offers import FormPlan, Values
 
@@ -350,18 +319,15 @@ def split(context: Context) -> Step:
         return lambda snapshot: split_task(snapshot, ref, values["parts"].split("\n"), now=now)
 
     field = FieldSpec("parts", "one a line", "multiline", required=True)
-    pane = context.pane
-    assert pane is not None
     plan = FormPlan("Split task", (field,), build, "tasks.split")
-    return OpenForm(pane, plan, task, note=task.title[:200])
+    return OpenForm(open_pane(context), plan, task, note=task.title[:200])
 
 
 def plan(context: Context) -> Step:
-    """Say which plan the tasks belong to."""
+    """Ask which plan the tasks belong to."""
     from widgets.dialogs.pick import Pick, PickOption
 
-    pane = context.pane
-    assert pane is not None
+    pane = open_pane(context)
     assert pane.snapshot is not None
     tasks = _chosen(context)
     now = tasks[0].orchestration_id if len(tasks) == 1 else None
@@ -373,19 +339,14 @@ def plan(context: Context) -> Step:
     ]
     options.append(PickOption("none:", "no plan", marked=now is None and len(tasks) == 1))
 
-    def answered(answer: tuple[str, str] | None) -> Step:
-        if answer is None:
-            return None
-        name = answer[1].partition(":")[2]
-        return _set(
-            context, "plan", tasks, {"orchestrationId": name} if name else {}, () if name else ("orchestrationId",)
-        )
+    def answered(answer: tuple[str, str]) -> Step:
+        return _set(context, "plan", tasks, "orchestrationId", answer[1].partition(":")[2])
 
     return OpenDialog(Pick(_about("Belongs to", tasks), options), answered)
 
 
 def note(context: Context) -> Step:
-    """Write a line about the task into the journal; the entry is linked to it by its title."""
+    """Ask for a line about the task and add it to the journal; the entry is linked to the task by its title."""
     task = _chosen(context)[0]
     return capture(context, about=task.title)
 
@@ -402,7 +363,7 @@ def move(context: Context, step: int) -> Step:
 
 
 def drop(context: Context, task: Task, lane: str) -> Step:
-    """A card was dragged; selected ones go along."""
+    """Move a card that was dragged, and the selected ones with it."""
     chosen = _chosen(context)
     return _move(context, chosen if any(one is task for one in chosen) else [task], lane)
 
@@ -413,23 +374,18 @@ def _move(context: Context, tasks: list[Task], lane: str) -> Step:
     if lane == "completed":
         return _finish(context, tasks)
     if lane == "pending":
-        return _apply(
-            context, "reopen", tasks, lambda snapshot, ref, now: reopen_task(snapshot, ref, now=now), follow=True
-        )
+        return _apply(context, "reopen", tasks, reopen_task, follow=True)
     if any(task.section == "completed" for task in tasks):
         return Say("What is completed is reopened first: move it to Pending.", severity="warning")
 
-    def begin(snapshot: Snapshot, ref: str, now: datetime) -> Edit:
-        return edit_task(snapshot, ref, set={"section": "in-progress"}, now=now)
-
-    return _apply(context, "start", tasks, begin, follow=True)
+    return _apply(context, "start", tasks, partial(edit_task, set={"section": "in-progress"}), follow=True)
 
 
-# Why
+# Urgency
 
 
 def why(context: Context) -> Step:
-    """How urgent the task under the cursor is, term by term."""
+    """Show how urgent the task under the cursor is, term by term."""
     from memory.files.tasks.urgency import urgency_of
     from widgets.dialogs.dialogs import Preview
     from widgets.panes.tasks.detail import urgency_lines
@@ -447,7 +403,7 @@ def why(context: Context) -> Step:
 
 
 def _tag_changes(text: str) -> tuple[list[str], list[str]] | None:
-    """Tags to give and to take, from `+new -old`; None where the words are tags themselves."""
+    """Return the tags to add and to remove, from `+new -old`; None if the text is a plain list of tags."""
     words = [part.strip() for part in text.replace(",", " ").split()]
     if not words or any(len(word) < 2 or word[0] not in "+-" for word in words):
         return None
@@ -455,12 +411,12 @@ def _tag_changes(text: str) -> tuple[list[str], list[str]] | None:
 
 
 def _about(verb: str, tasks: list[Task]) -> str:
-    """The question: about one task by its title, about several by their number."""
+    """Return the question: about one task by its title, about several by their number."""
     return f"{verb}: {tasks[0].title[:200]}" if len(tasks) == 1 else f"{verb}: {len(tasks)} tasks"
 
 
 def _percent(text: str) -> tuple[int, str] | None:
-    """A percentage and the words after it; None where there is none."""
+    """Return a percentage and the words after it; None if there is none."""
     number, _, note = text.strip().partition(" ")
     number = number.removesuffix("%").removesuffix(",")
     if not number.isascii() or not number.isdigit() or int(number) > 100:

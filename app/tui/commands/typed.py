@@ -1,4 +1,4 @@
-"""What the typed pane does by key: promote, demote, prune an agent, lock and unlock a file."""
+"""Commands of the typed pane: promote, demote, prune an agent, lock and unlock a file."""
 
 from __future__ import annotations
 
@@ -6,41 +6,40 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from .steps import ApplyEdit, Find, OpenDialog, Say, SayChange, Step
+from .interface import ApplyEdit, Context, Find, OpenDialog, Say, SayChange, Step, open_pane, open_workspace
 
 if TYPE_CHECKING:
     from memory.systems.acts import Act
     from memory.systems.typed import TypedMemory
-    from memory.typed.prune import AgentPrune
-    from memory.workspace import Outcome, Workspace
+    from memory.typed.status import AgentPrune
+    from memory.workspace import Outcome
     from widgets.panes.typed import TypedRow
     from widgets.text.styled_text import Line
 
-    from .context import Context
 
 SHOWN = 200
 """The most files that the plan of a prune lists."""
 
 
-def _row(context: Context) -> TypedRow | None:
-    pane = context.pane
-    row: TypedRow | None = None if pane is None or pane.pane_id != "typed" else pane.current()
+def _row(context: Context) -> TypedRow:
+    row: TypedRow | None = open_pane(context).current()
+    assert row is not None
     return row
 
 
 def promote(context: Context) -> Step:
-    """Move a file up to core; asks where to, and lists it in the Aidefile."""
+    """Move a file up to core, after asking where to, and list it in the Aidefile."""
     return _ask(context, "Promote", lambda row: f"memory/{row.file.name}", "add")
 
 
 def demote(context: Context) -> Step:
-    """Move a file down; asks where to, and takes it from the core files of the Aidefile."""
+    """Move a file down, after asking where to, and remove it from the core files of the Aidefile."""
 
     def target(row: TypedRow) -> str:
         aidefile = row.status.look.aidefile
         down = "memory/episodic" if aidefile is None else aidefile.episodic_real
         up = down if aidefile is None else aidefile.procedural_real
-        # What is procedural goes down to episodic; so does what is core.
+        # Procedural files go down to episodic; so do core files.
         return f"{down if row.file.type != 'episodic' else up}/{row.file.name}"
 
     return _ask(context, "Demote", target, "remove")
@@ -50,12 +49,10 @@ def _ask(context: Context, verb: str, target: Any, core: str) -> Step:
     from widgets.dialogs.dialogs import Prompt
 
     row = _row(context)
-    if row is None:
-        return None
     agent, source = row.status.agent, row.file.path
 
-    def answered(text: str | None) -> Step:
-        if text is None or not text.strip():
+    def answered(text: str) -> Step:
+        if not text.strip():
             return None
 
         def do(system: TypedMemory, actor: str, now: datetime) -> Outcome:
@@ -70,8 +67,6 @@ def _ask(context: Context, verb: str, target: Any, core: str) -> Step:
 def lock(context: Context) -> Step:
     """Lock a file, or unlock one that this application locked."""
     row = _row(context)
-    if row is None:
-        return None
     agent, path = row.status.agent, row.file.path
 
     def do(system: TypedMemory, actor: str, now: datetime) -> Outcome:
@@ -84,34 +79,32 @@ def lock(context: Context) -> Step:
 
 
 def prune(context: Context) -> Step:
-    """Prune the agent under the cursor; shows its plan first."""
-    row = _row(context)
-    workspace = context.workspace
-    if row is None or workspace is None:
-        return None
-    agent, now = row.status.agent, context.clock()
+    """Prune the agent under the cursor, after showing the plan."""
+    workspace = open_workspace(context)
+    agent, now = _row(context).status.agent, context.clock()
 
     def work(*, dry_run: bool) -> AgentPrune:
+        from memory.systems import system_of
+        from memory.systems.typed import TypedMemory
+
         with context.writing():
-            return _typed(workspace).prune(agent, now, actor="human", dry_run=dry_run)
+            return system_of(workspace, "typed", TypedMemory).prune(agent, now, actor="human", dry_run=dry_run)
 
     def show(plan: AgentPrune) -> Step:
         from widgets.dialogs.dialogs import Preview
 
-        def answered(apply: bool | None) -> Step:
-            if not apply:
-                return None
+        def apply(_: bool) -> Step:
             return Find(lambda: work(dry_run=False), lambda done: SayChange(_pruned(done, now), taken_back=False))
 
         summary = "" if plan.deleted else "Nothing is old enough." if plan.error is None else "Nothing is deleted."
         screen = Preview(f"Prune {agent.name}", plan_lines(plan), summary=summary, applicable=bool(plan.deleted))
-        return OpenDialog(screen, answered, waited="The plan")
+        return OpenDialog(screen, apply, waited="The plan")
 
     return Find(lambda: work(dry_run=True), show)
 
 
 def _pruned(done: AgentPrune, now: datetime) -> Outcome:
-    """Return what a prune did, as a change is told."""
+    """Return what a prune did, in the form of a change."""
     from memory.storage import Change as Written
     from memory.storage import FileChange
     from memory.workspace import Outcome
@@ -126,13 +119,6 @@ def _pruned(done: AgentPrune, now: datetime) -> Outcome:
     return Outcome(Written(done.changes[-1] if done.changes else "", now, "human", "typed.prune", words, files), words)
 
 
-def _typed(workspace: Workspace) -> TypedMemory:
-    from memory.systems import system_of
-    from memory.systems.typed import TypedMemory
-
-    return system_of(workspace, "typed", TypedMemory)
-
-
 def _act(do: Callable[[TypedMemory, str, datetime], Outcome]) -> Act:
     from memory.systems.acts import act
     from memory.systems.typed import TypedMemory
@@ -141,7 +127,7 @@ def _act(do: Callable[[TypedMemory, str, datetime], Outcome]) -> Act:
 
 
 def plan_lines(plan: AgentPrune) -> list[Line]:
-    """What a prune would delete, what it passes over and why."""
+    """Return what a prune would delete, and what it skips and why."""
     from memory.typed.sizes import bytes_text
     from widgets.text.styled_text import Piece, line
 

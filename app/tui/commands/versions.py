@@ -1,4 +1,4 @@
-"""The history of the entry under the cursor, and bringing an earlier version back."""
+"""The history of the entry under the cursor, and restoring an earlier version."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .conditions import Versioned, versioned
-from .steps import ApplyEdit, Find, OpenDialog, Say, Step
+from .interface import ApplyEdit, Context, Find, OpenDialog, Say, Step, open_pane, open_workspace
 
 if TYPE_CHECKING:
     from memory.history.versions import EntryVersion
     from widgets.dialogs.entry_history import VersionRow
 
-    from .context import Context
-
 
 def show(context: Context) -> Step:
-    """The versions of the entry under the cursor."""
-    pane, workspace, now = context.pane, context.workspace, context.clock()
-    wanted = None if pane is None else versioned(pane)
-    if wanted is None or workspace is None:
+    """Show the versions of the entry under the cursor."""
+    workspace, now = open_workspace(context), context.clock()
+    wanted = versioned(open_pane(context))
+    if wanted is None:
         return None
 
     def work() -> tuple[EntryVersion, ...]:
@@ -39,13 +37,10 @@ def _shown(context: Context, wanted: Versioned, versions: Sequence[EntryVersion]
     if not any(one.known for one in versions):
         return Say("No change of this entry is recorded yet.")
 
-    def chosen(place: int | None) -> Step:
-        return None if place is None else _bring_back(versions, versions[place])
-
     zone = context.zone
     rows = _rows(versions) if wanted.ref is not None else [_line_row(one) for one in versions]
     screen = EntryHistory(wanted.title[:300], rows, context.clock(), zone)
-    return OpenDialog(screen, chosen, waited="The history")
+    return OpenDialog(screen, lambda place: _bring_back(versions, versions[place]), waited="The history")
 
 
 def _bring_back(versions: Sequence[EntryVersion], version: EntryVersion) -> Step:
@@ -55,7 +50,7 @@ def _bring_back(versions: Sequence[EntryVersion], version: EntryVersion) -> Step
 
 
 def _rows(versions: Sequence[EntryVersion]) -> list[VersionRow]:
-    """The versions as the screen lists them; `changes` compares each with what the entry says now."""
+    """Return the versions as rows; `changes` compares each with the current entry."""
     from memory.files.diff import line_changes
     from widgets.dialogs.entry_history import VersionRow
 
@@ -91,7 +86,7 @@ def _rows(versions: Sequence[EntryVersion]) -> list[VersionRow]:
 
 
 def _line_row(one: EntryVersion) -> VersionRow:
-    """A change of a line as the screen lists it."""
+    """Return a change of a line as a row."""
     from widgets.dialogs.entry_history import VersionRow
 
     record, lines = one.record, one.view.lines if one.view is not None else ()

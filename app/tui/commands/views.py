@@ -1,42 +1,35 @@
-"""How the pane that is open is arranged, and the arrangements that people keep under a name."""
+"""How the open pane is arranged, and saved views."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .interface import Context, ForgetView, KeepView, OpenDialog, ReadAgain, RedrawKeys, Say, Step, Steps, open_pane
 from .journal import day, year
-from .steps import ForgetView, KeepView, OpenDialog, ReadAgain, RedrawKeys, Say, Step, Steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from widgets.dialogs.pick import PickOption
     from widgets.pane.base import Pane
-    from widgets.panes.tasks.views import TaskViews
 
-    from .context import Context
 
 MANY = 2_000
-"""From so many tasks on, what has to be worked out for a view is left to a worker."""
+"""From so many tasks on, a worker prepares the view."""
 
 LONGEST_NAME = 40
 """Characters of a view's name."""
 
 MOST_VIEWS = 50
-"""So many views are kept of one pane."""
-
-
-def _tasks(context: Context) -> TaskViews:
-    from widgets.panes.tasks.views import TaskViews
-
-    pane = context.pane
-    assert isinstance(pane, TaskViews)
-    return pane
+"""The most views saved for one pane."""
 
 
 def toggle(context: Context, name: str) -> Step:
     """Show the tasks as a board or a calendar, or as a list again."""
-    pane = _tasks(context)
+    from widgets.panes.tasks.views import TaskViews
+
+    pane = open_pane(context)
+    assert isinstance(pane, TaskViews)
     wanted = "list" if pane.view_name == name else name
 
     def show() -> Step:
@@ -51,28 +44,21 @@ def toggle(context: Context, name: str) -> Step:
 
 
 def board(context: Context) -> Step:
-    """The tasks as a board, a day of the journal on its hours."""
-    pane = context.pane
-    if pane is not None and pane.pane_id == "journal":
-        return day(context)
-    return toggle(context, "board")
+    """Show the tasks as a board, or a day of the journal by hours."""
+    return day(context) if open_pane(context).pane_id == "journal" else toggle(context, "board")
 
 
 def calendar(context: Context) -> Step:
-    """The tasks as a calendar, the journal as a year."""
-    pane = context.pane
-    if pane is not None and pane.pane_id == "journal":
-        return year(context)
-    return toggle(context, "calendar")
+    """Show the tasks as a calendar, or the journal as a year."""
+    return year(context) if open_pane(context).pane_id == "journal" else toggle(context, "calendar")
 
 
 def arrange(context: Context) -> Step:
-    """A menu: what to group by (the board has its columns for that), what to sort by."""
+    """Open a menu: what to group by (the board has its columns for that), what to sort by."""
     from memory.files.tasks.order import GROUP_WORDS
     from widgets.dialogs.pick import Pick, PickOption
 
-    pane = context.pane
-    assert pane is not None
+    pane = open_pane(context)
     options = []
     groups = getattr(pane, "groups", ()) if getattr(pane, "board", None) is None else ()
     group = getattr(pane, "group", "")
@@ -83,9 +69,7 @@ def arrange(context: Context) -> Step:
     if len(pane.sorts) > 1:
         options += _orders(pane, "SORT BY")
 
-    def answered(answer: tuple[str, str] | None) -> Step:
-        if answer is None:
-            return None
+    def answered(answer: tuple[str, str]) -> Step:
         kind, _, name = answer[1].partition(":")
         return _set(pane, kind, name)
 
@@ -93,7 +77,7 @@ def arrange(context: Context) -> Step:
 
 
 def _orders(pane: Pane, group: str) -> list[PickOption]:
-    """The orders of a pane for a menu, that in use marked."""
+    """Return the orders of a pane for a menu, the current one marked."""
     from widgets.dialogs.pick import PickOption
     from widgets.pane.visible_rows import REVERSED
 
@@ -106,16 +90,13 @@ def _orders(pane: Pane, group: str) -> list[PickOption]:
 
 
 def orders(context: Context) -> Step:
-    """A menu of the orders of the pane that is open; each can be turned round."""
+    """Open a menu of the orders of the open pane; each can be reversed."""
     from widgets.dialogs.pick import Orders
     from widgets.pane.visible_rows import REVERSED
 
-    pane = context.pane
-    assert pane is not None
+    pane = open_pane(context)
 
-    def answered(answer: tuple[str, str] | None) -> Step:
-        if answer is None:
-            return None
+    def answered(answer: tuple[str, str]) -> Step:
         name = answer[1].partition(":")[2]
         turned = pane.sort == name + REVERSED
         if answer[0] == "reverse":
@@ -126,7 +107,7 @@ def orders(context: Context) -> Step:
 
 
 def _set(pane: Pane, kind: str, name: str) -> Step:
-    """Group or sort; what takes long is done where nobody waits for a key."""
+    """Group or sort; slow parts are done while no key waits."""
     if kind == "sort":
         return sort_by(pane, name)
     if pane.row_count > MANY:
@@ -137,7 +118,7 @@ def _set(pane: Pane, kind: str, name: str) -> Step:
 
 
 def sort_by(pane: Pane, name: str) -> Step:
-    """Sort a pane; what takes long is done where nobody waits for a key."""
+    """Sort a pane; slow parts are done while no key waits."""
     said = f"Sorted by {name}."
     if pane.row_count > MANY:
         pane.arrangement.sort = name
@@ -150,11 +131,10 @@ def sort_by(pane: Pane, name: str) -> Step:
 
 
 def saved(context: Context) -> Step:
-    """A menu of the views that were kept, and one more to keep this one."""
+    """Open a menu of the saved views, with an item that saves the current one."""
     from widgets.dialogs.pick import Pick, PickOption
 
-    pane = context.pane
-    assert pane is not None
+    pane = open_pane(context)
     known = context.saved_views(pane.pane_id)
     options = [
         PickOption(f"view:{name}", name, _words(view), group="SAVED VIEWS", removable=True, marked=name == pane.named)
@@ -163,9 +143,7 @@ def saved(context: Context) -> Step:
     options.append(PickOption("save:", "Save this view …", group="THIS VIEW" if known else ""))
     options.append(PickOption("reset:", "Back to the usual view", group="THIS VIEW" if known else ""))
 
-    def answered(answer: tuple[str, str] | None) -> Step:
-        if answer is None:
-            return None
+    def answered(answer: tuple[str, str]) -> Step:
         verb, chosen = answer
         kind, _, name = chosen.partition(":")
         if verb == "remove":
@@ -180,8 +158,7 @@ def saved(context: Context) -> Step:
 def _save(context: Context) -> Step:
     from widgets.dialogs.dialogs import Prompt
 
-    pane = context.pane
-    assert pane is not None
+    pane = open_pane(context)
     view = pane.look()
     known = context.saved_views(pane.pane_id)
 
@@ -192,9 +169,7 @@ def _save(context: Context) -> Step:
             return f"at most {LONGEST_NAME} characters"
         return "there are too many views; take one away first" if len(known) >= MOST_VIEWS else None
 
-    def answered(name: str | None) -> Step:
-        if name is None:
-            return None
+    def answered(name: str) -> Step:
         return Steps((KeepView(pane, name.strip(), view), Say(f"Kept as “{name.strip()}”; V opens it.")))
 
     hint: Callable[[str], str] = lambda text: (  # noqa: E731
@@ -204,9 +179,7 @@ def _save(context: Context) -> Step:
 
 
 def _restore(context: Context, view: dict[str, str]) -> Step:
-    pane = context.pane
-    if pane is None:
-        return None
+    pane = open_pane(context)
     pane.set_filter("")
     pane.filter_bar.close()
     pane.restore({"sort": pane.sorts[0], **view})
@@ -214,7 +187,7 @@ def _restore(context: Context, view: dict[str, str]) -> Step:
 
 
 def _words(view: dict[str, str]) -> str:
-    """What a view is, in few words."""
+    """Return a view in a few words."""
     parts = [view.get("view", "")] if view.get("view", "list") != "list" else []
     if (group := view.get("group", "section")) != "section":
         parts.append(f"grouped by {group}")

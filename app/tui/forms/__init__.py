@@ -1,3 +1,3 @@
-"""Forms, drafts, conflicts, and the person's own editor."""
+"""Forms, drafts, conflicts, and the user's own editor."""
 
 from __future__ import annotations

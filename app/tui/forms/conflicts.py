@@ -1,23 +1,34 @@
-"""The same field changed twice, or an entry that is gone: a person chooses, and nothing typed is lost."""
+"""Conflicts: the same field changed twice, or an entry that is gone. The user chooses, and no typed text is lost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from app.tui.commands.steps import ApplyEdit, Copy, Fail, Find, OpenDialog, ReadAgain, Say, Step, Steps
+from app.tui.commands.interface import (
+    ApplyEdit,
+    Context,
+    Copy,
+    Fail,
+    Find,
+    OpenDialog,
+    ReadAgain,
+    Say,
+    Step,
+    Steps,
+    open_workspace,
+)
 from memory.errors import ConflictError, MemdeckError
 
 if TYPE_CHECKING:
-    from app.tui.commands.context import Context
     from widgets.dialogs.three_way import Answers
     from widgets.pane.base import Pane
     from widgets.pane.offers import Values
 
-    from .sheet import Sheet
+    from .drafts import Sheet
 
 CHANGED = "Somebody else changed this entry meanwhile"
-"""The title of what is asked."""
+"""The title of the question."""
 
 
 # Forms
@@ -26,9 +37,9 @@ CHANGED = "Somebody else changed this entry meanwhile"
 def ask_fields(
     sheet: Sheet, values: Values, show: Callable[[], Step], write: Callable[[Mapping[str, str]], Step]
 ) -> Step:
-    """Ask about the fields of a form that both sides changed; None: there are none.
+    """Ask about the fields of a form that both sides changed; return None if there are none.
 
-    `write` gets the answers; `show` opens the form again where the person leaves the question.
+    `write` gets the answers; `show` opens the form again if the user leaves the question.
     """
     from widgets.dialogs.three_way import ThreeWay, ThreeWayQuestion
 
@@ -47,9 +58,7 @@ def ask_fields(
     if not questions:
         return None
 
-    def answered(answers: Answers | None) -> Step:
-        if answers is None:
-            return show()
+    def answered(answers: Answers) -> Step:
         return write({name: text or "" for name, text in answers.items()})
 
     asked = {one.name for one in questions}
@@ -58,14 +67,14 @@ def ask_fields(
     if others:
         note += f"\nWhat you changed besides goes along: {', '.join(others)}."
     validate = {spec.name: spec.validate for spec in sheet.plan.fields}
-    return OpenDialog(ThreeWay(CHANGED, questions, note=note, validate=validate), answered)
+    return OpenDialog(ThreeWay(CHANGED, questions, note=note, validate=validate), answered, left=show)
 
 
 # $EDITOR
 
 
 def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = None) -> Step:
-    """Ask about the places of an entry's text that both sides changed, then write it."""
+    """Ask about the parts of an entry's text that both sides changed, then write it."""
     from memory.document import Entry
     from memory.files.merging import open_entry
     from widgets.dialogs.three_way import ThreeWay, ThreeWayQuestion
@@ -73,7 +82,7 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
     fresh = fresh if fresh is not None else pane.find(pane.ref(item))
     theirs = None if fresh is None else getattr(fresh, "entry", None)
     if theirs is None:
-        return ask_gone(context, pane, item, text, title=str(getattr(item, "title", "")), source=text)
+        return ask_gone(context, pane, text, title=str(getattr(item, "title", "")), ref=pane.ref(item))
     try:
         merge = open_entry(item.entry, Entry.from_text(text.rstrip() + "\n"), theirs)
     except MemdeckError as error:
@@ -96,41 +105,39 @@ def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = 
             return None
         return ApplyEdit(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
 
-    def answered(answers: Answers | None) -> Step:
-        if answers is None:
-            return Copy(text, "Nothing was written; your text is in the clipboard.")
-        return write(answers)
-
     questions = [
         ThreeWayQuestion(str(place), one.name, one.base, one.ours, one.theirs)
         for place, one in enumerate(merge.differences)
     ]
     if not questions:
         return write({})
-    title = str(getattr(item, "title", ""))
-    return OpenDialog(ThreeWay(CHANGED, questions, note=title), answered)
+    return OpenDialog(
+        ThreeWay(CHANGED, questions, note=str(getattr(item, "title", ""))),
+        write,
+        left=lambda: Copy(text, "Nothing was written; your text is in the clipboard."),
+    )
 
 
 # Commands
 
 
 def ask_command(error: ConflictError, title: str, write: Callable[[Mapping[str, str]], Step]) -> Step:
-    """Ask about what a command would set and somebody else set meanwhile; None: the error says too little."""
+    """Ask about values that a command sets and that others set meanwhile; return None if the error says too little."""
     from widgets.dialogs.three_way import ThreeWay, ThreeWayQuestion
 
-    questions = []
-    for one in error.details.get("conflicts") or ():
-        name = str(one["field"])
-        questions.append(ThreeWayQuestion(name, name, one["base"], one["ours"], one["theirs"]))
+    questions = [
+        ThreeWayQuestion(str(one["field"]), str(one["field"]), one["base"], one["ours"], one["theirs"])
+        for one in error.details.get("conflicts") or ()
+    ]
     if not questions:
         return None
 
-    def answered(answers: Answers | None) -> Step:
+    def answered(answers: Answers) -> Step:
         theirs = {one.name: one.theirs for one in questions}
-        chosen = {name: text or "" for name, text in (answers or {}).items() if text != theirs[name]}
+        chosen = {name: text or "" for name, text in answers.items() if text != theirs[name]}
         return write(chosen) if chosen else Say("It stays as it is.")
 
-    return OpenDialog(ThreeWay(CHANGED, questions, note=title), answered)
+    return OpenDialog(ThreeWay(CHANGED, questions, note=title), answered, left=lambda: answered({}))
 
 
 # Entries that are gone
@@ -139,43 +146,28 @@ def ask_command(error: ConflictError, title: str, write: Callable[[Mapping[str, 
 def ask_gone(
     context: Context,
     pane: Pane,
-    item: Any,
     typed: str,
     *,
     title: str,
+    ref: str | None,
     renamed: Callable[[Any], Step] | None = None,
     again: Callable[[], Step] | None = None,
-    source: str | None = None,
     left: Callable[[], Step] | None = None,
-    done: Callable[[], Step] | None = None,
-    ref: str | None = None,
+    done: Callable[[], Step] = lambda: None,
 ) -> Step:
-    """The entry was removed or renamed meanwhile: find out which in a worker, then offer what can be done."""
-    workspace, now = context.workspace, context.clock()
-    assert workspace is not None
-    known = ref or (None if item is None else pane.ref(item))
+    """Handle an entry that was removed or renamed meanwhile: find out which in a worker, then offer choices."""
+    workspace, now = open_workspace(context), context.clock()
 
     def work() -> str | None:
         workspace.notice(now)
-        kind, mark, digits = (known or "").partition("#")
+        kind, mark, digits = (ref or "").partition("#")
         return workspace.store.history.newer_name(f"{kind}#{digits[:10]}") if mark else None
 
     def found(name: str | None) -> Step:
         fresh = None if name is None else pane.find(name)
-        return _choose(
-            title,
-            typed,
-            fresh,
-            renamed if fresh is not None else None,
-            again if source is not None and fresh is None else None,
-            left,
-            done,
-        )
+        return _choose(title, typed, fresh, renamed if fresh is not None else None, again, left, done)
 
     return Find(work, found)
-
-
-_SAVE, _PUT_BACK, _COPY, _DROP = "Save into it", "Put it back", "Copy what you typed", "Throw it away"
 
 
 def _choose(
@@ -185,36 +177,28 @@ def _choose(
     renamed: Callable[[Any], Step] | None,
     again: Callable[[], Step] | None,
     left: Callable[[], Step] | None,
-    done: Callable[[], Step] | None,
+    done: Callable[[], Step],
 ) -> Step:
     from widgets.dialogs.choose import Choose
 
-    options = []
+    def copy() -> Step:
+        return Steps((Copy(typed, "What you typed is in the clipboard."), done()))
+
+    options: list[tuple[str, str, str, Callable[[], Step]]] = []
     if renamed is not None:
         new = str(getattr(fresh, "title", "") or getattr(fresh, "name", ""))
         head, words = "This entry was renamed meanwhile", f"{title}\nis now called\n{new}"
-        options.append(("s", _SAVE, "your changes go into the renamed entry"))
+        options.append(("s", "Save into it", "your changes go into the renamed entry", lambda: renamed(fresh)))
     else:
         head, words = "This entry is not there any more", f"{title}\nwas removed or renamed by somebody else."
         if again is not None:
-            options.append(("p", _PUT_BACK, "with what you changed"))
+            options.append(("p", "Put it back", "with what you changed", again))
     shown = typed.strip().split("\n")
     words += "\n\nYou typed:\n" + "\n".join(text[:200] for text in shown[:3]) + ("\n…" if len(shown) > 3 else "")
-    options.append(("c", _COPY, "and leave"))
+    options.append(("c", "Copy what you typed", "and leave", copy))
     if left is not None:
-        options.append(("k", "Keep it as a draft", "w goes on with it"))
-    options.append(("d", _DROP, "what you typed is lost"))
-
-    def chosen(choice: str | None) -> Step:
-        if choice == _SAVE and renamed is not None:
-            return renamed(fresh)
-        if choice == _PUT_BACK and again is not None:
-            return again()
-        if choice == _DROP:
-            return None if done is None else done()
-        if choice == _COPY or left is None:
-            copied = Copy(typed, "What you typed is in the clipboard.")
-            return copied if done is None else Steps((copied, done()))
-        return left()
-
-    return OpenDialog(Choose(head, options, words), chosen)
+        options.append(("k", "Keep it as a draft", "w goes on with it", left))
+    options.append(("d", "Throw it away", "what you typed is lost", done))
+    acts = {name: act for _, name, _, act in options}
+    screen = Choose(head, [option[:3] for option in options], words)
+    return OpenDialog(screen, lambda choice: acts[choice](), left=left or copy)

@@ -1,4 +1,4 @@
-"""Consent: shows what memory files ask to run, one question after the other, and keeps the answers."""
+"""Consent: shows the commands that memory files ask to run, one question after the other, and saves the answers."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.tui.commands.conditions import MONITOR_GROUPS, tasks_of
-from app.tui.commands.context import ACTOR
-from app.tui.part import Part
+from app.tui.commands.interface import ACTOR
+from app.tui.shell import Part, Shell
 from memory.errors import MemdeckError, RefusedError
 
 if TYPE_CHECKING:
     from textual.events import Key
 
+    from app.tui.live.background import Schedule
     from app.tui.live.edits import Edits
     from app.tui.live.refresh import Refresher
-    from app.tui.live.schedule import Schedule
     from app.tui.overlays import Overlays
-    from app.tui.shell import Shell
     from memory.trust.consent import Ask, ConsentDecision, Trust
     from memory.trust.view import ConsentView
 
 
 class ConsentQuestion(NamedTuple):
-    """One thing to decide, as it was when it was looked at."""
+    """One thing to decide, as it was when it was read."""
 
     ask: Ask
     decision: ConsentDecision
@@ -32,22 +31,22 @@ class ConsentQuestion(NamedTuple):
 
 
 LEAVING = "ctrl+q"
-"""The key that leaves memdeck from wherever one is; it answers nothing."""
+"""The key that quits memdeck from anywhere; it answers no question."""
 
 STATE_ROLES = ("validation", "engine")
-"""What the state of a project asks for."""
+"""The roles of the commands of a project's state."""
 
 
 def _any(_: Ask) -> bool:
-    """Tell that it may begin with whatever comes first."""
+    """Return True: start with any ask."""
     return True
 
 
 class ConsentPart(Part):
-    """Asks a person; everything it reads and writes happens in a worker."""
+    """Asks the user; everything it reads and writes is done in a worker."""
 
     def __init__(self, app: Shell, refresher: Refresher, schedule: Schedule, overlays: Overlays, edits: Edits) -> None:
-        """No question is on its way."""
+        """No question is being prepared."""
         super().__init__(app)
         self._refresher, self._schedule, self._overlays, self._edits = refresher, schedule, overlays, edits
         self._coming = False
@@ -56,26 +55,28 @@ class ConsentPart(Part):
 
     @property
     def is_deaf(self) -> bool:
-        """Whether a question is on its way or not yet drawn: keys typed now were meant for something else."""
+        """Whether a question is being prepared or not yet drawn: keys typed now were meant for something else."""
         return self._coming or getattr(self.app.screen, "deaf_until", 0.0) == math.inf
 
     def drops(self, key: Key) -> bool:
-        """Whether a key was typed before the question on the screen could be seen, and may be taken for its answer."""
+        """Return whether a key was typed before the question was visible, and could be mistaken for its answer."""
         return key.key != LEAVING and (self._coming or key.time <= getattr(self.app.screen, "deaf_until", 0.0))
 
     # Questions
 
     def _is_refused(self) -> bool:
-        """Whether nobody can be asked here: a page shows what another program of this machine may steer."""
+        """Return True, with a message, in a browser: other programs of this machine may control a web page."""
         if self.app.is_web:
             self.app.say("What may run is approved at a terminal, not in a browser.", severity="warning")
         return self.app.is_web
 
     def review(self) -> None:
-        """What the chosen monitors or tasks, or the state, ask for; else all that waits, in Brief from the row on."""
+        """Ask about the chosen monitors or tasks, or the state; else about all that waits, in Brief starting at its
+        row.
+        """
         pane = self.app.pane
         if pane is not None and pane.pane_id == "state":
-            self._find(set(), STATE_ROLES)
+            self.first(set(), STATE_ROLES)
             return
         row = pane.current() if pane is not None and pane.pane_id == "brief" else None
         items: tuple[Any, ...] = ()
@@ -90,26 +91,23 @@ class ConsentPart(Part):
             start = lambda ask: (ask.file, ask.name) == place  # noqa: E731
         elif pane is not None and row is not None:
             items = tuple(task for task in tasks_of(pane) if task.action is not None)
-        self._find({(item.file, item.title) for item in items}, (), start=start)
+        self.first({(item.file, item.title) for item in items}, (), start=start)
 
     def review_all(self) -> None:
-        """Everything that waits for a decision."""
-        self._find(set(), ())
+        """Ask about everything that waits for a decision."""
+        self.first(set(), ())
 
-    def first(self, chosen: set[tuple[str, str]], roles: tuple[str, ...], then: Callable[[], None]) -> None:
-        """Ask what waits of the chosen things (file and name) in these roles, then go on; Escape ends it all."""
-        self._find(chosen, roles, then)
-
-    def _find(
+    def first(
         self,
         chosen: set[tuple[str, str]],
         roles: tuple[str, ...],
         then: Callable[[], None] | None = None,
         start: Callable[[Ask], bool] = _any,
     ) -> None:
-        """Look for questions; without `then` it is said where there are none, and refused ones are shown as well.
+        """Ask about the `chosen` things (file and name) in these roles, then go on; Escape ends it all.
 
-        `start` tells which one it begins with.
+        Without `then`, say if there are no questions, and repeat denied ones if `chosen`. `start` selects the question
+        to begin with.
         """
         if self._is_refused():
             return
@@ -118,9 +116,7 @@ class ConsentPart(Part):
             from memory.systems import asks_of_all, entrust
             from memory.trust.view import view_of
 
-            trust = self._trust()
-            workspace = self.app.workspace
-            assert workspace is not None
+            trust, workspace = self._trust(), self.workspace
             entrust(workspace, trust, self.app.environ)
             found = []
             for ask in asks_of_all(workspace):
@@ -135,7 +131,7 @@ class ConsentPart(Part):
         self._run(work, lambda questions: self._ask(questions, 0, then))
 
     def _ask(self, questions: list[ConsentQuestion], index: int, then: Callable[[], None] | None = None) -> None:
-        """Show a question; its answer brings the next one, and the last one what was to follow."""
+        """Show a question; its answer opens the next one, and after the last one `then` is called."""
         if index >= len(questions):
             if then is not None:
                 then()
@@ -148,7 +144,7 @@ class ConsentPart(Part):
 
         def answered(answer: str | None) -> None:
             if answer is None:
-                # What was approved before may run at its time.
+                # Commands approved before may now run when they are due.
                 self._schedule.look_soon()
             elif answer in (APPROVE, DENY):
                 self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1, then), then is None)
@@ -159,7 +155,9 @@ class ConsentPart(Part):
         self._overlays.offer("The question", ConsentScreen(question.view, place=place), answered)
 
     def _decide(self, question: ConsentQuestion, approved: bool, then: Callable[[], None], wakes: bool) -> None:
-        """Keep an answer; `wakes`: what it lets run begins with the next beat, for nobody runs it right now."""
+        """Save an answer; `wakes`: nothing runs the approved command right now, so the schedule checks at the next
+        beat.
+        """
         now = self.app.clock()
 
         def work() -> str:
@@ -170,7 +168,7 @@ class ConsentPart(Part):
 
         def done(words: str) -> None:
             self.app.say(words)
-            # The header, the brief and the schedule know of it soon.
+            # The header, the brief and the schedule are updated soon.
             self._refresher.request()
             if wakes:
                 self._schedule.look_soon()
@@ -181,7 +179,7 @@ class ConsentPart(Part):
     # The workspace
 
     def review_workspace(self) -> None:
-        """Outgoing checks of public addresses, all of them."""
+        """Ask about outgoing checks of public addresses, all at once."""
         if self._is_refused():
             return
 
@@ -189,10 +187,8 @@ class ConsentPart(Part):
             from memory.systems import asks_of_all
             from memory.trust.view import workspace_view
 
-            trust = self._trust()
-            workspace = self.app.workspace
-            assert workspace is not None
-            if trust.workspace_approved():
+            trust, workspace = self._trust(), self.workspace
+            if trust.opening() is not None:
                 return None
             asks = [ask for ask in asks_of_all(workspace) if ask.role == "url" and not ask.ambiguous]
             return workspace_view([ask for ask in asks if not trust.closed_reason(ask)], workspace.root)
@@ -219,17 +215,13 @@ class ConsentPart(Part):
     # Work
 
     def _trust(self) -> Trust:
-        from memory.person import config_home
-        from memory.trust.consent import trust_of
-
-        assert self.app.workspace is not None
-        trust = trust_of(self.app.workspace, config_home(self.app.environ))
+        trust = self._schedule.trust()
         if trust is None:
             raise RefusedError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
         return trust
 
     def _run(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
-        """Do something in a worker; keys typed meanwhile are dropped."""
+        """Run `work` in a worker; keys typed meanwhile are dropped."""
         self._coming = True
 
         def done(result: Any) -> None:
@@ -239,7 +231,7 @@ class ConsentPart(Part):
         self._edits.ask(work, done, self._failed, group="consent")
 
     def _failed(self, error: MemdeckError) -> bool:
-        """Keys count again; the error is said as any other."""
+        """Let keys count again; the error is shown as any other."""
         del error
         self._coming = False
         return False

@@ -1,35 +1,33 @@
-"""Drafts of forms: kept outside of the workspace as they are typed, and offered again where they were never saved."""
+"""Drafts of forms: saved outside of the workspace while typing, and offered again if the form was never saved."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.tui.part import Part
-from app.tui.threads import ThreadReport
+from app.tui.shell import Part, Shell, ThreadReport
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
     from app.tui.pane_state import PaneState
-    from app.tui.shell import Shell
     from memory.storage.private.drafts import Draft, Drafts
     from widgets.input.form import Form
-    from widgets.pane.offers import Values
-
-    from .sheet import Sheet
+    from widgets.pane.base import Pane
+    from widgets.pane.offers import FormPlan, Values
 
 SAVE_SECONDS = 1.0
-"""How long after a key the draft is written; while somebody types, it is written as often."""
+"""Seconds after a key at which the draft is written; also the interval while typing goes on."""
 
 
 TITLES = ("title", "text", "name", "key")
-"""The fields of a form that name its entry, the first one that holds something."""
+"""The fields of a form that name its entry; the first one that is not empty counts."""
 
 KINDS = {
     "tasks": "task",
@@ -41,14 +39,42 @@ KINDS = {
     "facts": "fact",
     "curated": "memory",
 }
-"""What an entry is called, by its pane."""
+"""The words for an entry, by its pane."""
+
+
+@dataclass(slots=True, eq=False)
+class Sheet:
+    """One form: the pane and the entry it is about (no item: a new one), and the original values.
+
+    `plan` follows the files; `base` holds the values when the form was opened.
+    """
+
+    pane: Pane
+    plan: FormPlan
+    item: Any = None
+    base: Values = field(default_factory=dict)
+    ref: str | None = None
+    title: str = ""
+    draft_id: str = ""
+    section: str | None = None
+    tries: int = 0
+
+    def given(self, name: str) -> str:
+        """Return the original value of a field."""
+        if name in self.base:
+            return self.base[name]
+        return next((spec.value for spec in self.plan.fields if spec.name == name), "")
+
+    def changes(self, values: Mapping[str, str]) -> Values:
+        """Return the values that the user changed."""
+        return {name: value for name, value in values.items() if value != self.given(name)}
 
 
 class FormDrafts(Part):
-    """Writes drafts in a worker, and goes on with those of programs that ended."""
+    """Writes drafts in a worker, and reopens those of programs that ended."""
 
     def __init__(self, app: Shell, pane_state: PaneState) -> None:
-        """Nothing is typed."""
+        """There are no drafts yet."""
         super().__init__(app)
         self._pane_state = pane_state
         self._forms: dict[Form, Sheet] = {}
@@ -59,16 +85,12 @@ class FormDrafts(Part):
 
     @property
     def left(self) -> tuple[Draft, ...]:
-        """Those that nobody has open, newest first."""
+        """The drafts that no program has open, newest first."""
         return self.app.left_drafts
-
-    @left.setter
-    def left(self, drafts: tuple[Draft, ...]) -> None:
-        self.app.left_drafts = drafts
 
     @property
     def listed(self) -> list[tuple[str, str, datetime]]:
-        """What the brief lists: id, what it is about, when it was typed."""
+        """The drafts as the brief lists them: id, subject, and when it was typed."""
         return [(draft.id, about(draft), draft.time) for draft in self.left]
 
     @property
@@ -81,7 +103,7 @@ class FormDrafts(Part):
     # While a form is open
 
     def begin(self, form: Form, sheet: Sheet) -> None:
-        """A form was opened."""
+        """Start the draft of a form that was opened."""
         from memory.storage.changes import new_id
 
         if not sheet.draft_id:
@@ -90,36 +112,32 @@ class FormDrafts(Part):
         self._forms[form] = sheet
 
     def edited(self, form: Form, values: Values) -> None:
-        """Something was typed; it is written soon."""
+        """Save the draft soon after an edit."""
         sheet = self._forms.get(form)
         if sheet is None or sheet.draft_id in self._ended:
             return
-        if not sheet.changes(values):
-            # Typed and taken back: nothing to keep, unless an older state is on the disk.
-            if sheet.draft_id in self._waiting:
-                self._waiting[sheet.draft_id] = self._draft(sheet, values)
-            return
-        self._waiting[sheet.draft_id] = self._draft(sheet, values)
-        if self._timer is None:
+        changed = bool(sheet.changes(values))
+        # Typed and deleted again: nothing to save, unless an older state waits to be saved.
+        if changed or sheet.draft_id in self._waiting:
+            self._waiting[sheet.draft_id] = self._draft(sheet, values)
+        if changed and self._timer is None:
             self._timer = self.app.set_timer(SAVE_SECONDS, self._save_soon)
 
     def keep(self, sheet: Sheet, values: Values) -> None:
-        """Nobody has the form open any more, and it may be gone on with later."""
-        draft = replace(self._draft(sheet, values), owner="")
-        self.left = (draft, *(one for one in self.left if one.id != draft.id))
-        self._waiting[draft.id] = draft
+        """Save the draft of a form that is closed, so that it can be resumed later."""
+        draft = self._waiting[sheet.draft_id] = replace(self._draft(sheet, values), owner="")
         self._save_soon()
-        self.show_left()
+        self.give_back(draft)
 
     def end(self, sheet: Sheet) -> None:
-        """The form was saved, or left on purpose."""
+        """Remove the draft of a form that was saved, or left on purpose."""
         self._ended.add(sheet.draft_id)
         self._waiting.pop(sheet.draft_id, None)
         self._forms = {form: other for form, other in self._forms.items() if other is not sheet}
         self._remove(sheet.draft_id)
 
     def closed(self, form: Form) -> None:
-        """A form went; its draft stays until it is known what became of it."""
+        """Forget a form that was closed; its draft stays until the outcome is known."""
         self._forms.pop(form, None)
 
     def _draft(self, sheet: Sheet, values: Values) -> Draft:
@@ -149,7 +167,7 @@ class FormDrafts(Part):
             self.app.work(self._write, group="draft")
 
     def _write(self) -> None:
-        """Write what is waiting; a folder that cannot be written to is no reason to disturb who types."""
+        """Write the waiting drafts. Errors are ignored, so that typing is not disturbed."""
         drafts = self._drafts
         with self._one:
             waiting, self._waiting = self._waiting, {}
@@ -159,7 +177,7 @@ class FormDrafts(Part):
                         drafts.put(draft)
 
     def save_now(self) -> None:
-        """Write what is typed at once; for the end of the application, whatever ends it."""
+        """Write all drafts at once; for the end of the application, also after an error."""
         try:
             for form, sheet in list(self._forms.items()):
                 if form.is_mounted and sheet.draft_id not in self._ended and sheet.changes(form.values()):
@@ -167,7 +185,7 @@ class FormDrafts(Part):
             if self._waiting:
                 self._write()
         except Exception:
-            # The application is ending, perhaps by an error of its own: nothing may stand in the way of that.
+            # The application is ending, perhaps because of an error: nothing may prevent that.
             return
 
     def _remove(self, draft_id: str) -> None:
@@ -180,10 +198,10 @@ class FormDrafts(Part):
         if self.app.is_running:
             self.app.work(work, group="draft")
 
-    # What was left behind
+    # Drafts that were left behind
 
     def look(self) -> None:
-        """Look for drafts of programs that ended; for the thread that reads."""
+        """Look for drafts of programs that ended; for the reading thread."""
         drafts = self._drafts
         found: tuple[Draft, ...] = ()
         if drafts is not None:
@@ -193,10 +211,8 @@ class FormDrafts(Part):
             self.app.post_message(ThreadReport(partial(self._found, found)))
 
     def _found(self, drafts: tuple[Draft, ...]) -> None:
-        """Offer them, without getting into the way of anything: a word once for each, the brief lists them until they
-        are gone.
-        """
-        self.left = drafts
+        """Offer the drafts without interrupting: one message for new ones; the brief lists them until they are gone."""
+        self.app.left_drafts = drafts
         told = self._pane_state.told_drafts
         new = [draft for draft in drafts if _version(draft) not in told]
         if new:
@@ -209,34 +225,34 @@ class FormDrafts(Part):
         self.show_left()
 
     def show_left(self) -> None:
-        """Tell the brief and the footer."""
+        """Update the brief and the keys."""
         pane: Any = self.app.panes.mounted.get("brief")
         if pane is not None:
             pane.say_drafts(self.listed)
         self.app.refresh_keys()
 
     def of(self, draft_id: str = "") -> Draft | None:
-        """Return a draft that nobody has open, the newest one if none is named."""
+        """Return the draft with this id, or the newest one, if no program has it open."""
         return next((one for one in self.left if not draft_id or one.id == draft_id), None)
 
     def take(self, draft: Draft) -> None:
-        """Offer a draft no more: its form is opened."""
-        self.left = tuple(one for one in self.left if one.id != draft.id)
+        """Stop offering a draft, because its form is opened."""
+        self.app.left_drafts = tuple(one for one in self.left if one.id != draft.id)
         self.show_left()
 
     def give_back(self, draft: Draft) -> None:
-        """A draft that could not be gone on with is offered as before."""
-        self.left = (draft, *(one for one in self.left if one.id != draft.id))
+        """Offer a draft again that could not be resumed."""
+        self.app.left_drafts = (draft, *(one for one in self.left if one.id != draft.id))
         self.show_left()
 
     def drop(self, draft: Draft) -> None:
-        """Throw a draft away."""
+        """Delete a draft."""
         self._ended.add(draft.id)
         self.take(draft)
         self._remove(draft.id)
 
     def discard(self, draft_id: str = "") -> None:
-        """Throw a draft away, the newest one if none is named, after a question."""
+        """Delete a draft, the newest one if none is named, after a question."""
         from widgets.dialogs.dialogs import Confirm
 
         draft = self.of(draft_id)
@@ -255,21 +271,21 @@ class FormDrafts(Part):
 
 
 def _version(draft: Draft) -> str:
-    """What tells a draft from others, and from what it was before somebody went on with it."""
+    """Return an identity of this state of the draft; it changes when the draft is edited again."""
     return f"{draft.id} {draft.time.isoformat()}"
 
 
 def about(draft: Draft) -> str:
-    """What a draft is about, in a few words: what kind of entry, new or not, and its title."""
+    """Return the subject of a draft in a few words: what kind of entry, new or not, and its title."""
     title = draft.title if len(draft.title) <= 60 else draft.title[:59] + "…"
     if draft.new and draft.title not in draft.values.values():
-        # Nothing names it yet but its form.
+        # Only the form's title describes it yet.
         return title
     return f"{'New' if draft.new else 'Edited'} {KINDS.get(draft.pane, 'entry')}: {title}"
 
 
 def where(sheet: Sheet) -> tuple[str | None, str | None]:
-    """The source of a form's entry when it was opened, and the section it stood in."""
+    """Return the source of a form's entry when it was opened, and its section."""
     item = sheet.item
     entry, at = getattr(item, "entry", None), getattr(item, "at", None)
     if entry is None or at is None or sheet.pane.snapshot is None:

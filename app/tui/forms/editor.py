@@ -1,4 +1,4 @@
-"""The person's own editor over a scratch file: the terminal is handed over and taken back."""
+"""The user's own editor over a scratch file: the terminal is handed over and taken back."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, suppress
 from memory.errors import MemdeckError
 
 NAME = "entry.md"
-"""What the scratch file is called; its ending tells editors how to colour it."""
+"""The name of the scratch file; editors choose their colours by its extension."""
 
 
 def editor_command(environ: Mapping[str, str]) -> list[str]:
-    """Return the words of $VISUAL, else $EDITOR, else vi; MemdeckError `editor.command` where quotes do not match."""
+    """Return the words of $VISUAL, else $EDITOR, else vi; MemdeckError `editor.command` if quotes do not match."""
     import shlex
 
     value = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
@@ -27,12 +27,11 @@ def editor_command(environ: Mapping[str, str]) -> list[str]:
 def edit_text(
     text: str, environ: Mapping[str, str], hand_over: Callable[[], AbstractContextManager[None]], name: str = NAME
 ) -> str:
-    """Let the person edit a text, in a scratch file of this name, and return it; bytes that are not UTF-8 come back as
-    they were.
+    """Let the user edit a text in a scratch file of this name, and return it; bytes that are not UTF-8 are preserved.
 
-    `hand_over` gives the terminal away for as long as the editor runs. It is looked for in the absolute folders of
-    PATH: the current one may be a workspace. Raises MemdeckError `editor.failed`,
-    `editor.missing` where no editor ran, `editor.command`; then nothing was changed.
+    `hand_over` gives the terminal away while the editor runs. The editor is searched in the absolute folders of PATH:
+    the current folder may be a workspace. Raises MemdeckError `editor.failed`, `editor.missing` if no editor ran,
+    `editor.command`; then nothing was changed.
     """
     import subprocess
 
@@ -66,7 +65,7 @@ def edit_text(
 
 
 def keep_text(text: str, name: str) -> str:
-    """Keep a text that could not be saved among the machine's temporary files, and return where it is."""
+    """Save a text that could not be written among the machine's temporary files, and return its path."""
     from memory.storage import fsio
 
     path = os.path.join(fsio.temporary_folder("memdeck-kept-"), name)
@@ -75,7 +74,7 @@ def keep_text(text: str, name: str) -> str:
 
 
 def _remove(folder: str) -> None:
-    """Remove the scratch folder with what the editor left beside the file."""
+    """Remove the scratch folder, including files that the editor left in it."""
     from memory.storage import fsio
 
     with suppress(OSError):

@@ -1,30 +1,27 @@
-"""A form session: a form from its opening to its file; what others changed meanwhile is merged, or asked about."""
+"""A form session: a form from opening to writing. What others changed meanwhile is merged, or the user is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from app.tui.part import Part
+from app.tui.shell import Part, Shell
 from memory.errors import ConflictError, MemdeckError, NotFoundError
 
 from .conflicts import ask_fields, ask_gone
-from .sheet import Sheet
+from .drafts import Sheet, where
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.tui.commands.context import Context
-    from app.tui.commands.steps import Step
+    from app.tui.commands.interface import Context, Step
     from app.tui.live.edits import Edits
     from app.tui.live.refresh import Refresher
     from app.tui.navigation import Navigation
     from app.tui.overlays import Overlays
-    from app.tui.shell import Shell
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
     from memory.storage.private.drafts import Draft
-    from memory.workspace import Outcome
     from widgets.input.form import Form
     from widgets.pane.base import Pane
     from widgets.pane.offers import Build, FileBuild, FormPlan, Values
@@ -32,14 +29,14 @@ if TYPE_CHECKING:
     from .drafts import FormDrafts
 
 LONGEST_VALUE = 30
-"""Cells of a value where a form says that it changed."""
+"""The most cells of a value in the note that others changed it."""
 
 MOST_TRIES = 5
-"""How often a form is merged with newer files before a person is asked to look at it."""
+"""How often a form is merged with newer files before the user must look at it."""
 
 
 class FormSession(Part):
-    """Opens forms, writes them, and goes on where somebody else was faster; nothing that was typed gets lost."""
+    """Opens forms, writes them, and merges what others wrote first; no typed text is lost."""
 
     def __init__(
         self,
@@ -57,10 +54,10 @@ class FormSession(Part):
         self._context, self._refresher, self._edits, self._form_drafts = context, refresher, edits, form_drafts
         self._navigation, self._overlays, self._perform = navigation, overlays, perform
         self._open: tuple[Form, Sheet] | None = None
-        """The form that is on the screen."""
+        """The form on the screen."""
 
     def files_changed(self) -> None:
-        """Say in the open form which fields of its entry are others in the files now, or that the entry is gone."""
+        """Say in the open form which fields of its entry changed in the files, or that the entry is gone."""
         if self._open is None:
             return
         form, sheet = self._open
@@ -86,7 +83,7 @@ class FormSession(Part):
         )
 
     def begin(self, pane: Pane, plan: FormPlan, item: Any = None, *, note: str = "") -> None:
-        """Open a form; `note` stands below its title."""
+        """Open a form; `note` is shown below its title."""
         base = {spec.name: spec.value for spec in plan.fields}
         here = item if item is not None else pane.current()
         ref = None if here is None else pane.ref(here)
@@ -94,7 +91,9 @@ class FormSession(Part):
         self.show(Sheet(pane, plan, item, base, ref, title), note=note)
 
     def show(self, sheet: Sheet, typed: Mapping[str, str] | None = None, note: str = "") -> None:
-        """Show the form of a sheet, with what was typed so far; one that comes by itself not over another dialog."""
+        """Show the form of a sheet with what was typed so far. If no key opened it, it waits until other dialogs are
+        closed.
+        """
         if self._overlays.late:
             self._overlays.once_free(lambda: self._show(sheet, typed, note))
         else:
@@ -104,7 +103,7 @@ class FormSession(Part):
         from widgets.input.form import Form
 
         plan = sheet.plan
-        # What the person left alone follows the files, and is no change of theirs.
+        # Fields that the user did not touch follow the files; they are not changes of the user.
         kept = {} if typed is None else sheet.changes(typed)
         sheet.base |= {spec.name: spec.value for spec in plan.fields if spec.name not in kept}
 
@@ -126,7 +125,7 @@ class FormSession(Part):
         self.app.push_screen(form, closed)
 
     def _try(self, sheet: Sheet, values: Values) -> Mapping[str, str]:
-        """Errors of the edit itself, tried on the files as they were last seen."""
+        """Return the errors of the edit itself, tried on the files as they were last read."""
         snapshot, plan = sheet.pane.snapshot, sheet.plan
         changed = {spec.name: values[spec.name] for spec in plan.fields if values[spec.name] != spec.value}
         if snapshot is None or not changed:
@@ -150,7 +149,7 @@ class FormSession(Part):
     # Writing
 
     def save(self, sheet: Sheet, values: Values, *, shown: bool = False) -> None:
-        """Write a form, after asking where both sides changed the same; `shown`: the person saw the newest files."""
+        """Write a form, after asking about fields that both sides changed; `shown`: the user saw the newest files."""
         if not sheet.changes(values):
             self._form_drafts.end(sheet)
             self.app.say("Nothing was changed.")
@@ -167,11 +166,11 @@ class FormSession(Part):
         self.write(sheet, values, {})
 
     def write(self, sheet: Sheet, values: Values, answers: Mapping[str, str]) -> None:
-        """Write what the person changed, with the answers in the place of what both changed."""
+        """Write what the user changed, with the answers for the fields that both sides changed."""
         plan = sheet.plan
         mine = {**sheet.changes(values), **answers}
         final = {spec.name: mine.get(spec.name, spec.value) for spec in plan.fields}
-        # A field that the form of the newer entry does not have is set all the same.
+        # Fields that the form of the newer entry does not have are set anyway.
         final |= {name: value for name, value in mine.items() if name not in final}
         known = {spec.name: spec.value for spec in plan.fields}
         changed = {name: value for name, value in final.items() if value != known.get(name, "")}
@@ -186,17 +185,22 @@ class FormSession(Part):
             self.show(sheet, final)
             return
 
-        def done(_: Outcome) -> None:
-            self._form_drafts.end(sheet)
-
         def otherwise(error: MemdeckError) -> bool:
             self._failed(sheet, final, error)
             return True
 
-        self._edits.change(plan.operation, guarded(plan, changed, build), then=done, otherwise=otherwise, follow=True)
+        self._edits.change(
+            plan.operation,
+            guarded(plan, changed, build),
+            then=lambda _: self._form_drafts.end(sheet),
+            otherwise=otherwise,
+            follow=True,
+        )
 
     def _failed(self, sheet: Sheet, values: Values, error: MemdeckError) -> None:
-        """Somebody else was faster: look at the files as they are now and go on from there."""
+        """Handle a failed write: if the entry changed or is gone, refresh and go on from there, else show the form
+        again.
+        """
         if sheet.item is not None and isinstance(error, ConflictError):
             self._refresher.request(lambda: self._again(sheet, values))
         elif sheet.item is not None and isinstance(error, NotFoundError):
@@ -223,8 +227,6 @@ class FormSession(Part):
         self.save(sheet, values)
 
     def _gone(self, sheet: Sheet, values: Values) -> None:
-        from .drafts import where
-
         source, section = where(sheet)
         sheet.section = section
         typed = "\n".join(f"{name}: {value}" for name, value in sheet.changes(values).items())
@@ -232,20 +234,18 @@ class FormSession(Part):
             ask_gone(
                 self._context,
                 sheet.pane,
-                sheet.item,
                 typed,
                 title=sheet.title,
+                ref=sheet.ref,
                 renamed=lambda fresh: self.follow(sheet, fresh, values),
-                again=lambda: self._put_back(sheet, values),
-                source=source,
+                again=None if source is None else lambda: self._put_back(sheet, values),
                 left=lambda: self._form_drafts.keep(sheet, values),
                 done=lambda: self._form_drafts.end(sheet),
-                ref=sheet.ref,
             )
         )
 
     def _put_back(self, sheet: Sheet, values: Values) -> None:
-        """Put the removed entry back with what was typed, in one change."""
+        """Restore the removed entry with what was typed, in one change."""
         from memory.document import Entry
         from memory.files.restore import restore_version
         from widgets.panes.edit_chain import chain
@@ -254,22 +254,24 @@ class FormSession(Part):
         file, section = sheet.item.file, sheet.section
         changed = sheet.changes(values)
         final = {spec.name: values.get(spec.name, spec.value) for spec in sheet.plan.fields}
-        # Only entries of the memory files are edited in a form; other systems' forms make new ones.
+        # Only entries of the memory files are edited in a form; forms of other systems make new ones.
         edit = cast("FileBuild", sheet.plan.build(changed, final, self.app.clock()))
 
         def back(snapshot: Snapshot) -> Edit:
             return restore_version(snapshot, file, Entry.from_text(entry.text), section, ())
-
-        def done(_: Outcome) -> None:
-            self._form_drafts.end(sheet)
 
         def otherwise(error: MemdeckError) -> bool:
             self.app.say_error(error)
             self._form_drafts.keep(sheet, values)
             return True
 
-        build = chain([back, edit])
-        self._edits.change(sheet.plan.operation, build, then=done, otherwise=otherwise, follow=True)
+        self._edits.change(
+            sheet.plan.operation,
+            chain([back, edit]),
+            then=lambda _: self._form_drafts.end(sheet),
+            otherwise=otherwise,
+            follow=True,
+        )
 
     # Drafts
 
@@ -287,7 +289,7 @@ class FormSession(Part):
         self._edits.once_read(shown)
 
     def resume(self, draft: Draft) -> None:
-        """Open the form of a draft, on the entry as it is now."""
+        """Open the form of a draft, with the current entry."""
         pane, now = self.app.pane, self.app.clock()
         assert pane is not None
         when = f"{draft.time.astimezone(self.app.zone):%Y-%m-%d %H:%M}"
@@ -316,7 +318,7 @@ class FormSession(Part):
         self._draft_gone(pane, draft)
 
     def _draft_gone(self, pane: Pane, draft: Draft) -> None:
-        """The entry of a draft is not there any more."""
+        """Handle a draft whose entry does not exist any more."""
         typed = "\n".join(f"{name}: {value}" for name, value in draft.values.items() if value != draft.base.get(name))
 
         def renamed(fresh: Any) -> None:
@@ -329,20 +331,18 @@ class FormSession(Part):
             ask_gone(
                 self._context,
                 pane,
-                None,
                 typed,
                 title=draft.title,
+                ref=None if draft.new else draft.ref,
                 renamed=renamed,
-                again=lambda: self._put_draft_back(draft),
-                source=draft.source if draft.file else None,
+                again=(lambda: self._put_draft_back(draft)) if draft.file and draft.source is not None else None,
                 left=lambda: self._form_drafts.give_back(draft),
                 done=lambda: self._form_drafts.drop(draft),
-                ref=None if draft.new else draft.ref,
             )
         )
 
     def _put_draft_back(self, draft: Draft) -> None:
-        """Put the removed entry of a draft back, then open its form with what was typed."""
+        """Restore the removed entry of a draft, then open its form with what was typed."""
         from memory.document import Entry
         from memory.files.restore import restore_version
 
@@ -361,14 +361,14 @@ class FormSession(Part):
 
 
 def short(value: str) -> str:
-    """Return the beginning of a value for a line of words."""
+    """Return the beginning of a value, for one line of text."""
     from memory.base.safe_text import clip, visible
 
     return clip(visible(value[:200].replace("\n", " ")), LONGEST_VALUE) or "none"
 
 
 def guarded(plan: FormPlan, changed: Values, build: Build) -> Build:
-    """The edit of a form, refused where somebody else changed the same values meanwhile."""
+    """Return the edit of a form, which fails if others changed the same values meanwhile."""
     current = plan.current
     if current is None:
         return build

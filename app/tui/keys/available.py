@@ -1,4 +1,4 @@
-"""Which actions mean something now, what the footer calls them, and why a key means nothing here."""
+"""Which actions are available now, what the footer calls them, and why a key does nothing here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.tui.commands import conditions
 from app.tui.commands.conditions import Condition, Situation
-from widgets.chrome.footer import with_keys
+from widgets.chrome.keys import with_keys
 
 from .registry import ACTIONS
 
@@ -19,18 +19,20 @@ if TYPE_CHECKING:
     from .registry import Action
 
 CONDITIONS = frozenset(action.needs for action in ACTIONS)
-"""What any action needs."""
+"""The conditions of all actions."""
 
 
 OPEN = "list.open"
 """The key of lists that opens the row under the cursor."""
 
 NAMED = tuple(dict.fromkeys((action.needs, action.bulk) for action in ACTIONS if action.needs.named is not None))
-"""What is asked whether the footer names its actions, with whether they are done to all selected entries."""
+"""The conditions that decide whether the footer names their actions, each with whether the actions apply to all
+selected entries.
+"""
 
 
 class KeyState(NamedTuple):
-    """All that decides which actions mean something and what the footer calls them.
+    """Everything that decides which actions are available and what the footer calls them.
 
     `named`: the answers of those of `NAMED` that hold, in their order.
     """
@@ -40,11 +42,11 @@ class KeyState(NamedTuple):
     has_selection: bool
     named: tuple[bool | None, ...]
     enter: str | None = None
-    """What opening the row under the cursor is called; None: as lists call it."""
+    """The footer's word for opening the row under the cursor; None: that of lists."""
 
 
 def key_state(now: Situation) -> KeyState:
-    """Return the state of the keys; each condition is asked once."""
+    """Return the state of the keys; each condition is checked once."""
     held = frozenset(now.holding(CONDITIONS))
     named = tuple([needs.named(now, bulk) for needs, bulk in NAMED if needs.named is not None and needs in held])
     enter = None
@@ -55,47 +57,30 @@ def key_state(now: Situation) -> KeyState:
 
 @lru_cache(maxsize=64)
 def live_actions(state: KeyState) -> frozenset[str]:
-    """Return the ids of the actions that mean something."""
+    """Return the ids of the available actions."""
     return frozenset([action.id for action in ACTIONS if action.needs in state.held])
 
 
 @lru_cache(maxsize=64)
 def hint_names(state: KeyState) -> Mapping[str, str]:
-    """Return what the footer calls each action, by id; empty where it does not name it now."""
+    """Return what the footer calls each action, by id; empty if it does not name it now."""
     named = dict(zip([asked for asked in NAMED if asked[0] in state.held], state.named, strict=True))
-    found = {
-        action.id: action.words_in(state.pane_id)
-        if action.needs in state.held and _is_named(action, state.pane_id, state.has_selection, named)
-        else ""
-        for action in ACTIONS
-    }
+    found = {}
+    for action in ACTIONS:
+        needs = action.needs
+        answer = named.get((needs, action.bulk)) if needs in state.held else False
+        if answer is None:
+            shown = action.bulk if state.has_selection and needs.about_entries else action.shown
+            answer = shown and (not action.panes or state.pane_id in action.panes)
+        found[action.id] = action.words_in(state.pane_id) if answer else ""
     if state.enter is not None:
         found[OPEN] = state.enter
     return found
 
 
-def _is_named(
-    action: Action, pane_id: str, has_selection: bool, named: Mapping[tuple[Condition, bool], bool | None]
-) -> bool:
-    needs = action.needs
-    answer = named.get((needs, action.bulk))
-    if answer is not None:
-        return answer
-    if not (action.bulk if has_selection and needs.about_entries else action.shown):
-        return False
-    return not action.panes or pane_id in action.panes
-
-
-def is_named(now: Situation, action: Action) -> bool:
-    """Return whether the footer names an action that can be done now."""
-    needs = action.needs
-    named = {} if needs.named is None else {(needs, action.bulk): needs.named(now, action.bulk)}
-    return _is_named(action, now.pane_id, bool(now.selected), named)
-
-
-def is_special(now: Situation, action: Action) -> bool:
-    """Return whether an action that can be done now is one of the pane that is open rather than of all."""
-    return is_named(now, action) if now.pane_id in action.panes else action.needs.special
+def is_special(state: KeyState, action: Action) -> bool:
+    """Return whether an available action is specific to the open pane rather than common to all."""
+    return bool(hint_names(state)[action.id]) if state.pane_id in action.panes else action.needs.special
 
 
 CALENDAR = "In the calendar the days are the order; {view.calendar|c} goes back to the list, which has others."
@@ -108,7 +93,7 @@ _OF_PLANS = (
 
 
 def why_dead(app: App[Any], keymap: Keymap, now: Situation, key: str) -> str:
-    """Return why a key does nothing in the open pane; empty where it does something, or never means anything."""
+    """Return why a key does nothing in the open pane; empty if it does something, or never does anything."""
     found = [action for action in ACTIONS if key in keymap.keys(action.id, action.keys)]
     if not found or now.pane is None or any(now.allows(action.needs) for action in found):
         return ""

@@ -1,4 +1,4 @@
-"""All bindings there are, by the part of the application that has them, and which of them are live together."""
+"""All bindings by the part of the application that has them, and which of them are active together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PARTS: dict[str, str] = {
     "In outlines": "widgets.list.outline:OutlinePane",
     "On the board": "widgets.list.board:Board",
     "In the calendar": "widgets.panes.tasks.calendar:Calendar",
-    "In the detail": "widgets.text.line_view:LineView",
+    "In the detail": "widgets.detail:LineView",
     "Links in the detail": "widgets.detail:Detail",
     "In the filter": "widgets.input.filter_bar:FilterBar",
     "In a form": "widgets.input.form:Form",
@@ -42,7 +42,7 @@ PARTS: dict[str, str] = {
     "In jump mode": "app.tui.keys.jump:JumpScreen",
     "On the start screen": "app.tui.welcome:StartScreen",
 }
-"""The parts that have keys of their own, by the heading that people read."""
+"""The parts with their own keys, by the heading shown to users."""
 
 TOGETHER: tuple[tuple[str, ...], ...] = (
     ("In every list", "In the brief", _ACTIONS),
@@ -69,17 +69,17 @@ TOGETHER: tuple[tuple[str, ...], ...] = (
     ("In jump mode",),
     ("In every list", "On the start screen"),
 )
-"""Parts whose keys are live at the same time, the one that is asked first in front."""
+"""Parts whose keys are active at the same time, in the order in which they are checked."""
 
 TYPING = frozenset(
     {"In the filter", "In a form", "In a question for a line", "In the palette", "In the search", "In jump mode"}
 )
-"""Parts in which people type: a key that is a character would be missing from what they can write."""
+"""Parts in which users type: a key that is a character could not be typed any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownBinding:
-    """One binding: its id, the keys it has by itself, what it does, and the part or group it belongs to."""
+    """A binding: its id, its default keys, what it does, and the part or group it belongs to."""
 
     id: str
     keys: tuple[str, ...]
@@ -90,13 +90,13 @@ class KnownBinding:
 
 @cache
 def known_bindings() -> tuple[KnownBinding, ...]:
-    """Every binding that can be rebound; the actions first, in the order of the registry."""
+    """Return every binding that can be rebound; the actions first, in the order of the registry."""
     return (*_of_actions(), *(known for part in PARTS for known in _of_part(part)))
 
 
 @cache
 def known_ids() -> frozenset[str]:
-    """The ids of all of them."""
+    """Return the ids of all bindings."""
     return frozenset(known.id for known in known_bindings())
 
 
@@ -117,7 +117,7 @@ def _of_part(part: str) -> Iterator[KnownBinding]:
 
 
 def shared_keys(keymap: Keymap) -> Iterator[tuple[str, KnownBinding, KnownBinding]]:
-    """Keys that mean two things where one of them was chosen by the person: the key, what wins, what loses."""
+    """Yield keys with two meanings if the user chose one of them: the key, the winning and the losing binding."""
     seen: set[tuple[str, str, str]] = set()
     by_part: dict[str, list[KnownBinding]] = {}
     for known in known_bindings():
@@ -125,7 +125,7 @@ def shared_keys(keymap: Keymap) -> Iterator[tuple[str, KnownBinding, KnownBindin
     for parts in TOGETHER:
         owners: dict[str, list[KnownBinding]] = {}
         for part in parts:
-            # Of two bindings of one part Textual keeps the one that was chosen.
+            # Of two bindings of one part, Textual keeps the one that the user chose.
             for known in sorted(by_part[part], key=lambda known: known.id not in keymap.rebound):
                 for key in keymap.keys(known.id, known.keys):
                     owners.setdefault(_plain(key), []).append(known)

@@ -1,4 +1,4 @@
-"""What may be wrong with the keys as they are now: two meanings, keys that never arrive, characters that are typed."""
+"""Problems with the current keys: two meanings, keys that never arrive, characters that are typed."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ TAKEN: dict[str, frozenset[str]] = {
         | {"ctrl+tab", "ctrl+plus", "ctrl+minus", "ctrl+0", "alt+enter", "shift+pageup", "shift+pagedown"}
     ),
 }
-"""What terminal multiplexers keep for themselves as they are delivered: their prefixes, or keys of their own."""
+"""Keys that terminal multiplexers take by default: their prefixes and their own keys."""
 
 VARIABLES = {"tmux": "TMUX", "screen": "STY", "zellij": "ZELLIJ", "wezterm": "WEZTERM_PANE"}
-"""The variable of the environment that says that one is running."""
+"""The environment variable that shows that a multiplexer is running."""
 
 SAME = {"ctrl+i": "Tab", "ctrl+m": "Enter", "ctrl+left_square_bracket": "Esc"}
-"""Keys that most terminals send as another one."""
+"""Keys that most terminals send as another key."""
 
 
 def running(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The multiplexers around this terminal."""
+    """Return the multiplexers around this terminal."""
     return tuple(name for name, variable in VARIABLES.items() if environ.get(variable))
 
 
 def conflicts(keymap: Keymap, environ: Mapping[str, str]) -> Iterator[KeyProblem]:
-    """Everything that a person may want to mend, with the line of `keys.toml` where it comes from there."""
-    from widgets.chrome.footer import key_name
+    """Yield everything that a user may want to fix, with the line of `keys.toml` if it comes from there."""
+    from widgets.chrome.keys import key_name
 
     def problem(binding_id: str, message: str) -> KeyProblem:
         line = keymap.lines.get(binding_id, 0)
@@ -51,7 +51,7 @@ def conflicts(keymap: Keymap, environ: Mapping[str, str]) -> Iterator[KeyProblem
         chosen_here = known.id in keymap.rebound
         for name, taken in TAKEN.items():
             lost = [key for key in keys if key in taken]
-            # A person who chose a key should know even while nothing is in its way; what is ours has another key.
+            # Users should know about a key they chose even if no multiplexer runs; default keys have alternatives.
             if lost and (chosen_here or (name in around and len(lost) == len(keys))):
                 rest = "" if len(lost) < len(keys) else ", and it has no other"
                 yield problem(known.id, f"{known.id}: {name} takes {key_name(lost[0])} for itself{rest}")
@@ -65,5 +65,5 @@ def conflicts(keymap: Keymap, environ: Mapping[str, str]) -> Iterator[KeyProblem
 
 
 def all_problems(keymap: Keymap, environ: Mapping[str, str]) -> tuple[KeyProblem, ...]:
-    """What is wrong with the file, then what is wrong with the keys."""
+    """Return the problems of the file, then those of the keys."""
     return (*keymap.problems, *conflicts(keymap, environ))

@@ -11,24 +11,24 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.screen import ModalScreen
 
-from widgets.chrome.footer import KeyHints
 from widgets.chrome.jump import JumpPlace, labels
+from widgets.chrome.keys import KeyHints
 from widgets.dialogs.dialogs import Modal
 from widgets.input.editors import SafeText
 
 
 class JumpLabel(SafeText):
-    """The letters to type for a place, on that place."""
+    """The letters to type for a place, shown on that place."""
 
     def __init__(self, label: str, place: JumpPlace) -> None:
-        """`label` as it is typed."""
+        """`label` is what to type."""
         super().__init__(label, classes="jump--label")
         self.label = label
         self.styles.offset = (max(0, place.x - (len(label) - 1) * place.ends), place.y)
 
 
 class JumpScreen(Modal, ModalScreen[JumpPlace | None]):
-    """Lies over the main screen and gives the place that was chosen; any key that leads nowhere leaves."""
+    """Covers the main screen and returns the place that was chosen; any key that is no label leaves."""
 
     letters_leave = True
 
@@ -53,7 +53,7 @@ class JumpScreen(Modal, ModalScreen[JumpPlace | None]):
     ]
 
     def __init__(self, places: Sequence[JumpPlace], size: Size) -> None:
-        """`places` as they are on a screen of `size` cells."""
+        """`places` are positions on a screen of `size` cells."""
         super().__init__()
         self._size = size
         self._typed = ""
@@ -66,7 +66,7 @@ class JumpScreen(Modal, ModalScreen[JumpPlace | None]):
         yield KeyHints()
 
     def on_key(self, event: events.Key) -> None:
-        """A letter narrows the labels down; the last one goes there."""
+        """Narrow the labels with a letter; the last letter jumps."""
         character = event.character
         if character is None or not event.is_printable:
             return
@@ -81,26 +81,22 @@ class JumpScreen(Modal, ModalScreen[JumpPlace | None]):
             self.dismiss(None)
 
     def _say(self, typed: str) -> None:
-        """Show only what can still be meant."""
+        """Show only labels that still match."""
         self._typed = typed
         for shown in self.query(JumpLabel):
             shown.display = shown.label.startswith(typed)
 
     def on_resize(self, event: events.Resize) -> None:
-        """In a terminal of another size the labels would stand in the wrong places."""
+        """Leave if the terminal's size changed, because the labels would be in the wrong places."""
         if event.size != self._size:
             self.dismiss(None)
 
     def on_click(self, event: events.Click) -> None:
-        """A click on a label goes there, any other leaves."""
+        """Jump to the label that was clicked; leave on any other click."""
         event.stop()
         label = event.widget.label if isinstance(event.widget, JumpLabel) else ""
         self.dismiss(self._places.get(label))
 
     def action_back(self) -> None:
-        """Take the last letter back."""
+        """Delete the last letter."""
         self._say(self._typed[:-1])
-
-    def action_leave(self) -> None:
-        """Go nowhere."""
-        self.dismiss(None)

@@ -1,7 +1,7 @@
-"""The file of the keys that a person chose: `keys.toml` in the configuration folder, read into a `Keymap`.
+"""The file with the user's keys: `keys.toml` in the configuration folder, read into a `Keymap`.
 
-A file that cannot be read is never in the way: what it says is told with its line, and the keys stay as they were.
-Without a file nothing is imported and nothing is looked at twice.
+A file with errors never blocks the start: errors are reported with their line, and those keys keep their defaults.
+Without a file nothing else is imported or read.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 from .keymap import Keymap, KeyProblem, key_of
 
 NAME = "memdeck/keys.toml"
-"""The file beneath the configuration folder."""
+"""The path of the file in the configuration folder."""
 
 LONGEST = 65_536
-"""Bytes of the file that are read; nobody has so many keys."""
+"""The most bytes of the file that are read; no real file is larger."""
 
 _TIMES = 4
 """How many more entries it may have than other files: each id once, some with many keys."""
@@ -26,7 +26,7 @@ _LONGEST_ID = 60
 
 
 def read_keymap(folder: Path, workspace: Path | None = None) -> Keymap:
-    """Read `keys.toml` beneath a configuration folder; never raises. A file within `workspace` does not count."""
+    """Read `keys.toml` in a configuration folder; never raises. A file inside `workspace` is ignored."""
     path = folder / NAME
     if workspace is not None and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(workspace)):
         inside = KeyProblem("it lies in the workspace, whose files choose no keys", str(path))
@@ -46,7 +46,7 @@ def read_keymap(folder: Path, workspace: Path | None = None) -> Keymap:
 
 
 def parse_keymap(data: bytes, path: str, known: Collection[str]) -> Keymap:
-    """Read the bytes of the file; `known` are the ids that can be bound. An entry that is wrong is left out."""
+    """Parse the bytes of the file; `known` are the ids that can be bound. Wrong entries are left out."""
     from memory.base.toml_text import read_toml
     from memory.errors import ConfigError
 
@@ -62,7 +62,7 @@ def parse_keymap(data: bytes, path: str, known: Collection[str]) -> Keymap:
         binding_id = ".".join(steps)
         line = lines[binding_id] = toml.line_of(*steps)
         if binding_id not in known:
-            near = known if len(problems) < _MOST_PROBLEMS else ()  # looking for what is meant costs
+            near = known if len(problems) < _MOST_PROBLEMS else ()  # finding the closest id is slow
             problems.append(KeyProblem(_unknown(binding_id, near), path, line))
             continue
         written = [value] if isinstance(value, str) else value
@@ -84,7 +84,7 @@ def parse_keymap(data: bytes, path: str, known: Collection[str]) -> Keymap:
 
 
 def _entries(table: Mapping[str, object], before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Ids and values: `task.start = …` makes tables of TOML, `"task.start" = …` does not; both are the same here."""
+    """Yield ids and values. `task.start = …` makes nested tables in TOML, `"task.start" = …` does not: both count."""
     for name, value in table.items():
         path = (*before, name)
         if isinstance(value, dict):
@@ -102,7 +102,7 @@ def _unknown(binding_id: str, known: Iterable[str]) -> str:
 
 
 def config_path(environ: Mapping[str, str]) -> str:
-    """Where the file stands, or would stand."""
-    from memory.person import config_home
+    """Return the path of the file, whether it exists or not."""
+    from memory.storage.own_folders import config_home
 
     return os.fspath(config_home(environ) / NAME)

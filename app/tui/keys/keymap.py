@@ -1,4 +1,4 @@
-"""Keymap: the keys that a person chose, by the id of what they do; and the names that keys have."""
+"""Keymap: the user's keys by the id of their action; and the names of keys."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _NAMED = frozenset(
 
 
 class KeyProblem(NamedTuple):
-    """What is wrong with a key: a sentence, the file it stands in (empty: none) and its line there, from 1."""
+    """A problem with a key: a sentence, the file it is in (empty: none) and its line there, from 1."""
 
     message: str
     file: str = ""
     line: int = 0
 
     def __str__(self) -> str:
-        """The place, where there is one, and the sentence."""
+        """The place, if there is one, and the sentence."""
         if not self.file:
             return self.message
         return f"{self.file}:{self.line}: {self.message}" if self.line else f"{self.file}: {self.message}"
@@ -41,9 +41,9 @@ class KeyProblem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Keymap:
-    """The keys that were chosen, by the id of what they do; names of keys as Textual writes them.
+    """The keys that the user chose, by the id of their action; keys have Textual's names.
 
-    `path` is the file, empty where there is none; `lines` tells where an id stands in it.
+    `path` is the file, empty if there is none; `lines` are the lines of the ids in it.
     """
 
     rebound: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -52,18 +52,18 @@ class Keymap:
     lines: Mapping[str, int] = field(default_factory=dict)
 
     def keys(self, binding_id: str | None, default: Sequence[str]) -> tuple[str, ...]:
-        """The keys of a binding: those that were chosen, else its own; empty where it has none."""
+        """Return the keys of a binding: those that were chosen, else its defaults; empty if it has none."""
         return tuple(self.rebound.get(binding_id or "", default))
 
     def for_textual(self) -> dict[str, str]:
-        """What `App.set_keymap` takes."""
-        from widgets.chrome.footer import UNBOUND
+        """Return the argument of `App.set_keymap`."""
+        from widgets.chrome.keys import UNBOUND
 
         return {binding_id: ",".join(keys) or UNBOUND for binding_id, keys in self.rebound.items()}
 
 
 def key_of(written: str) -> str | None:
-    """A key as a person writes it (`?`, `Esc`, `ctrl+s`) by Textual's name; None: there is no such key."""
+    """Return Textual's name of a key as users write it (`?`, `Esc`, `ctrl+s`); None: there is no such key."""
     text = written.strip() or ("space" if written else "")
     *before, last = [*text[:-1].split("+")[:-1], "+"] if text == "+" or text.endswith("++") else text.split("+")
     modifiers = [part.strip().casefold() for part in before]
@@ -91,7 +91,7 @@ def _character(character: str) -> str:
 
 
 def is_character_name(name: str) -> bool:
-    """Whether a key is one that types a character, by its long name such as `question_mark` or by itself."""
+    """Return whether a key types a character, given its long name such as `question_mark` or the character."""
     from textual.keys import KEY_NAME_REPLACEMENTS
 
     if len(name) == 1 or name in KEY_NAME_REPLACEMENTS.values():

@@ -12,8 +12,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from widgets.chrome.deferred_keys import after_typing
-from widgets.chrome.footer import KeyHints, key_name
+from widgets.chrome.keys import KeyHints, after_typing, key_name
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.input.editors import SafeInput, SafeText
 from widgets.list.line_list import LineList
@@ -23,7 +22,7 @@ from .keymap import Keymap
 from .registry import Action
 
 NAMES = 18
-"""Cells of the column of names, where the box has room for sentences beside it."""
+"""Cells of the column of names, if the box has room for sentences beside it."""
 
 ALSO: dict[str, str] = {
     "change.undo": "revert take back history",
@@ -60,19 +59,19 @@ ALSO: dict[str, str] = {
     "upkeep.prune": "clean up journal",
     "upkeep.maintain": "maintenance clean up",
 }
-"""Other words that people look for an action by."""
+"""Other words by which users search for an action."""
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, as they are compared."""
+    """Return the words of a text in the form in which they are compared."""
     return re.findall(r"[^\W_]+", text.casefold())
 
 
 def score(query: str, action: Action) -> int:
-    """How well an action fits what was typed; 0: not at all.
+    """Return how well an action matches the query; 0: not at all.
 
-    Each word that was typed begins a word of the action: what it is called counts most, then where its sentence
-    begins, then its id and other words for it, then the rest of its sentence and its group.
+    Each word of the query must begin a word of the action. Its name counts most, then the beginning of its sentence,
+    then its id and synonyms, then the rest of its sentence and its group.
     """
     name, sentence = words_of(action.words), words_of(action.description)
     other = words_of(f"{action.id} {ALSO.get(action.id, '')}")
@@ -92,7 +91,7 @@ def score(query: str, action: Action) -> int:
 
 
 class Palette(Dialog, ModalScreen[str | None]):
-    """Gives the id of the action that was chosen."""
+    """Returns the id of the action that was chosen."""
 
     DEFAULT_CSS: ClassVar[str] = f"""
     Palette {{
@@ -121,8 +120,8 @@ class Palette(Dialog, ModalScreen[str | None]):
     ]
 
     def __init__(self, actions: Sequence[Action], keymap: Keymap, recent: Sequence[str] = ()) -> None:
-        """`actions`: those that mean something now; `keymap`: the keys that the person chose; `recent`: what was
-        chosen here before, the latest first, which stands first.
+        """`actions`: the available ones; `keymap`: the user's keys; `recent`: the actions chosen before, the latest
+        first; they are listed first.
         """
         super().__init__()
         self._keymap = keymap
@@ -131,7 +130,7 @@ class Palette(Dialog, ModalScreen[str | None]):
         self._actions: dict[Hashable, Action] = {action.id: action for action in (*first, *actions)}
 
     def compose(self) -> ComposeResult:
-        """What is typed, what fits, the keys."""
+        """The query, the matches, the keys."""
         with Vertical(classes="dialog"):
             yield SafeInput(placeholder="what to do")
             actions = LineList(self._draw, tuple(self._actions), classes="dialog--body")
@@ -141,7 +140,7 @@ class Palette(Dialog, ModalScreen[str | None]):
             yield KeyHints(indent=0)
 
     def on_mount(self) -> None:
-        """Type at once."""
+        """Focus the query at once."""
         self.query(SafeInput).focus()
 
     def _draw(self, key: Hashable, width: int) -> Line:
@@ -155,7 +154,7 @@ class Palette(Dialog, ModalScreen[str | None]):
         return line(pad_line(left, max(0, width - line_width(right) - 1)), " ", right)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow, the best first."""
+        """Narrow the list, best matches first."""
         event.stop()
         listed = self.query_one(LineList)
         query = event.value.strip()
@@ -170,7 +169,7 @@ class Palette(Dialog, ModalScreen[str | None]):
         self._say_nothing("" if found else query)
 
     def _say_nothing(self, query: str) -> None:
-        """Say that nothing fits what was typed; empty: something does."""
+        """Say that nothing matches the query; empty: something does."""
         self.set_class(bool(query), "-nothing")
         if query:
             self.query_one(".palette--nothing", SafeText).say(f"No action fits “{query[:40]}”.")
@@ -184,7 +183,7 @@ class Palette(Dialog, ModalScreen[str | None]):
         self.query_one(LineList).action_page(pages)
 
     def action_choose(self) -> None:
-        """Do what the cursor stands on."""
+        """Do the action under the cursor."""
         after_typing(self, self._choose)
 
     def _choose(self) -> None:
@@ -195,10 +194,6 @@ class Palette(Dialog, ModalScreen[str | None]):
             self.dismiss(str(cursor))
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """A double click chooses."""
+        """Choose with a double click."""
         event.stop()
         self.dismiss(str(event.key))
-
-    def action_leave(self) -> None:
-        """Do nothing."""
-        self.dismiss(None)

@@ -1,11 +1,11 @@
-"""The page of all keys, made from the bindings: `python -m app.tui.keys.reference > docs/keys.md`."""
+"""Writes the page of all keys from the bindings: `python -m app.tui.keys.reference > docs/keys.md`."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 
-from widgets.chrome.footer import key_name
+from widgets.chrome.keys import key_name
 
 from .bindings import KnownBinding, known_bindings
 

@@ -1,9 +1,9 @@
-"""Every action of the application, once: its stable id, its keys, who does it, and the words people read.
+"""Every action of the application, once: its stable id, its keys, what does it, and the words for users.
 
 Key bindings, the hints of the footer, the help, the palette and `docs/keys.md` derive from this table. An action is
 done by the function `method` of the module `app.tui.commands.<target>`, which gets the context and `arguments` and
-returns a step; where `target` is a part of the application, by that method of it. `needs` is what must be there for
-it, and why it means nothing where that is not.
+returns a step. If `target` is a part of the application, it is done by that method of the part. `needs` is the
+condition of the action; it also says why the action is not available.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from app.tui.commands.conditions import Condition
 from widgets.panes import all_panes
 
 if TYPE_CHECKING:
-    from app.tui.commands.steps import Step
+    from app.tui.commands.interface import Step
 
 
 class Action(NamedTuple):
-    """One action; `words` is what the footer says, `description` one sentence for help and palette.
+    """One action; `words` is its name in the footer, `description` one sentence for help and palette.
 
-    `keys` are names as Textual writes them; without any it is reached from the palette only. `shown` puts it into
-    the footer while it means something, in these `panes` only if there are any: the key works in the others, too.
-    `bulk` says that it is done to all selected entries; while some are selected, the footer shows such actions only.
-    `said` has for a pane what the action is called there, and its sentence. The footer names the actions that have the
-    same word in `together` once, with the keys of all.
+    `keys` are names as Textual writes them; without keys only the palette reaches it. `shown` adds it to the footer
+    while it is available, and only in `panes` if there are any: the key works in the others, too. `bulk`: it is done to
+    all selected entries; while some are selected, the footer shows such actions only. `said` has the action's name and
+    sentence for some panes. Actions with the same word in `together` are named once in the footer, with the keys of
+    all.
     """
 
     id: str
@@ -46,11 +46,14 @@ class Action(NamedTuple):
     together: str = ""
 
     def words_in(self, pane: str) -> str:
-        """What it is called in a pane."""
-        return next((words for name, words, _ in self.said if name == pane), self.words)
+        """Return its name in a pane."""
+        for name, words, _ in self.said:
+            if name == pane:
+                return words
+        return self.words
 
     def sentence_in(self, pane: str) -> str:
-        """What it does in a pane."""
+        """Return its sentence in a pane."""
         return next((sentence for name, _, sentence in self.said if name == pane), self.description)
 
 
@@ -964,7 +967,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("app.reload", (), "refresher", "reload", "reload", "Read the files again now", _APP, needs=conditions.LOOK),
     Action("app.quit", ("q",), "overlays", "quit", "quit", "Leave memdeck", _APP, needs=conditions.ALWAYS),
 )
-"""All actions; those that are shown stand in the order of the footer."""
+"""All actions; those shown are in the order of the footer."""
 
 BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
 """Actions by their id."""

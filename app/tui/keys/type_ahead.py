@@ -1,19 +1,24 @@
-"""TypeAhead: keys that come while what an earlier key opens is not there yet wait for it, in their order.
+"""Keys as they arrive: TypeAhead holds those that are pressed before the result of an earlier key has opened, in order.
 
-Textual gives a key to the widget that has the focus when the key comes in, not when it is handled. Without this the
-letters typed right behind `/` or `a` would be commands of the list.
+Textual gives a key to the widget that has the focus when the key arrives, not when it is handled. Without this, letters
+typed right after `/` or `a` would be commands of the list.
+
+Esc is split from a key that arrives together with it, which happens on a busy machine. A terminal sends Esc and `d` as
+the same bytes as Alt+d, and only the time between them differs. A program that was busy for longer than that reads both
+at once. They are then two keys, unless Alt with this key is bound.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from textual._xterm_parser import XTermParser
 from textual.events import Key
 from textual.widget import Widget
 
-from widgets.chrome.deferred_keys import behind
-from widgets.chrome.footer import active_binding, is_typing
+from widgets.chrome.keys import active_binding, behind, is_typing
 from widgets.input.filter_bar import FilterBar
 
 from .registry import ACTIONS
@@ -28,21 +33,67 @@ if TYPE_CHECKING:
     from app.tui.live.edits import Edits
     from app.tui.shell import Shell
 
+ESC, ALT = "\x1b", "alt+"
+
+
+class EscapeParser(XTermParser):
+    """Textual's parser, which drops Esc before a key without a known Alt form, and reads one between keys as `^`."""
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
+        """Return the keys of a sequence; `alt` says that Esc came right before it."""
+        if len(sequence) == 2 and sequence[0] == ESC and sequence[1] not in "[O":
+            # No longer sequence begins like this. Alt with a digit would otherwise become a sign such as `¡`.
+            if not sequence[1].isdecimal() and (found := [*super()._sequence_to_key_events(sequence)]):
+                yield from found
+                return
+            sequence, alt = sequence[1], True
+        for key in super()._sequence_to_key_events(sequence, alt=alt):
+            if alt and not key.key.startswith(ALT):
+                yield Key("escape", ESC)
+            yield key
+
+
+def use_parser() -> None:
+    """Make drivers that start from now on use this parser."""
+    from textual.drivers import linux_driver
+
+    linux_driver.XTermParser = EscapeParser  # type: ignore[attr-defined]
+
+
+def apart(key: Key) -> tuple[Key, Key] | None:
+    """Return Esc and the other key if the key may be both or Alt; None: it is certainly one key.
+
+    Terminals that report Alt in separate sequences send no character with it.
+    """
+    character = key.character
+    if not key.key.startswith(ALT) or not character or not character.isprintable():
+        return None
+    two = Key("escape", ESC), Key(character, character)
+    for one in two:
+        # So that a question that opened since does not use them as its answer.
+        one.time = key.time
+    return two
+
+
 _MOVING = frozenset({"down", "up", "tab", "shift+tab", "enter"})
-"""Keys that may give the focus to another field of a form; what is typed behind them belongs there."""
+"""Keys that may move the focus to another field of a form; later keys belong there."""
 
 _LEAVING = frozenset({"enter", "escape", "down"})
 _LOOK_AGAIN, _LONGEST = 0.005, 3.0
-"""Seconds between two looks, and after which keys go their way whatever is there, and nothing opens over them."""
+"""Seconds between two checks, and seconds after which waiting keys are released in any case and nothing opens over
+them.
+"""
+_AT_LAST = 1.0
+"""Seconds after which held keys are looked after even if no picture was drawn since."""
 
 
 class TypeAhead:
-    """Keeps keys back from the moment a key means an action until what it opened can take keys."""
+    """Holds keys back from the moment a key triggers an action until what it opened can receive keys."""
 
     def __init__(
         self, app: Shell, edits: Edits, consent: ConsentPart, pass_on: Callable[[Key], Awaitable[None]]
     ) -> None:
-        """`pass_on` lets a key go its way; nothing is kept yet."""
+        """`pass_on` lets a key go on; no key is held yet."""
         self._app = app
         self._edits, self._consent, self._pass_on = edits, consent, pass_on
         self._keys: list[Key] = []
@@ -60,9 +111,14 @@ class TypeAhead:
         return not self._keys
 
     def keep(self, key: Key) -> bool:
-        """Keep a key for later; False: it goes its way now, and those behind it wait if it means an action."""
+        """Hold a key for later and return True. Return False if it goes on now; later keys wait if it triggers an
+        action.
+        """
         if self._waits or self._keys:
             self._keys.append(key)
+            if len(self._keys) == 1:
+                # A screen that closes may take the callback for the next picture with it: keys are never held for ever.
+                self._app.set_timer(_AT_LAST, partial(self._look_at_last, self._turn))
             return True
         self._begin(key)
         self._edits.went_past()
@@ -78,19 +134,19 @@ class TypeAhead:
             if self._editor is not None:
                 self.acted()
             elif around is not None:
-                # Only once this key is on its way itself: behind it on its whole way up to where its binding is.
+                # Only once this key is handled itself: after it has passed all nodes up to the one with its binding.
                 self._app.call_later(behind, around, self.acted)
             else:
                 screen = self._app.screen
                 way: list[MessagePump] = [screen, self._app]
                 if screen.focused is not None:
                     way = [screen.focused, *screen.focused.ancestors]
-                # Twice: behind the key, and behind what a widget sends up the same way because of it.
+                # Twice: after the key, and after the messages that widgets send up the same path because of it.
                 give_up = partial(self._app.call_later, self._give_up, self._turn)
                 self._app.call_later(behind, way * 2, give_up)
 
     def _moves_focus(self, key: Key) -> list[DOMNode] | None:
-        """What a key passes on its way if it may give the focus away in a dialog, or close it; None: it does not."""
+        """Return the nodes that a key passes if it may move the focus in a dialog, or close it; None: it does not."""
         screen = self._app.screen
         focused = screen.focused
         if screen is self._app.main_screen:
@@ -106,13 +162,13 @@ class TypeAhead:
         return around if found is not None and found.enabled and found.node is screen else None
 
     def acted(self) -> None:
-        """The action was done: look whether what it opened is there as soon as the screen is up to date."""
+        """Note that the action was done: once the screen is up to date, check whether what it opened is ready."""
         if self._waits:
             self._acted = True
             self._app.call_after_refresh(self._look)
 
     def _may_act(self, key: Key) -> bool:
-        """Whether a key does an action, or may do one once it comes to it: what it means may change on its way."""
+        """Return whether a key triggers an action, or may once it is handled: its meaning may change until then."""
         screen = self._app.screen
         if key.is_printable and is_typing(screen.focused):
             return False
@@ -126,7 +182,7 @@ class TypeAhead:
         )
 
     async def _look(self) -> None:
-        # Without a screen the application is about to end, while a timer still runs.
+        # Without a screen the application is ending, while a timer still runs.
         if not self._waits or not self._app.screen_stack:
             return
         self._looks += 1
@@ -139,14 +195,19 @@ class TypeAhead:
             self._edits.went_past()
         await self._release()
 
+    async def _look_at_last(self, turn: int) -> None:
+        """Look, unless that has been done since the key of that turn."""
+        if self._waits and self._turn == turn and not self._looks:
+            await self._look()
+
     def _left_editor(self, key: Key) -> Widget | None:
-        """The filter's editor, where this key gives the focus back to the list."""
+        """Return the filter's editor if this key moves the focus back to the list."""
         focused = self._app.screen.focused
         leaves = key.key in _LEAVING and focused is not None and isinstance(focused.parent, FilterBar)
         return focused if leaves else None
 
     def _opening(self) -> bool:
-        """Whether a dialog or a pane is on its way, or the focus on its way out of the filter."""
+        """Return whether a dialog or a pane is opening, or the focus is about to leave the filter."""
         app = self._app
         if self._editor is not None:
             return app.screen.focused is self._editor
@@ -161,12 +222,12 @@ class TypeAhead:
         return pane.contents is None or screen.focused is None or pane not in screen.focused.ancestors
 
     async def _give_up(self, turn: int) -> None:
-        """An action that was not done, for a widget took its key or it means nothing, must not hold the keyboard."""
+        """Release the keys if the action was not done, because a widget used its key or it is not available."""
         if self._waits and self._turn == turn and not self._acted:
             await self._release()
 
     async def _release(self) -> None:
-        """Let the keys go on, one after the other, until one of them opens something."""
+        """Pass the keys on, one after the other, until one of them opens something."""
         self._waits = False
         if self._consent.is_deaf:
             self._keys[:] = [key for key in self._keys if not self._consent.drops(key)]
@@ -176,11 +237,11 @@ class TypeAhead:
             try:
                 await self._pass_on(key)
             finally:
-                # Only now: as long as one is left, keys that come in queue up behind it.
+                # Only now: as long as a key is left, keys that arrive queue up behind it.
                 del self._keys[0]
 
     def _drop_what_was_for_it(self) -> None:
-        """What is to open takes too long: it does not open, and what was typed for it, up to Esc, means nothing."""
+        """Do not open what takes too long, and drop the keys typed for it, up to and including Esc."""
         self._edits.went_past()
         names = [key.key for key in self._keys]
         del self._keys[: names.index("escape") + 1 if "escape" in names else len(names)]

@@ -1,3 +1,3 @@
-"""What happens while the application is open: refresh, changes from outside, schedules, jobs."""
+"""What happens while the application is open: refresh, outside changes, schedules, jobs."""
 
 from __future__ import annotations

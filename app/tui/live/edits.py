@@ -1,4 +1,4 @@
-"""Edits: writes edits in a worker, one at a time, and says what came of it; undo and redo."""
+"""Edits: writes changes in a worker, one at a time, and reports the results; undo and redo."""
 
 from __future__ import annotations
 
@@ -10,23 +10,19 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from app.tui.commands.context import ACTOR
-from app.tui.part import Part
-from app.tui.threads import ThreadReport
-from app.tui.toasts import in_one_line
+from app.tui.commands.interface import ACTOR
+from app.tui.shell import Part, Shell, ThreadReport, in_one_line
 from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from app.tui.live.background import Schedule
     from app.tui.live.outside_changes import OutsideChanges
-    from app.tui.live.overview import OverviewPart
     from app.tui.live.refresh import Refresher
-    from app.tui.live.schedule import Schedule
     from app.tui.overlays import Overlays
-    from app.tui.shell import Shell
-    from memory.review.taking_back import TakenBackChange
+    from memory.review.undo_redo import TakenBackChange
     from memory.workspace import Outcome
     from widgets.pane.offers import Build
 
@@ -43,23 +39,22 @@ class _Asked(NamedTuple):
 
 
 class Edits(Part):
-    """The only part that writes memory files."""
+    """Writes all changes; no other part writes memory files."""
 
     def __init__(
         self,
         app: Shell,
         refresher: Refresher,
         outside_changes: OutsideChanges,
-        overview: OverviewPart,
         schedule: Schedule,
         overlays: Overlays,
     ) -> None:
         """Nothing is being written."""
         super().__init__(app)
-        self._refresher, self._outside_changes, self._overview = refresher, outside_changes, overview
+        self._refresher, self._outside_changes = refresher, outside_changes
         self._schedule, self._overlays = schedule, overlays
         self.one = threading.Lock()
-        """Held while something is written: one change at a time."""
+        """Held while something is written, so that only one change is written at a time."""
         self._asked: deque[_Asked] = deque()
         self._waiting = self._asking = self._passed = 0
         self._overtaken = False
@@ -75,26 +70,26 @@ class Edits(Part):
 
     @property
     def holds(self) -> bool:
-        """Whether something waits until what was written stands on the screen."""
+        """Whether a form waits to open until the last change is on the screen."""
         return self._held is not None
 
     @property
     def asks(self) -> bool:
-        """Whether something is being found out, such as what a dialog is to show."""
+        """Whether a worker is finding something out, such as the content of a dialog."""
         return bool(self._asking)
 
     def went_past(self) -> None:
-        """Another key was pressed before what waits could open: it does not come over what that key does."""
+        """Drop the form that waits: another key was pressed first, and the form must not cover what that key does."""
         self._passed += 1
         if self._held is not None:
             self._held = None
             self.app.say("The form took too long to open; ask for it again.")
 
     def once_seen(self, act: Callable[[], None]) -> None:
-        """Open a form of the entry on the screen; while a change is being written or read back, after that.
+        """Open a form of the entry on the screen; if a change is being written or read back, open it after that.
 
-        A form that was opened before would begin with the entry as it was before one's own change. Where that takes
-        so long that the person goes on with something else, it does not open.
+        Opened earlier, the form would show the entry as it was before the user's own change. If it takes so long that
+        the user does something else first, the form does not open.
         """
         if self.idle and not self._unseen:
             act()
@@ -102,18 +97,19 @@ class Edits(Part):
             self._held = act
 
     def once_read(self, act: Callable[[], None]) -> None:
-        """Open a form of what stands in the files now, once they are read anew; as `once_seen`."""
+        """Read the files again, then open a form of the current content; as `once_seen`."""
         self._held, self._unseen = act, True
         self._refresher.request(self.seen)
 
     def seen(self) -> None:
-        """What was written stands on the screen, or cannot be read."""
+        """Open the form that waits: what was written is on the screen, or cannot be read."""
         if self.idle:
             self._unseen = False
             held, self._held = self._held, None
-            with self._overlays.coming_late(False):
-                if held is not None and self._overlays.has_room("The form"):
-                    held()
+            if held is not None:
+                with self._overlays.coming_late(False):
+                    if self._overlays.has_room("The form"):
+                        held()
 
     def change(
         self,
@@ -125,10 +121,10 @@ class Edits(Part):
         taken_back: bool = False,
         follow: bool = False,
     ) -> None:
-        """Write an edit. `then` gets the outcome; `otherwise` an error, and says whether it dealt with it.
+        """Write an edit. `then` gets the outcome; `otherwise` gets an error and returns whether it handled it.
 
-        With `taken_back` the person is told which key takes it back. With `follow` the cursor goes to the entry that it
-        was about, unless the person went elsewhere meanwhile.
+        With `taken_back` the message says which key undoes the change. With `follow` the cursor goes to the changed
+        entry, unless the user moved elsewhere meanwhile.
         """
         from memory.systems.acts import Act
 
@@ -151,19 +147,19 @@ class Edits(Part):
         self.run(write, shown, otherwise, taken_back=taken_back)
 
     def _stays(self) -> Callable[[], bool]:
-        """Return what tells whether the person is still where they are now: in this pane, at no other place.
+        """Return a function that tells whether the user is still at the current place in the current pane.
 
-        What was asked before they went elsewhere must not take the cursor away from there.
+        A result that was requested before the user moved must not move the cursor away.
         """
         pane = self.app.pane
         if pane is None:
             return lambda: False
         moves, row = pane.moves, pane.line_list.cursor
-        # An entry of another title may be another row: who came back to it stays with it.
+        # An entry with a new title may be a new row: a cursor that returned to the lost row follows it.
         return lambda: pane is self.app.pane and (pane.moves == moves or (row is not None and pane.lost_row is row))
 
     def _go_to(self, outcome: Outcome) -> None:
-        """Put the cursor on the entry that a change was about; a filter that hid it is cleared, which is said."""
+        """Put the cursor on the entry that changed; if the filter hid it, clear the filter and say so."""
         pane = self.app.pane
         if outcome.ref is None or pane is None:
             return
@@ -175,7 +171,7 @@ class Edits(Part):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the lock while something is written in a thread, and know its changes as made here; for undo."""
+        """Hold the lock while a thread writes, and remember its changes as made here; undo needs that."""
         workspace = self.app.workspace
         assert workspace is not None
         history = workspace.store.history
@@ -189,11 +185,11 @@ class Edits(Part):
                     self._made.update(record.id for record in history.list(made) if record.seq > newest)
 
     def begin(self) -> None:
-        """Something is about to be written; `end` says that it is."""
+        """Note that something is about to be written; `end` ends that."""
         self._waiting += 1
 
     def end(self) -> None:
-        """It is written, or not."""
+        """Note that the write ended, successful or not."""
         self._waiting -= 1
 
     def ask(
@@ -204,9 +200,10 @@ class Edits(Part):
         *,
         group: str = "change",
     ) -> None:
-        """Find something out in a worker before anything is written; `then` gets it, `otherwise` an error.
+        """Run `work` in a worker before anything is written; `then` gets its result, `otherwise` its error.
 
-        Keys wait for it for some seconds. What is found after the person went on opens nothing: see `in_time`.
+        Keys wait for it for some seconds. A result that comes after the user did something else opens nothing: see
+        `in_time`.
         """
         late, passed = self._overlays.late, self._passed
 
@@ -234,22 +231,24 @@ class Edits(Part):
         self.app.work(work, found, failed, group=group)
 
     def in_time(self, what: str) -> bool:
-        """Whether what was found out may open: not where the person went on with something else, which is said."""
+        """Return whether a result may still open something; if the user did something else meanwhile, say so and return
+        False.
+        """
         if self._overtaken:
             self.app.say(f"{what} took too long to open; ask for it again.")
         return not self._overtaken
 
-    def turn(self, *, back: bool) -> None:
-        """Take back the last change, or bring back what was undone last.
+    def undo_or_redo(self, *, back: bool) -> None:
+        """Undo the last change (`back`), or redo the change that was undone last.
 
-        The cursor goes to what comes with it, unless the person went elsewhere meanwhile.
+        The cursor goes to the entries that appear, unless the user moved elsewhere meanwhile.
         """
-        from memory.review import taking_back
+        from memory.review import undo_redo
         from memory.workspace import Outcome
 
         workspace, now = self.app.workspace, self.app.clock()
         assert workspace is not None
-        turn = taking_back.undo if back else taking_back.redo
+        turn = undo_redo.undo if back else undo_redo.redo
         pane = self.app.pane
         before = pane.arrangement.rows if pane is not None and pane.contents is not None else None
         stays = self._stays()
@@ -271,10 +270,10 @@ class Edits(Part):
         self.run(write, follow, otherwise)
 
     def _whereabouts(self, turned: TakenBackChange, now: datetime) -> str:
-        """In which pane or folder a change is, where another is seen; where and when it was made, where not here.
+        """Return the pane or folder of a change if another one is open, and when and where it was made if not here.
 
-        A person at the command line, in another memdeck and here is one and the same: who presses undo has to see
-        that it went further than what was just done here.
+        The command line, other memdecks and this one share one undo history: the user must see that undo went further
+        back than what was just done here.
         """
         from memory.history.changes import file_name
         from memory.review.model import place_words
@@ -317,11 +316,11 @@ class Edits(Part):
 
         def work() -> None:
             with self.one:
-                # Threads come here in any order; what was asked for first is written, and told, first.
+                # Threads get here in any order; the change requested first is written and reported first.
                 asked = self._asked.popleft()
                 mine.append(asked)
                 outcome = asked.write()
-                # At once: the next undo, in a thread as well, asks who made it before the screen knows of it.
+                # At once: the next undo, also in a thread, checks who made it before the screen knows the change.
                 self._made.add(outcome.change.id)
                 self._report(outcome, asked.then, taken_back=asked.taken_back)
 
@@ -334,12 +333,12 @@ class Edits(Part):
     # In the application's thread
 
     def tell(self, outcome: Outcome, then: Callable[[Outcome], None] | None = None, *, taken_back: bool) -> None:
-        """Say what a job wrote, as other changes are said, and look again; `then` comes behind that."""
+        """Report what a job wrote like any other change, and refresh; `then` is called after that."""
         self.begin()
         self._report(outcome, then, taken_back=taken_back)
 
     def _changed(self, outcome: Outcome, then: Callable[[Outcome], None] | None, *, taken_back: bool) -> None:
-        """Say what was done and look again."""
+        """Report what was done, and refresh."""
         self._outside_changes.changed()
         self.end()
         columns = self.app.size.width
@@ -351,7 +350,7 @@ class Edits(Part):
         else:
             self.app.say(in_one_line(f"{words}{back}", columns))
         names = frozenset(posixpath.basename(file.path) for file in outcome.change.files)
-        # What another system changed may run as well.
+        # Files changed by another system may contain commands, too.
         self._schedule.files_changed(names if names <= frozenset(MEMORY_FILES) else frozenset())
         self._unseen = True
 
@@ -360,12 +359,11 @@ class Edits(Part):
                 then(outcome)
             self.seen()
 
-        # Without a snapshot it was another system's, or an undo, which may be one.
+        # Without a snapshot it was a change of another system, or an undo, which may be one.
         self._refresher.request(shown, names if outcome.snapshot is not None else frozenset())
-        self._overview.show_badges()
 
     def _failed(self, error: MemdeckError, otherwise: Callable[[MemdeckError], bool] | None) -> None:
-        """Say why nothing was written, unless somebody else deals with it."""
+        """Say why nothing was written, unless `otherwise` handles the error."""
         self.end()
         if otherwise is None or not otherwise(error):
             self.app.say_error(error)

@@ -1,4 +1,4 @@
-"""All workspaces: reads them for the fleet pane, searches over them, opens another one in place and leads back."""
+"""All workspaces: reads them for the fleet pane, searches them, opens another one in place and goes back."""
 
 from __future__ import annotations
 
@@ -12,36 +12,34 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.tui.part import Part
-from app.tui.threads import ThreadReport
+from app.tui.shell import Part, Shell, ThreadReport
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
     from app.tui.navigation import Navigation
     from app.tui.overlays import Overlays
     from app.tui.search.screen import SearchScreen
-    from app.tui.shell import Shell
     from memory.fleet.local import WorkspaceFailure
     from memory.fleet.model import Fleet, FleetHit, WorkspaceOverview
-    from memory.search import FoundEntry, SearchAnswer
+    from memory.search.hits import FoundEntry, SearchAnswer
     from memory.workspace import Workspace
 
-    from .jobs import Jobs
+    from .background import Jobs
     from .refresh import Refresher
 
 PANE = "fleet"
 SYSTEM = "fleet"
-"""What stands for the fleet among the systems of a workspace: its pane is there where another workspace is listed."""
+"""The system name under which the fleet pane is shown; it is added if another workspace is listed."""
 LOOK_SECONDS = 2.0
-"""How often the stamps of all workspaces are looked at while the pane is seen."""
+"""Seconds between checks of the stamps of all workspaces while the pane is visible."""
 SHOW_SECONDS = 0.5
-"""How often what a look found is shown while it goes on."""
+"""Seconds between updates of the pane while a refresh is running."""
 
 
 class Destination(NamedTuple):
-    """What is opened instead of this workspace: a pane of it, and an entry (its file and ref).
+    """What to open instead of this workspace: a pane of it, and an entry (its file and ref).
 
-    `way` are the workspaces that lead back, the last one first opened.
+    `way` are the workspaces to go back to, the last one first.
     """
 
     root: Path
@@ -51,13 +49,13 @@ class Destination(NamedTuple):
 
 
 def _state_home(workspace: Workspace, environ: Mapping[str, str]) -> Path:
-    from memory.person import state_home
+    from memory.storage.own_folders import state_home
 
     return state_home(environ) if workspace.state is None else workspace.state.folder.home
 
 
 class FleetSource:
-    """The workspaces as the pane asks for them; called in threads."""
+    """The workspaces for the fleet pane; called in threads."""
 
     def __init__(self, app: Shell) -> None:
         """Nothing is opened yet."""
@@ -65,12 +63,12 @@ class FleetSource:
         self._made: Fleet | None = None
         self._mutex = threading.Lock()
         self.stopped = threading.Event()
-        """Set once nothing more is to be looked at."""
+        """Set when nothing more is to be read."""
 
     @property
     def fleet(self) -> Fleet:
-        """The fleet of the database that the environment names, else that of this machine."""
-        from memory.person import DATABASE, config_home, home, host_name
+        """The fleet of the database that the environment names, else the fleet of this machine."""
+        from memory.storage.own_folders import DATABASE, config_home, home, host_name
 
         environ, workspace = self._app.environ, self._app.workspace
         assert workspace is not None
@@ -92,8 +90,8 @@ class FleetSource:
             return self._made
 
     def is_wanted(self) -> bool:
-        """Whether there is a workspace beside this one."""
-        from memory.person import DATABASE
+        """Return whether there is any workspace besides this one."""
+        from memory.storage.own_folders import DATABASE
         from memory.storage.private.workspaces import WorkspaceList
 
         workspace = self._app.workspace
@@ -106,7 +104,10 @@ class FleetSource:
         return False
 
     def rows(self, now: datetime) -> Sequence[WorkspaceOverview] | str:
-        """How each stood at the last look; where nothing follows the files they are looked at first."""
+        """Return the state of each workspace as of the last refresh; if files are not watched, refresh first.
+
+        An error is returned as a sentence.
+        """
         if not self._app.setup.watches:
             for _ in self.fleet.refresh(now, self.goes_on):
                 pass
@@ -116,8 +117,8 @@ class FleetSource:
             return f"{error.message[:1].upper()}{error.message[1:]}"
 
     def is_open(self, item: WorkspaceOverview) -> bool:
-        """Whether it is the workspace that the application shows."""
-        from memory.person import host_name
+        """Return whether it is the workspace that the application shows."""
+        from memory.storage.own_folders import host_name
 
         workspace = self._app.workspace
         if workspace is None or self._app.shows_one_pane or item.host != host_name(self._app.environ):
@@ -125,18 +126,18 @@ class FleetSource:
         return str(item.path) == os.path.realpath(workspace.root)
 
     def goes_on(self) -> bool:
-        """Whether the application still wants to know."""
+        """Return whether to go on: the application still wants results."""
         return not self.stopped.is_set()
 
     def close(self) -> None:
-        """Stop what looks, and close what is open."""
+        """Stop the refresh, and close what is open."""
         self.stopped.set()
         if self._made is not None:
             self._made.close()
 
 
 class AllWorkspaces(Part):
-    """Nothing is opened before the pane is; what is looked at then goes on in one worker."""
+    """Shows the fleet. Nothing is opened before the pane is; then one worker refreshes the workspaces."""
 
     def __init__(
         self, app: Shell, refresher: Refresher, jobs: Jobs, navigation: Navigation, overlays: Overlays
@@ -147,23 +148,22 @@ class AllWorkspaces(Part):
         self.source = FleetSource(app)
         self._busy = False
         self._screen: SearchScreen | None = None
-        self._newest = 0
         self._reading = 0
         self._found: list[tuple[str, Path]] = []
         self.destination: Destination | None = None
-        """What is opened once this application ended."""
+        """What to open after this application ended."""
 
     def look(self) -> None:
-        """Find out in the thread that reads whether there are other workspaces; the pane comes with the first."""
+        """Find out in the reading thread whether there are other workspaces; the first one adds the pane."""
         if not self.app.shows_one_pane and self.source.is_wanted():
             self.app.panes.more.add(SYSTEM)
 
     def begin(self) -> None:
-        """Follow the files of all workspaces while the pane is seen."""
+        """Watch the files of all workspaces while the pane is visible."""
         self.app.set_interval(LOOK_SECONDS, self.refresh)
 
     def refresh(self) -> None:
-        """Look at what changed, in a worker."""
+        """Refresh the workspaces that changed, in a worker."""
         pane = self.app.pane
         if self._busy or pane is None or pane.pane_id != PANE or pane.contents is None:
             return
@@ -180,7 +180,7 @@ class AllWorkspaces(Part):
             found = True
             if monotonic() - shown > SHOW_SECONDS:
                 shown = monotonic()
-                self.app.post_message(ThreadReport(partial(self._refresher.request)))
+                self.app.post_message(ThreadReport(self._refresher.request))
         return found
 
     def _refreshed(self, found: bool) -> None:
@@ -193,7 +193,7 @@ class AllWorkspaces(Part):
         self.app.say_error(error)
 
     def stop(self) -> None:
-        """Stop looking, and close what is open."""
+        """Stop the refresh, and close what is open."""
         self.source.close()
 
     # Opening another workspace
@@ -201,8 +201,8 @@ class AllWorkspaces(Part):
     def open_workspace(
         self, item: WorkspaceOverview, pane: str | None = None, entry: tuple[str, str] | None = None
     ) -> None:
-        """Open a workspace in place of this one, once it is known that it can be opened."""
-        from memory.person import host_name
+        """Open a workspace in place of this one, after checking that it can be opened."""
+        from memory.storage.own_folders import host_name
 
         workspace = self.app.workspace
         if workspace is None:
@@ -219,7 +219,7 @@ class AllWorkspaces(Part):
             self.app.work(lambda: self._try(item.path), partial(self._tried, destination), group="open", exclusive=True)
 
     def back(self) -> None:
-        """Open the workspace again that this one was opened from, with its fleet."""
+        """Open the workspace again from which this one was opened, with its fleet pane."""
         if self.app.way and self._may_leave():
             *way, root = self.app.way
             destination = Destination(root, tuple(way), PANE)
@@ -232,7 +232,7 @@ class AllWorkspaces(Part):
             self._navigation.open_pane(pane or self._navigation.first())
 
     def _may_leave(self) -> bool:
-        # Another program than a terminal shows the application, such as a browser.
+        # The application is not shown by a terminal but by another program, such as a browser.
         if self.app.environ.get("TEXTUAL_DRIVER"):
             self.app.say("The browser shows one workspace: serve the other one, too.", severity="warning")
             return False
@@ -242,36 +242,38 @@ class AllWorkspaces(Part):
         return True
 
     def _try(self, root: Path) -> WorkspaceFailure | None:
-        """Return why a workspace cannot be opened."""
+        """Return why a workspace cannot be opened; None if it can."""
         from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
 
-        assert self.app.workspace is not None
-        found = LocalWorkspaces(_state_home(self.app.workspace, self.app.environ), host="").one(root, lambda _: None)
+        found = LocalWorkspaces(_state_home(self.workspace, self.app.environ), host="").one(root, lambda _: None)
         return found if isinstance(found, WorkspaceFailure) else None
 
     def _tried(self, destination: Destination, failure: WorkspaceFailure | None) -> None:
         if failure is not None:
             self.app.say(failure["message"], title=destination.root.name, severity="error")
-        # What was typed into a form meanwhile must not go with this application.
+        # Text typed into a form meanwhile must not be lost with this application.
         elif self._may_leave() and self._overlays.has_room(destination.root.name):
             self.destination = destination
             self.app.exit(0)
 
-    # Searching over all
+    # Searching all workspaces
 
     def search(self) -> None:
-        """Open the search screen over all workspaces; what is new is indexed meanwhile."""
+        """Open the search screen over all workspaces; new content is indexed meanwhile."""
         from app.tui.search.screen import SearchScreen
 
         if self._screen is None:
-            self._newest = 0
-            self._screen = SearchScreen(self._ask, place=self._place_of, over="in all workspaces")
+            self._screen = SearchScreen(
+                self._answer, lambda _: ("", self._reading > 0), place=self._place_of, over="in all workspaces"
+            )
             self.app.push_screen(self._screen, self._chosen)
             self._reading += 1
-            self.app.work(self._keep_up, self._kept_up, self._not_kept_up, group="fleet-index")
-
-    def _keep_up(self) -> None:
-        self.source.fleet.keep_up(self.source.goes_on)
+            self.app.work(
+                lambda: self.source.fleet.keep_up(self.source.goes_on),
+                self._kept_up,
+                self._not_kept_up,
+                group="fleet-index",
+            )
 
     def _not_kept_up(self, error: MemdeckError) -> None:
         self.app.say_error(error)
@@ -282,23 +284,11 @@ class AllWorkspaces(Part):
         if self._screen is not None:
             self._screen.ask_again()
 
-    def _ask(self, text: str, number: int) -> None:
-        self._newest = number
-        self.app.work(
-            lambda: self._answer(text, number),
-            lambda answer: self._answered(answer, number),
-            group="search",
-            exclusive=True,
-        )
-
-    def _answer(self, text: str, number: int) -> SearchAnswer | None:
+    def _answer(self, text: str) -> SearchAnswer:
         from app.tui.search.screen import SHOWN
         from memory.fleet.local import query_of
-        from memory.search import Hit, SearchAnswer
-        from memory.search.hits import marks_in
+        from memory.search.hits import Hit, SearchAnswer, marks_in
 
-        if number != self._newest:
-            return None
         now = self.app.clock()
         query = query_of(text, now, ())
 
@@ -313,10 +303,6 @@ class AllWorkspaces(Part):
         hits = [hit_of(one) for one in self.source.fleet.glance(text, now, SHOWN)]
         fitting = tuple(hit for hit in hits if hit.fits_all)
         return SearchAnswer(query, fitting, len(fitting), len(fitting) == SHOWN, partial=tuple(hits[len(fitting) :]))
-
-    def _answered(self, answer: SearchAnswer | None, number: int) -> None:
-        if answer is not None and self._screen is not None:
-            self._screen.show(answer, number, reading=self._reading > 0)
 
     def _place_of(self, entry: FoundEntry) -> str:
         host, path = self._found[entry.room]

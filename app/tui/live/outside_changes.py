@@ -1,4 +1,4 @@
-"""Changes from outside: what other programs did goes into the change log after each look, where they are read."""
+"""Outside changes: after each refresh, what other programs changed is added to the change log."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.tui.commands.context import ACTOR
-from app.tui.part import Part
-from app.tui.threads import ThreadReport
+from app.tui.commands.interface import ACTOR
+from app.tui.shell import Part, Shell, ThreadReport
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
     from app.tui.pane_state import PaneState
-    from app.tui.shell import Shell
     from memory.files.plans.model import Plan
     from memory.files.snapshot import Snapshot
     from memory.history.lost_files import LostFile
-    from memory.history.taken_back import Undone
-    from memory.storage.log.records import ChangeRecord
+    from memory.history.stale_saves import Undone
+    from memory.storage.changes import ChangeRecord
     from memory.workspace import Workspace
     from widgets.pane.base import Pane
     from widgets.panes.changes.logged_change import LoggedChange
@@ -28,26 +26,26 @@ if TYPE_CHECKING:
     from .refresh import Refresher
 
 GIVEN_SECONDS = 5.5
-"""When to look again at a file that went just now: so long the change log gives it to come back, and a little more."""
+"""Seconds after which a just lost file is checked again: the log allows nearly as long for its return."""
 
 MOST = 1000
-"""The largest number that is counted; more is no better to know."""
+"""The count stops here; a larger number would tell no more."""
 
 QUIET = (ACTOR, "monitor")
-"""Whose changes nobody has to look at: one's own, and results of checks, which Monitors shows."""
+"""Actors whose changes are not counted: the user's own, and the results of checks, which Monitors shows."""
 
 
 class OutsideChanges(Part):
-    """Counts what others changed since somebody looked at Changes, and says once what is wrong with the log."""
+    """Counts what others changed since Changes was last viewed, and reports each problem with the log once."""
 
     def __init__(self, app: Shell, refresher: Refresher, pane_state: PaneState) -> None:
         """Nothing changed yet."""
         super().__init__(app)
         self._refresher, self._pane_state = refresher, pane_state
         self.on_change: list[Callable[[], None]] = []
-        """Called when something is counted anew, or a file is lost or back."""
+        """Called when the count changed, or when a file is lost or back."""
         self.on_undone: list[Callable[[Sequence[Undone]], None]] = []
-        """Called with what another program took back and nobody was told of."""
+        """Called with new changes that another program undid."""
         self.count = 0
         self._seen: int | None = None
         self._newest = 0
@@ -57,27 +55,27 @@ class OutsideChanges(Part):
         self._turns = (False, False)
         self._sure = False
         self.undone: tuple[Undone, ...] = ()
-        """What saves of other programs took back of memdeck's changes, and nobody decided about."""
+        """Changes of memdeck that saves of other programs undid, and that the user has not decided about."""
         self.waiting: tuple[Undone, ...] = ()
-        """The same, as the thread that reads found it last."""
+        """The same, as the reading thread last found them."""
         self.missing: tuple[LostFile, ...] = ()
-        """The files that are gone or empty, as the thread that reads found them last."""
+        """The files that are missing or empty, as the reading thread last found them."""
         self.lost: tuple[LostFile, ...] = ()
-        """Those of them that the change log has."""
+        """Those of them that are recorded in the change log."""
         self._told: set[str] = set()
 
     def look_first(self, pane: Pane, now: datetime) -> None:
-        """Look before the pane of the changes is read, for it shows what is found."""
+        """Update the log before the Changes pane is read, because that pane shows the result."""
         if pane.pane_id == "changes":
             self.look(now)
 
     def look_behind(self, pane: Pane, _snapshot: Snapshot, now: datetime) -> None:
-        """Look once another pane was read."""
+        """Update the log after any other pane was read."""
         if pane.pane_id != "changes":
             self.look(now)
 
     def look(self, now: datetime) -> bool:
-        """Note what other programs did since the last look; True if that was anything. For the thread that reads."""
+        """Log what other programs did since the last call; return True if that was anything. For the reading thread."""
         workspace = self.app.workspace
         assert workspace is not None
         with workspace.together.glance():
@@ -91,23 +89,23 @@ class OutsideChanges(Part):
                 seen = self._pane_state.seen_change
                 self._seen = history.state()[0] if seen is None else seen
             found = workspace.notice(now)
-        from memory.review import taking_back
+        from memory.review import undo_redo
 
-        state = history.state()
         count = self.count
-        # What was accepted about memory outside of the workspace stands in another log.
-        stand = (taking_back.state(workspace, ACTOR), self._seen or 0)
+        # Proposals accepted for memory outside the workspace are in another log.
+        states = undo_redo.state(workspace, ACTOR)
+        stand = (states, self._seen or 0)
         if self._counted != stand:
             count = history.count(self._seen or 0, QUIET, MOST)
             with suppress(MemdeckError):
-                self._found = taking_back.turnable(workspace, ACTOR)
+                self._found = undo_redo.undo_and_redo_available(workspace, ACTOR)
                 self._counted = stand
-        self._newest = state[0]
+        self._newest = states[0][0]
         warnings = tuple(warning for warning in history.warnings if warning not in self._said)
         self._said.update(warnings)
         undone: tuple[Undone, ...] = ()
         if history.taken_back():
-            from memory.history.taken_back import undone_changes
+            from memory.history.stale_saves import undone_changes
 
             with suppress(MemdeckError):
                 undone = undone_changes(workspace)
@@ -121,11 +119,11 @@ class OutsideChanges(Part):
 
     @property
     def seen(self) -> int | None:
-        """The newest change that somebody could have looked at in Changes; None: the log was never read."""
+        """The newest change that was on view in Changes; None: the log was never read."""
         return self._seen
 
     def looked_at(self) -> None:
-        """Changes is open: what is in it is seen."""
+        """Mark all changes as seen: Changes is open."""
         self._seen = max(self._seen or 0, self._newest)
         if self.count:
             self.count = 0
@@ -136,14 +134,13 @@ class OutsideChanges(Part):
             hook()
 
     def lost_in(self, pane: Pane | None) -> LostFile | None:
-        """The file of a pane that is gone or empty, None where there is none."""
+        """Return the file of a pane that is missing or empty, else None."""
         if pane is None:
             return None
         return next((one for one in self.lost if one.name in pane.files), None)
 
     def say_lost(self) -> None:
-        """Let each pane say what its file held and which key brings it back."""
-        key = self.app.key_of("change.undo")
+        """Let each pane say what its lost file contained and which key restores it."""
         for pane in self.app.panes.mounted.values():
             lost = self.lost_in(pane)
             if lost is None or lost.time is None:
@@ -151,21 +148,23 @@ class OutsideChanges(Part):
                 continue
             local, now = lost.time.astimezone(self.app.zone), self.app.clock().astimezone(self.app.zone)
             since = f"{local:%H:%M}" if local.date() == now.date() else f"{local:%Y-%m-%d %H:%M}"
-            pane.say_lost(f"{lost.sentence(since)}: {key} brings it back.")
+            pane.say_lost(f"{lost.sentence(since)}: {self.app.key_of('change.undo')} brings it back.")
 
-    def can_turn(self, way: str) -> bool:
-        """Whether there was something to undo or to redo at the last look, or a file to bring back by undo."""
+    def can_undo_or_redo(self, way: str) -> bool:
+        """Return whether there was something to undo or redo at the last refresh, or a file that undo restores."""
         if way == "undo" and self.lost and self.lost_in(self.app.pane) is not None:
             return True
         return self._turns[way == "redo"]
 
-    def may_turn(self, way: str, *, writing: bool) -> bool:
-        """Whether there is something to undo or to redo, or may be, for something is written or was since."""
+    def may_undo_or_redo(self, way: str, *, writing: bool) -> bool:
+        """Return whether there is something to undo or redo, or may be, because something is or was written since the
+        refresh.
+        """
         settled = self._sure and not writing and self._refresher.idle
-        return not settled or self.can_turn(way)
+        return not settled or self.can_undo_or_redo(way)
 
     def changed(self) -> None:
-        """A change was written: what can be undone is known with the next look."""
+        """Note that a change was written: what can be undone is known after the next refresh."""
         self._sure = False
 
     def _noticed(
@@ -178,8 +177,8 @@ class OutsideChanges(Part):
     ) -> None:
         """Show how much is new; in the application's thread.
 
-        `count`: the changes of others that nobody looked at; `warnings`: what is wrong with the log; `turns`: whether
-        there is something to undo and to redo; `undone`: what other programs took back; `missing`: the lost files.
+        `count`: the unseen changes of others; `warnings`: problems with the log; `turns`: whether there is something to
+        undo and to redo; `undone`: changes that other programs undid; `missing`: the lost files.
         """
         self._sure = True
         if turns != self._turns:
@@ -194,7 +193,7 @@ class OutsideChanges(Part):
         for warning in warnings:
             self.app.say(warning, title="History", severity="warning")
         if any(one.change is None for one in missing):
-            # Too fresh: programs leave such states behind for a moment, and nobody wakes us when it is over.
+            # Too recent: programs leave such a state for a moment, and nothing triggers a refresh when it is over.
             self.app.set_timer(GIVEN_SECONDS, self._refresher.request)
         lost = tuple(one for one in missing if one.change is not None)
         if lost != self.lost:
@@ -213,7 +212,7 @@ class OutsideChanges(Part):
 
 
 class LogSource:
-    """The change log as the changes pane asks for it; called in threads."""
+    """The change log for the changes pane; called in threads."""
 
     def __init__(self, app: Shell) -> None:
         """Nothing is read yet."""
@@ -221,26 +220,26 @@ class LogSource:
         self._past: tuple[object, Sequence[tuple[datetime, str | None]]] = (None, ())
 
     def page(self, limit: int, before: int | None) -> Sequence[LoggedChange]:
-        """The newest changes before a place, newest first."""
+        """Return the newest changes before a place in the log, newest first."""
         from memory.history.changes import list_changes
 
         workspace = self._app.workspace
         return [] if workspace is None else [logged(one) for one in list_changes(workspace, limit=limit, before=before)]
 
     def stamp(self) -> object:
-        """The newest change, how many there are, and how many are undone."""
+        """Return a stamp: the newest change, how many there are, and how many are undone."""
         workspace = self._app.workspace
         return None if workspace is None else workspace.store.history.state()
 
     def told(self, ref: str) -> Sequence[object]:
-        """What a change did, entry by entry."""
+        """Return what a change did, entry by entry."""
         from memory.history.changes import views_of
 
         workspace = self._app.workspace
         return () if workspace is None else views_of(workspace, workspace.store.history.get(ref))
 
     def past(self, plan: Plan) -> Sequence[tuple[datetime, str | None]]:
-        """The versions of a plan's entry, the oldest first; nothing where the log cannot be read."""
+        """Return the versions of a plan's entry, the oldest first; empty if the log cannot be read."""
         from memory.history.versions import versions_of
 
         workspace = self._app.workspace
@@ -250,14 +249,14 @@ class LogSource:
             key, known = (plan.ref, self.stamp()), self._past
             if known[0] != key:
                 versions = versions_of(workspace, plan.ref)
-                # Another thread may keep the past of another plan meanwhile.
+                # Another thread may cache another plan's versions meanwhile.
                 known = self._past = (key, [(one.record.time, one.source) for one in reversed(versions)])
             return known[1]
         return ()
 
 
 def logged(record: ChangeRecord) -> LoggedChange:
-    """A change of the log as the pane lists it."""
+    """Convert a change of the log to the form that the pane lists."""
     from memory.history.changes import file_name
     from memory.storage.log.undo import unturned
     from widgets.panes.changes.logged_change import ChangedEntry, LoggedChange

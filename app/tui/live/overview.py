@@ -1,6 +1,7 @@
 """Overview: the numbers of the sidebar, the alerts of the header, and what the brief adds to them.
 
-The header says what is overdue, what is wrong and what runs next; the brief also what happened while nobody looked.
+The header shows what is overdue, what is wrong and what runs next; the brief also what happened while the user was
+away.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ from datetime import datetime, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.tui.commands.context import ACTOR
-from app.tui.part import Part
-from app.tui.threads import ThreadReport
+from app.tui.commands.interface import ACTOR
+from app.tui.shell import Part, Shell, ThreadReport
 from memory.base.clock import Moment
 from memory.base.safe_text import visible
 from memory.errors import MemdeckError
@@ -28,27 +28,26 @@ from .proposals import PANE as INBOX
 
 if TYPE_CHECKING:
     from app.tui.pane_state import PaneState
-    from app.tui.shell import Shell
     from memory.base.problems import Problem
     from memory.files.snapshot import Snapshot
     from memory.files.status import Brief
-    from memory.history.news import News
-    from memory.history.taken_back import Undone
+    from memory.history.changes import News
+    from memory.history.stale_saves import Undone
     from memory.monitoring.history.charts import Notice
-    from memory.systems.protocol import BriefLine, System
+    from memory.systems import BriefLine, System
     from memory.workspace import Workspace
     from widgets.pane.base import Pane
     from widgets.pane.offers import Badge
     from widgets.panes import PaneName
 
+    from .background import Schedule
     from .outside_changes import OutsideChanges
     from .proposals import InboxSource
     from .refresh import Refresher
-    from .schedule import Schedule
 
 
 class AwaySummary(Part):
-    """Reads the change log and the decisions; what cannot be read is left out, for the brief is no place to fail."""
+    """Reads the change log and the decisions. What cannot be read is left out, so that the brief never fails."""
 
     def __init__(self, app: Shell, pane_state: PaneState) -> None:
         """Nothing was asked yet."""
@@ -58,12 +57,12 @@ class AwaySummary(Part):
         self._noticed = False
 
     def news(self, now: datetime) -> tuple[News, ...]:
-        """What others changed since somebody left the application here, newest first; nothing at the first time."""
+        """Return what others changed since the last session here, newest first; nothing in the first session."""
         workspace = self.app.workspace
         if workspace is None or workspace.state is None:
             return ()
         if not self._noticed:
-            # Read once: what is remembered changes when this session ends.
+            # Read once: the saved value changes when this session ends.
             self._noticed = True
             self._since = self._pane_state.looked_last
             if self._since is not None:
@@ -71,27 +70,28 @@ class AwaySummary(Part):
                     workspace.notice(now)
         if self._since is None:
             return ()
-        from memory.history.news import MOST, news_of
+        from memory.history.changes import MOST_NEWS, news_of
 
         with suppress(MemdeckError, OSError):
-            return news_of(workspace.store.history.list(MOST, since=self._since), mine=ACTOR)
+            return news_of(workspace.store.history.list(MOST_NEWS, since=self._since), mine=ACTOR)
         return ()
 
 
 CHECKED = 5_000
-"""Workspaces of at most so many tasks and journal entries are checked for problems each time they change."""
+"""Workspaces with at most so many tasks and journal entries are checked for problems on each change."""
 
 
 def is_small(brief: Brief) -> bool:
-    """Whether looking for problems takes so little that it is done after each change."""
-    return sum(sum(brief.counts.get(name, {}).values()) for name in ("tasks", "journal")) <= CHECKED
+    """Return whether checking for problems is fast enough to do it on each change."""
+    tasks, entries = brief.counts.get("tasks", {}), brief.counts.get("journal", {})
+    return sum(tasks.values()) + sum(entries.values()) <= CHECKED
 
 
 def upkeep_of_files(workspace: Workspace, snapshot: Snapshot, now: datetime) -> tuple[tuple[str, str], ...]:
-    """What the next maintenance would move: a file and a sentence each; nothing where a setting is wrong."""
+    """Return what the next maintenance would move: a file and a sentence each; nothing if a setting is wrong."""
     from memory.errors import MemdeckError
     from memory.maintenance.plan import plan_maintenance
-    from memory.maintenance.returned import restored_in
+    from memory.maintenance.run import restored_in
 
     try:
         rules = plan_maintenance(snapshot, now, restored=restored_in(workspace)).rules
@@ -109,9 +109,9 @@ def upkeep_of_files(workspace: Workspace, snapshot: Snapshot, now: datetime) -> 
 
 
 def upkeep_of(systems: Iterable[System], now: datetime) -> tuple[tuple[str, str, str], ...]:
-    """What the next maintenance would do in systems beside the memory files: where, a sentence, and the system.
+    """Return what the next maintenance would do in other systems: the place, a sentence, and the system.
 
-    Nothing of one that is in trouble.
+    Systems that raise an error are skipped.
     """
     from contextlib import suppress
 
@@ -138,25 +138,25 @@ _RULES = {
 
 
 def not_read(errors: Iterable[Exception]) -> tuple[Alert, ...]:
-    """Say that what is shown is not what some file holds."""
+    """Return the alert that the screen does not show the current content of a file."""
     return tuple(Alert(line(Piece(f"not read: {visible(str(error))[:60]}", "alert"))) for error in errors)[:1]
 
 
 def taken_back(undone: Sequence[Undone]) -> tuple[Alert, ...]:
-    """Say that saves of other programs took back changes of memdeck's; it leads to the brief's rows on them."""
+    """Return the alert that saves of other programs undid changes of memdeck; it leads to the brief's rows on them."""
     return (Alert(line(Piece(f"{len(undone)} taken back", "alert")), "lost"),) if undone else ()
 
 
 def alerts_of(
     brief: Brief, now: datetime, zone: tzinfo, glyphs: Glyphs, notice: Notice | None = None
 ) -> tuple[Alert, ...]:
-    """The parts of the header, the most important first, each with where it leads; for a worker, since it may read
-    every file.
+    """Return the alerts of the header, the most important first, each with where it leads. For a worker, since it may
+    read every file.
     """
     parts: list[Alert] = []
 
     def say(leads: str, words: str, tone: Tone) -> None:
-        parts.append(Alert(line(Piece(words, tone)), leads))
+        parts.append(Alert((Piece(words, tone),), leads))
 
     if brief.overdue:
         say("overdue", f"{len(brief.overdue)} overdue", "alert")
@@ -173,7 +173,7 @@ def alerts_of(
         if errors:
             say("problem", f"{errors} problem{'s' if errors > 1 else ''}", "warn")
     resting = frozenset() if notice is None else notice.resting
-    run = next((run for run in brief.next_runs if run.kind != "monitor" or run.ref not in resting), None)
+    run = brief.first_run(resting)
     if run is not None:
         words = short_moment(Moment("", run.instant.astimezone(zone).date(), run.instant), now, zone)
         say("run", f"next: {run.label[:40]} {words}", "muted")
@@ -181,7 +181,7 @@ def alerts_of(
 
 
 class _Others(NamedTuple):
-    """What the systems beside the memory files say: their lines in Brief, their problems, and their upkeep."""
+    """What the other systems report: their lines in Brief, their problems, and their upkeep."""
 
     lines: tuple[BriefLine, ...]
     problems: tuple[Problem, ...]
@@ -189,7 +189,7 @@ class _Others(NamedTuple):
 
 
 class OverviewPart(Part):
-    """Counts in the thread that reads, and shows what it counted."""
+    """Counts in the reading thread, and shows the results."""
 
     def __init__(
         self,
@@ -206,40 +206,38 @@ class OverviewPart(Part):
         self._outside_changes, self._schedule, self._away_summary = outside_changes, schedule, away_summary
         self._badges: dict[str, Badge] = {}
         self._counts: dict[str, tuple[tuple[object, ...], Badge]] = {}
-        """The badges, each with what it was counted of: documents or how often other files changed, and the minute."""
+        """The badges, each with what it was counted from: documents or the count of other changes, and the minute."""
         self._others: tuple[tuple[object, ...], _Others] | None = None
-        """What the other systems say, with what it depends on."""
+        """What the other systems report, with what it depends on."""
         self.problems: tuple[Problem, ...] = ()
-        """What was wrong in the files at the last look, where they are few enough to be looked through."""
+        """The problems in the files at the last refresh, if the files are few enough to be checked."""
 
-    # In the thread that reads
+    # In the reading thread
 
     def count(self, _pane: Pane, snapshot: Snapshot, now: datetime) -> None:
-        """Count what the panes hold."""
-        badges = {}
+        """Count what the panes contain."""
+        badges, minute = {}, _minute(now)
         for name in self.app.panes.names(self.app.workspace):
             try:
-                badges[name.id] = self._badge(name, snapshot, now)
-            except Exception:  # A pane of another package must not take the numbers of the others with it.
+                badges[name.id] = self._badge(name, snapshot, now, minute)
+            except Exception:  # A pane of another package must not break the numbers of the others.
                 if name.own:
                     raise
         self.app.post_message(ThreadReport(partial(self._counted, badges)))
 
-    def _badge(self, name: PaneName, snapshot: Snapshot, now: datetime) -> Badge:
-        """Return the badge of a pane; counted anew where a file of it may have changed, and each minute."""
+    def _badge(self, name: PaneName, snapshot: Snapshot, now: datetime, minute: datetime) -> Badge:
+        """Return the badge of a pane; counted again if a file of it may have changed, and each minute."""
         if name.id == INBOX:
             return replace(name.load().badge(snapshot, now), count=self._proposals.count() or None)
-        refused = any(snapshot.refused(file) for file in name.files if file in MEMORY_FILES)
-        if refused:
+        files = tuple(filter(MEMORY_FILES.__contains__, name.files))
+        shown: tuple[object, ...] = tuple(map(snapshot.found, files))
+        if None in shown and any(map(snapshot.refused, files)):
             return replace(name.load().badge(snapshot, now), alert=True)
-        shown: tuple[object, ...]
         if name.system != "files":
             shown = (self._refresher.other_changes,)
-        elif name.files and all(file in MEMORY_FILES for file in name.files):
-            shown = tuple(map(snapshot.document, name.files))
-        else:
+        elif not files or len(files) < len(name.files):
             return name.load().badge(snapshot, now)
-        basis = (*shown, _minute(now))
+        basis = (*shown, minute)
         known = self._counts.get(name.id)
         if known is None or known[0] != basis:
             known = self._counts[name.id] = (basis, name.load().badge(snapshot, now))
@@ -272,10 +270,10 @@ class OverviewPart(Part):
         )
 
     def _ask_others(self, workspace: Workspace, now: datetime, *, in_brief: bool, small: bool) -> _Others:
-        """Return what the systems beside the memory files say, asked anew where their files may have changed.
+        """Return what the other systems report, asked again if their files may have changed.
 
-        Only Brief shows their lines and what maintenance would do, and that takes most of the time. Time alone makes
-        files old: each minute they are asked again.
+        Only Brief shows their lines and what maintenance would do, and those take most of the time. Files become old by
+        time alone, so they are asked again each minute.
         """
         from memory.systems import brief_lines_of, systems_of
 
@@ -294,28 +292,25 @@ class OverviewPart(Part):
         self._badges = badges
         self.show_badges()
 
-    def shown(self, _pane: Pane, _first: bool) -> None:
-        """A pane shows what was read."""
-        self.show_badges()
-
     def show_badges(self) -> None:
-        """Draw the sidebar's numbers again; a worker may have counted them while the application ends."""
+        """Draw the sidebar's numbers again; the application may already be ending when a worker counted them."""
         main_screen = self.app.main_screen
         if not main_screen.is_mounted or not self.app.is_running:
             return
         from widgets.chrome.sidebar import SidebarEntry
 
         outside_changes = self._outside_changes
+        lost = {one.name for one in outside_changes.lost}
         entries = []
         for name in self.app.panes.names(self.app.workspace):
             badge = self._badges.get(name.id)
             count = (outside_changes.count or None) if name.id == "changes" else (badge.count if badge else None)
-            alert = bool(badge and badge.alert) or any(one.name in name.files for one in outside_changes.lost)
+            alert = bool(badge and badge.alert) or not lost.isdisjoint(name.files)
             entries.append(SidebarEntry(name.id, name.key, name.title, count, alert, name.letter))
         main_screen.sidebar.set_entries(entries)
 
     def say_not_read(self, error: Exception) -> None:
-        """Say in the header that what is shown is not what the files hold, until they can be read."""
+        """Say in the header that the screen is outdated, until the files can be read."""
         self.app.main_screen.header.alerts = not_read([error])
 
     def _briefed(
@@ -328,11 +323,11 @@ class OverviewPart(Part):
         others: tuple[BriefLine, ...],
         undone: tuple[Undone, ...],
     ) -> None:
-        """Show what needs attention in the header, and in the brief where that is open.
+        """Show what needs attention in the header, and in the brief if it is open.
 
-        `problems` and `upkeep` (a file, a sentence, and the system where it is another one) are empty where looking
-        would take too long. `notice` says who waits for an approval and who is muted, `news` what others changed since
-        somebody looked last, `others` how things stand beside the memory files, `undone` what other programs took back.
+        `problems` and `upkeep` (a file, a sentence, and the system if it is another one) are empty if checking would
+        take too long. `notice` says what waits for approval and what is muted, `news` what others changed since the
+        last session, `others` the state of the other systems, `undone` what other programs undid.
         """
         main_screen = self.app.main_screen
         if not main_screen.is_mounted or not self.app.is_running:

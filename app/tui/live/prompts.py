@@ -1,4 +1,4 @@
-"""What hooks send, as the prompt pane asks for it; called in threads."""
+"""What hooks send, for the prompt pane; called in threads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
     from app.tui.shell import Shell
-    from memory.prompts import Told
+    from memory.prompts import PromptPreview
 
 PANE = "prompt"
 
@@ -24,8 +24,8 @@ class PromptSource:
         self.message = ""
         self.agent = ""
 
-    def look(self, now: datetime) -> Told | str:
-        """What the hook sends now, byte for byte, or what the agent gets when it asks; a sentence for an error."""
+    def look(self, now: datetime) -> PromptPreview | str:
+        """Return what the hook sends now, byte for byte, or what the agent gets on request; a sentence for an error."""
         from app.hooks.preview import told
         from memory.systems import searcher_of
 

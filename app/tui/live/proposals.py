@@ -1,4 +1,4 @@
-"""Proposals of agents: notices that one came or was decided, counts those that wait, and reads them for the inbox."""
+"""Proposals of agents: notices new and decided ones, counts those that wait, and reads them for the inbox."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from app.tui.part import Part
+from app.tui.shell import Part, Shell
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
-    from app.tui.shell import Shell
     from memory.review import Inbox
     from memory.review.model import Judged, WaitingProposal
     from memory.systems import BriefLine
@@ -21,16 +20,16 @@ if TYPE_CHECKING:
 
 PANE = "inbox"
 SYSTEM = "review"
-"""What stands for the proposals among the systems of a workspace: their pane comes with the first of them."""
+"""The system name under which the inbox is shown; the first proposal adds it."""
 BEAT_SECONDS = 1.0
-"""How often the record is looked at, which takes no file of the workspace to change."""
+"""Seconds between checks of the record, which changes without any file of the workspace."""
 
 
 class AgentProposals(Part):
-    """Looks at the record of proposals; where no agent ever proposed anything that is one look at a folder."""
+    """Watches the record of proposals; if no agent ever proposed anything, that costs one check of a folder."""
 
     def __init__(self, app: Shell, refresher: Refresher) -> None:
-        """Nothing is known yet but whether an agent ever proposed anything."""
+        """Find out only whether an agent ever proposed anything."""
         super().__init__(app)
         self._refresher = refresher
         self._stamp: Hashable = None
@@ -38,7 +37,7 @@ class AgentProposals(Part):
         self._note(self._look())
 
     def begin(self) -> None:
-        """Look from now on."""
+        """Start watching."""
         self.app.set_interval(BEAT_SECONDS, self._beat)
 
     def _look(self) -> Hashable:
@@ -48,7 +47,7 @@ class AgentProposals(Part):
         return found
 
     def _beat(self) -> None:
-        """Read again once the record is another one."""
+        """Refresh when the record changed."""
         found = self._look()
         if found == self._stamp or not self._refresher.had_first_look:
             return
@@ -57,13 +56,13 @@ class AgentProposals(Part):
         self._refresher.request()
 
     def _note(self, found: Hashable) -> None:
-        """The pane is there from the first proposal on."""
+        """Show the pane from the first proposal on."""
         if found is not None:
             self.app.panes.more.add(SYSTEM)
 
 
 class InboxSource:
-    """The proposals as the inbox pane asks for them; called in threads."""
+    """The proposals for the inbox pane; called in threads."""
 
     def __init__(self, app: Shell) -> None:
         """Nothing is read yet."""
@@ -83,7 +82,7 @@ class InboxSource:
             return self._made
 
     def waiting(self) -> Sequence[WaitingProposal]:
-        """The proposals that wait, newest first; none where they cannot be read, which `doctor` explains."""
+        """Return the waiting proposals, newest first; empty if they cannot be read, which `doctor` explains."""
         from memory.review.model import WaitingProposal
 
         if self._app.workspace is None:
@@ -93,13 +92,13 @@ class InboxSource:
         return ()
 
     def count(self) -> int:
-        """How many wait."""
+        """Return how many wait."""
         with suppress(MemdeckError):
             return self.inbox.count() if self._app.workspace is not None else 0
         return 0
 
     def brief_lines(self) -> tuple[BriefLine, ...]:
-        """The line of Brief: how many wait; none where none does."""
+        """Return the line of Brief that says how many wait; empty if none does."""
         from memory.systems import BriefLine
 
         count = self.count() if SYSTEM in self._app.panes.more else 0
@@ -107,7 +106,7 @@ class InboxSource:
         return (BriefLine(SYSTEM, PANE, "Inbox", words, "waiting for you"),) if count else ()
 
     def judged(self, ref: str, now: datetime) -> Judged:
-        """What a proposal would do now: merged with what the files say, where that goes."""
+        """Return what a proposal would do now: merged with the current files, if that is possible."""
         from memory.review.model import Judged
 
         proposal = self.inbox.get(ref)

@@ -1,21 +1,31 @@
-"""The refresher: reads the files in a worker, the visible pane first, and keeps everything on the screen true."""
+"""The refresher: reads the files in a worker, the visible pane first, and keeps the screen up to date.
+
+Between refreshes it collects garbage: as usual in Python, but without the objects of the first refresh, and mostly
+while no keys come. Documents and rows contain no cycles, so most objects that a change makes superfluous are freed at
+once. Closed screens, dialogs and forms do contain cycles, and only a full collection finds them. In a large workspace
+that would stop everything for half a second. Without the objects of the first refresh, which stay anyway, it takes a
+fraction of that.
+"""
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import lru_cache, partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from textual._styles_cache import StylesCache
+from textual.color import Color
+from textual.style import Style
 from textual.timer import Timer
 from textual.worker import Worker, get_current_worker
 
-from app.tui.live.garbage_collection import GarbageCollection
-from app.tui.part import Part
-from app.tui.threads import ThreadReport
+from app.servers.heap import give_back
+from app.tui.shell import Part, Shell, ThreadReport
 from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
 from widgets.pane.base import Pane
@@ -23,33 +33,79 @@ from widgets.pane.base import Pane
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from app.tui.shell import Shell
     from memory.files.snapshot import Snapshot
     from memory.storage.watch import Watcher
     from widgets.pane.base import Contents
+
+THRESHOLDS = (2_000, 5, 3)
+"""For `gc.set_threshold`: a full collection after some 50,000 new objects, about 8 MiB of widgets.
+
+Memory that was once allocated is not given back, so uncollected garbage counts for as long as the application runs.
+"""
+
+ENOUGH = 2
+"""After so many collections of the middle generation (25,000 objects), a moment without keys serves for a full one."""
+
+READ_OFTEN = 20
+"""So it is after so many refreshes: the memory that they leave free returns to the system only then."""
+
+
+@lru_cache(1024)
+def _inner_outer(base: Color, background: Color) -> tuple[Style, Style]:
+    """Return the styles of a widget's inside and of its surroundings."""
+    return Style(background=base + background), Style(background=base)
+
+
+class GarbageCollection:
+    """Controls garbage collection for one application; `end` restores Python's own settings."""
+
+    def __init__(self) -> None:
+        """Start collecting garbage, but not among the objects that exist now."""
+        # Let the drawn content of a widget be freed with it: Textual's own cache keeps that of the last 1,000 widgets.
+        StylesCache.get_inner_outer = staticmethod(_inner_outer)  # type: ignore[method-assign, assignment]
+        self._before = gc.get_threshold()
+        self._looks = 0
+        gc.set_threshold(*THRESHOLDS)
+        gc.freeze()
+        gc.enable()
+
+    def looked(self) -> None:
+        """Count a refresh of the files."""
+        self._looks += 1
+
+    def rest(self) -> None:
+        """Collect in a moment without keys if there may be much garbage; free memory returns to the system."""
+        if gc.get_count()[2] >= ENOUGH or self._looks >= READ_OFTEN:
+            self._looks = 0
+            give_back()
+
+    def end(self) -> None:
+        """Restore Python's settings."""
+        gc.unfreeze()
+        gc.set_threshold(*self._before)
 
 
 AT_ONCE = 8_000_000
 """Bytes of files that are read before the first frame: they take no longer than the frame itself.
 
-Workspaces of at most so many are counted at once as well, for that is done before anybody can press a key.
+In workspaces up to this size everything is counted at once, too: that is done before any key can be pressed.
 """
 
 QUIET_SECONDS = 0.2
-"""How long no key came when what can wait goes on."""
+"""Seconds without a key after which work that can wait goes on."""
 
 LONGEST_WAIT = 5.0
-"""The most seconds that it waits, however many keys come."""
+"""The most seconds that such work waits, however many keys come."""
 
 REST_SECONDS = 2.0
-"""How long no key came when garbage is looked for."""
+"""Seconds without a key after which garbage is collected."""
 
 _ENTRIES = frozenset(MEMORY_FILES) - {"config.md"}
-"""The files of which a change is one of entries, which no other system and no setting depends on."""
+"""Files in which only entries change; no other system and no setting depends on them."""
 
 
 def _size(folder: Path, names: Iterable[str]) -> int:
-    """The bytes of some files; much where there is nobody to ask."""
+    """Return the total bytes of some files; a large number if it cannot be found out."""
     total = 0
     for name in names:
         try:
@@ -62,28 +118,30 @@ def _size(folder: Path, names: Iterable[str]) -> int:
 
 
 class RefreshHooks:
-    """What other parts do with a look at the files; each is called in the order in which it was added."""
+    """What other parts do at each refresh; hooks are called in the order in which they were added."""
 
     def __init__(self) -> None:
-        """Nobody asked for anything."""
+        """Start without hooks."""
         self.before: list[Callable[[Pane, datetime], None]] = []
-        """In the thread that reads, before the pane is read."""
+        """In the reading thread, before the pane is read."""
         self.once: list[Callable[[], None]] = []
-        """In that thread, behind the first look only."""
+        """In that thread, after the first refresh only."""
         self.behind: list[Callable[[Pane, Snapshot, datetime], None]] = []
-        """In that thread, once the pane was read: what can wait until the keys are quiet."""
-        self.shown: list[Callable[[Pane, bool], None]] = []
-        """A pane shows what was read, and whether that was the first time."""
+        """In that thread, after the pane was read: work that can wait until no keys come."""
+        self.shown: list[Callable[[], None]] = []
+        """A pane shows new content."""
+        self.shown_first: list[Callable[[Pane], None]] = []
+        """A pane shows content for the first time; called after those."""
         self.rested: list[Callable[[], None]] = []
         """Nothing more is to be read now."""
         self.failed: list[Callable[[Exception], None]] = []
         """The files could not be read."""
         self.changed: list[Callable[[frozenset[str]], None]] = []
-        """The watcher saw changes of these files, or nobody knows of which."""
+        """The watcher saw changes of these files; empty: it is not known which."""
 
 
 class Refresher(Part):
-    """One worker reads at a time; what is asked meanwhile is read once after it."""
+    """Reads files. One worker runs at a time; requests that come meanwhile cause one more read after it."""
 
     def __init__(self, app: Shell) -> None:
         """Nothing is read yet."""
@@ -100,11 +158,11 @@ class Refresher(Part):
         self._resting: Timer | None = None
         self._failure = ""
         self._collecting: GarbageCollection | None = None
-        """From the end of the first look on."""
+        """Set at the end of the first refresh."""
         self._leaves_first_key = False
         self.had_first_look = False
         self.other_changes = 0
-        """How often more may have changed than entries of memory files."""
+        """How often something else than entries of memory files may have changed."""
 
     @property
     def idle(self) -> bool:
@@ -112,9 +170,9 @@ class Refresher(Part):
         return not self._busy
 
     def request(self, after: Callable[[], None] | None = None, names: frozenset[str] = frozenset()) -> None:
-        """Look at the files again; `after` is called once the visible pane shows them.
+        """Refresh; `after` is called once the visible pane shows the result.
 
-        `names` says which files changed and nothing else did; without it anything may have.
+        `names` are the only files that changed; without it anything may have.
         """
         self._fresh.clear()
         if not names or not names <= _ENTRIES:
@@ -122,11 +180,11 @@ class Refresher(Part):
         self._start(after)
 
     def pressed(self) -> None:
-        """Note that a key came: what can wait does so."""
+        """Note a key press: work that can wait is delayed."""
         self._pressed = time.monotonic()
 
     def first(self, pane: Pane) -> None:
-        """Show the first pane with the first frame where its files are short enough for that, else soon after."""
+        """Show the first pane in the first frame if its files are small enough for that, else soon after."""
         assert self.app.workspace is not None
         if _size(self.app.workspace.memory, pane.files) <= AT_ONCE:
             try:
@@ -137,20 +195,22 @@ class Refresher(Part):
             else:
                 self.looked(pane, contents)
                 pane.focus_list()
-                # What is counted for the sidebar and the header waits until the titles stand on the screen.
+                # Counting for the sidebar and the header waits until the titles are on the screen.
                 pane.call_after_refresh(self._titles_stand)
                 return
         pane.focus_list()
         self._after_first_frame()
 
     def _titles_stand(self) -> None:
-        """Look again once no key comes: who sees the first titles presses one, and it does not wait for a long look."""
+        """Refresh once no key comes: the user presses a key after seeing the titles, and it must not wait for a long
+        refresh.
+        """
         self.pressed()
         self._leaves_first_key = True
         self._after_first_frame()
 
     def _after_first_frame(self) -> None:
-        """Go on with what can wait."""
+        """Do the work that could wait."""
         self.had_first_look = True
         self.request()
 
@@ -160,7 +220,7 @@ class Refresher(Part):
             self._start(None)
 
     def reload(self) -> None:
-        """Read again because a person asked."""
+        """Read the files again at the user's request."""
         for hook in self.hooks.changed:
             hook(frozenset())
         self.request(lambda: self.app.say("The files were read again."))
@@ -179,7 +239,7 @@ class Refresher(Part):
         self.app.run_worker(lambda: self._work(pane), group="look", thread=True, exit_on_error=False)
 
     def _work(self, pane: Pane) -> None:
-        """Read for the pane that is seen, then count for the sidebar and the header; in a thread."""
+        """Read for the visible pane, then count for the sidebar and the header; in a thread."""
         app = self.app
         worker = get_current_worker()
         try:
@@ -194,11 +254,12 @@ class Refresher(Part):
                 hook(pane, now)
             contents = pane.read(snapshot, now)
             if contents.refusal is not None and pane.contents is not None:
-                # What was read before stays on the screen; the file may be back in a moment.
+                # The previous content stays on the screen; the file may be back in a moment.
                 app.post_message(ThreadReport(partial(self.failed, contents.refusal)))
             else:
                 if large and pane.contents is None:
-                    # Who sees the first rows presses a key: what can wait does so from then on, as after a key.
+                    # The user presses a key after seeing the first rows, so work that can wait is delayed as after a
+                    # key.
                     self._pressed = inf
                 app.post_message(ThreadReport(partial(self.looked, pane, contents)))
 
@@ -206,7 +267,7 @@ class Refresher(Part):
                 return self._go_on(worker, large)
 
             if "tasks.md" in pane.files and go_on():
-                # The detail asks for a ref with each key; here they are all worked out before many keys came.
+                # The detail needs a ref after each key; computing all of them now is faster later.
                 snapshot.tasks.name_all()
             while self.hooks.once and go_on():
                 self.hooks.once.pop(0)()
@@ -222,7 +283,7 @@ class Refresher(Part):
             app.post_message(ThreadReport(self.ended))
 
     def _go_on(self, worker: Worker[Any], wait: bool) -> bool:
-        """Whether the worker is to go on with what can wait; with `wait` once keys and first rows are a while ago."""
+        """Return whether the worker should go on; with `wait` only some time after the last key and the first rows."""
         limit = time.monotonic() + LONGEST_WAIT
         while True:
             if worker.is_cancelled or self._again:
@@ -246,7 +307,9 @@ class Refresher(Part):
         pane.put(contents, flash=not first)
         self._fresh.add(pane.pane_id)
         for hook in self.hooks.shown:
-            hook(pane, first)
+            hook()
+        for begin in self.hooks.shown_first if first else ():
+            begin(pane)
         if pane is self.app.pane:
             after, self._after = self._after, []
             for one in after:
@@ -265,7 +328,7 @@ class Refresher(Part):
             hook(error)
 
     def ended(self) -> None:
-        """Read again if that was asked meanwhile; start watching after the first look."""
+        """Read again if that was requested meanwhile; start watching after the first refresh."""
         self._busy = False
         if self._left:
             return
@@ -282,7 +345,7 @@ class Refresher(Part):
             hook()
 
     def _rest_soon(self) -> None:
-        """Look for garbage once nobody presses keys, however often files change meanwhile."""
+        """Collect garbage when no keys come, however often files change meanwhile."""
         if self._resting is None:
             self._resting = self.app.set_timer(REST_SECONDS, self._rest)
 
@@ -295,7 +358,7 @@ class Refresher(Part):
                 self._collecting.rest()
 
     def tick(self) -> None:
-        """Time went by: look again without a flash."""
+        """Refresh because time passed."""
         self.request()
 
     # The watcher
@@ -310,27 +373,27 @@ class Refresher(Part):
         )
 
         def start() -> None:
-            # What changed between the first look and here is noticed by looking once more.
+            # Changes between the first refresh and here are found by one more refresh.
             watcher.start()
             app.post_message(ThreadReport(partial(self.files_changed, frozenset())))
 
         app.work(start, group="watch")
 
     def files_changed(self, names: frozenset[str]) -> None:
-        """Files changed (none are named where nobody knows which): look again; who it was is noted after the look."""
+        """Refresh after files changed (no names: it is not known which); the change log is updated after reading."""
         for hook in self.hooks.changed:
             hook(names)
         self.request(names=names)
 
     def end(self) -> None:
-        """The application is gone."""
+        """Stop watching and restore garbage collection; the application ended."""
         if self._collecting is not None:
             self._collecting.end()
             self._collecting = None
         self.stop()
 
     def stop(self) -> None:
-        """Stop watching for good: a look that is under way starts it no more."""
+        """Stop watching for good: a refresh in progress does not start it again."""
         self._left = True
         watcher, self._watcher = self._watcher, None
         if watcher is not None:

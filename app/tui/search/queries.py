@@ -1,4 +1,4 @@
-"""Search queries: asks the index in a worker while a person types, and keeps it up to date in another one."""
+"""Search queries: one worker queries the index while the user types, another one keeps the index up to date."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
-from app.tui.part import Part
+from app.tui.shell import Part, Shell
 from widgets.panes import pane_of
 
 if TYPE_CHECKING:
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
     from app.tui.navigation import Navigation
     from app.tui.pane_state import PaneState
-    from app.tui.shell import Shell
     from memory.errors import MemdeckError
-    from memory.search import FoundEntry, Query, SearchAnswer
+    from memory.search.hits import FoundEntry, SearchAnswer
+    from memory.search.query.query import Query
     from memory.search.searcher import Searcher
 
     from .screen import SearchScreen
 
 LONGEST_HISTORY = 20
-"""Queries that are remembered."""
+"""The most queries that are saved."""
 
 AGAIN_SECONDS = 0.5
-"""How often a query is asked again while the index grows."""
+"""Seconds between repeats of a query while the index grows."""
 
 
 class SearchQueries(Part):
-    """Nothing is imported or opened before the first search."""
+    """Runs the search. Nothing is imported or opened before the first search."""
 
     def __init__(self, app: Shell, navigation: Navigation, pane_state: PaneState) -> None:
         """Nothing was asked yet."""
@@ -37,23 +37,22 @@ class SearchQueries(Part):
         self._navigation, self._pane_state = navigation, pane_state
         self._searcher: Searcher | None = None
         self._screen: SearchScreen | None = None
-        self._newest = 0
         self._updating = False
         self._again = False
         self._behind = False
         self._history: list[str] | None = None
         self.instead: dict[str, Callable[[], None]] = {}
-        """What searches where another pane is open: by its id."""
+        """Replacements for this search by pane id, such as for the fleet pane."""
 
     @property
     def history(self) -> list[str]:
-        """What was asked before, the newest first."""
+        """Earlier queries, the newest first."""
         if self._history is None:
             self._history = list(self._pane_state.searches)
         return self._history
 
     def open(self) -> None:
-        """Open the search screen; what is new since the last time is indexed meanwhile."""
+        """Open the search screen; content that is new since the last time is indexed meanwhile."""
         from .screen import SearchScreen
 
         pane = self.app.pane
@@ -62,13 +61,12 @@ class SearchQueries(Part):
             return
         if self._screen is not None:
             return
-        self._newest = 0
-        self._screen = SearchScreen(self.ask, self.history)
+        self._screen = SearchScreen(self._answer, self._told, self.history)
         self.app.push_screen(self._screen, self._chosen)
         self.keep_up()
 
     def _chosen(self, entry: FoundEntry | None) -> None:
-        """Go to what was chosen."""
+        """Go to the entry that was chosen."""
         screen, self._screen = self._screen, None
         if screen is not None and screen.answer is not None and (entry is not None or screen.answer.every):
             text = screen.answer.query.text.strip()
@@ -78,45 +76,29 @@ class SearchQueries(Part):
         ref = entry.title if entry.kind == "config" else entry.ref
         pane = self.app.panes.mounted.get(pane_of(entry.file) or "")
         if pane is not None and pane.contents is not None and ref and pane.find(ref) is None:
-            # A twin that came or went gave it another ref since it was indexed.
+            # Its ref changed after it was indexed, because an entry with the same title came or went.
             ref = None
         self._navigation.jump(entry.file, ref or f"line:{entry.line}")
 
-    # Asking
+    # Queries
 
-    def ask(self, text: str, number: int) -> None:
-        """Answer in a worker; what is asked meanwhile makes the older question void."""
-        self._newest = number
+    def _answer(self, text: str) -> SearchAnswer | None:
+        from .screen import SHOWN
 
-        def answered(answer: SearchAnswer | None) -> None:
-            if answer is not None:
-                self._found(answer, number)
-
-        self.app.work(lambda: self._answer(text, number), answered, group="search", exclusive=True)
-
-    def _answer(self, text: str, number: int) -> SearchAnswer | None:
-        if number != self._newest:
-            return None
         searcher = self._ready()
         query = self._read(text)
-        answer: SearchAnswer | None = searcher.ask(query, self._limit)
+        answer: SearchAnswer | None = searcher.ask(query, SHOWN)
         if answer is None and not self._updating:
-            answer = searcher.scan(query, self._limit)
+            answer = searcher.scan(query, SHOWN)
         elif answer is not None and not answer.hits and text[-1].isalnum():
-            # A word of one or two letters is taken whole, but this one may still be typed.
-            begun = searcher.ask(self._read(f"{text}*"), self._limit)
+            # A word of one or two letters is matched whole, but this one may still be typed.
+            begun = searcher.ask(self._read(f"{text}*"), SHOWN)
             if begun is not None and begun.hits and not begun.also:
                 answer = begun._replace(query=query)
         return answer
 
-    @property
-    def _limit(self) -> int:
-        from .screen import SHOWN
-
-        return SHOWN
-
     def _read(self, text: str) -> Query:
-        from memory.search import read_day, read_query
+        from memory.search.query.query import read_day, read_query
 
         today = self.app.clock().astimezone(self.app.zone).date()
         return read_query(text, lambda day: read_day(day, today))
@@ -125,24 +107,19 @@ class SearchQueries(Part):
         if self._searcher is None:
             from memory.systems import searcher_of
 
-            assert self.app.workspace is not None
-            self._searcher = searcher_of(self.app.workspace)
+            self._searcher = searcher_of(self.workspace)
         return self._searcher
 
-    def _found(self, answer: SearchAnswer, number: int) -> None:
-        """Show an answer."""
-        if self._screen is not None:
-            remark = ""
-            if self._updating:
-                remark = "still reading, more may come"
-            elif self._behind and answer.source == "index":
-                remark = "without the newest changes"
-            self._screen.show(answer, number, remark, reading=self._updating)
+    def _told(self, answer: SearchAnswer) -> tuple[str, bool]:
+        """Return what to say beside an answer, and whether the index still grows."""
+        if self._updating:
+            return "still reading, more may come", True
+        return "without the newest changes" if self._behind and answer.source == "index" else "", False
 
-    # Keeping up
+    # Keeping the index up to date
 
     def keep_up(self) -> None:
-        """Index what is different by now, in a worker; afterwards what is typed is asked again."""
+        """Index what changed, in a worker; afterwards run the query on the screen again."""
         if self._updating:
             self._again = True
             return
@@ -158,12 +135,12 @@ class SearchQueries(Part):
         return self._ready().update(lambda: not worker.is_cancelled and self.app.is_running, learn=True)
 
     def _not_indexed(self, error: MemdeckError) -> None:
-        """Say why the index is not up to date; each question reads everything then."""
+        """Say why the index is not up to date; each query reads all files then."""
         self.app.say_error(error)
         self._indexed(done=False)
 
     def _indexed(self, done: bool) -> None:
-        """The index is up to date; or it cannot be had, and everything is read for each question."""
+        """Note that the index is up to date, or that it cannot be used and each query reads all files."""
         self._updating = False
         self._behind = not done
         if self._again:
@@ -178,7 +155,7 @@ class SearchQueries(Part):
             self.app.set_timer(AGAIN_SECONDS, self._ask_again)
 
     def files_changed(self, _names: frozenset[str] = frozenset()) -> None:
-        """Files are others now: what is on the search screen follows."""
+        """Update the search screen after files changed."""
         if self._screen is not None:
             self.keep_up()
 

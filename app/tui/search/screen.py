@@ -1,10 +1,10 @@
-"""The search screen: what is typed, what was found while it is typed, and the keys."""
+"""The search screen: the query, the hits found while typing, and the keys."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -12,9 +12,8 @@ from textual.containers import Horizontal
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from widgets.chrome.deferred_keys import after_typing
-from widgets.chrome.footer import KeyHints
 from widgets.chrome.frame import Frame
+from widgets.chrome.keys import KeyHints, after_typing
 from widgets.dialogs.dialogs import Modal
 from widgets.input.editors import SafeInput, SafeText
 from widgets.list.line_list import LineList
@@ -22,17 +21,18 @@ from widgets.list.rows import Continuation, Heading
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line, line_width, pad_line
 
 if TYPE_CHECKING:
-    from memory.search import FoundEntry, Hit, SearchAnswer
+    from app.tui.shell import Shell
+    from memory.search.hits import FoundEntry, Hit, SearchAnswer
 
 
 LEAST, MOST = 3, 8
-"""Lines of a look; with less room there is none."""
+"""Least and most lines of the preview; with less room there is none."""
 LONGEST = 400
-"""Characters of a line that are looked at."""
+"""Characters of a line that are used for the preview."""
 
 
 def lines_around(hit: Hit, room: int) -> list[str]:
-    """At most so many lines of an entry, those around the line that fits; none where nothing more stands in it."""
+    """Return at most `room` lines of an entry around the matching line; none if it has no more text."""
     texts = [text.strip()[:LONGEST] for text in hit.entry.text.splitlines() if text.strip()]
     most = min(room, MOST)
     if most < LEAST or len(texts) < 2:
@@ -44,7 +44,7 @@ def lines_around(hit: Hit, room: int) -> list[str]:
 
 
 SHOWN = 50
-"""Hits that are listed."""
+"""The most hits that are listed."""
 
 NARROW = 60
 """Columns below which there is no room for the date."""
@@ -61,21 +61,21 @@ EXAMPLES = (
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A row that is a query of before."""
+    """A row with an earlier query."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A row that shows a way to ask."""
+    """A row with an example query."""
 
     text: str
     words: str
 
 
 class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
-    """Gives the entry that was chosen. It asks by `ask` and shows what `show` is given."""
+    """Returns the entry that was chosen. Each query is answered in a worker; a newer one makes an older one void."""
 
     AUTO_FOCUS = "SafeInput"
 
@@ -101,7 +101,7 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "open", id="search.choose", tooltip="Go to the entry in its pane", priority=True),
         Binding("escape", "leave", "back", id="search.leave", tooltip="Back to where you were"),
-        # One hint for both directions: an arrow alone would count as something that is typed.
+        # One hint for both directions: a single arrow would look like a typed character.
         Binding("down,ctrl+n", "move(1)", "choose", id="search.down", tooltip="The next find", key_display="↑ ↓"),
         Binding("up,ctrl+p", "move(-1)", "up", id="search.up", tooltip="The find before", show=False),
         Binding("pagedown", "page(1)", "page down", id="search.page_down", tooltip="A page down", show=False),
@@ -111,39 +111,39 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
 
     def __init__(
         self,
-        ask: Callable[[str, int], None],
+        find: Callable[[str], SearchAnswer | None],
+        told: Callable[[SearchAnswer], tuple[str, bool]],
         history: Sequence[str] = (),
-        text: str = "",
         *,
         place: Callable[[FoundEntry], str] | None = None,
         over: str = "in everything",
     ) -> None:
-        """`ask` is called with each query and its number; `history` are earlier queries, the newest first.
+        """`find` answers a query, in a thread; None: not yet. `history` are earlier queries, the newest first.
 
-        `place` gives the words beside a find (default: its kind), `over` says what is searched.
+        `told` returns what to say beside an answer, and whether more may come because files are still being read.
+        `place` returns the words beside a hit (default: its kind), `over` says what is searched.
         """
         super().__init__()
         self._place = place or _kind
         self._over = over
-        self._ask = ask
+        self._find, self._told = find, told
         self._history = tuple(history)
         self._at = -1
-        self._text = text
         self._number = 0
         self._answered = 0
         self._waits = False
-        """Whether Enter came before what it asks for was found."""
+        """Whether Enter was pressed before the answer to the current query came."""
         self._reading = False
         self._hits: dict[Hashable, Hit] = {}
         self._column = 0
         self.answer: SearchAnswer | None = None
-        """The answer that is shown."""
+        """The answer on the screen."""
 
     def compose(self) -> ComposeResult:
-        """What is typed, notes, finds, keys."""
+        """The query, notes, hits, keys."""
         with Horizontal(id="search-line"):
             yield SafeText("search", id="search-sign")
-            yield SafeInput(self._text, placeholder=f"words {self._over}", id="search-input")
+            yield SafeInput(placeholder=f"words {self._over}", id="search-input")
         yield SafeText(id="search-note")
         with Frame(name="Search"):
             finds = LineList(self._draw)
@@ -153,29 +153,24 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         yield KeyHints()
 
     def on_mount(self) -> None:
-        """Show what was asked before, or ask again."""
-        editor = self.query_one(SafeInput)
-        editor.focus()
-        editor.cursor_position = len(editor.value)
-        if self._text:
-            self._changed()
-        else:
-            self._show_start()
+        """Show earlier queries."""
+        self.query_one(SafeInput).focus()
+        self._show_start()
 
     def on_resize(self) -> None:
-        """Leave out the frame where there are few lines."""
+        """Leave out the frame if there are few lines."""
         self.set_class(self.app.size.height < 14, "-low")
         self._arrange()
         self.call_after_refresh(self._look)
 
     @property
     def text(self) -> str:
-        """What is typed."""
+        """The query as typed."""
         return self.query_one(SafeInput).text
 
     @property
-    def _stands(self) -> bool:
-        """Whether all of it is there: an answer may come while the screen is made, or taken away part by part."""
+    def _is_ready(self) -> bool:
+        """Whether all widgets are mounted: an answer may come while the screen is built or removed."""
         return self.is_mounted and all(
             self.query(part) for part in ("#search-input", "#search-note", "Frame", "LineList")
         )
@@ -184,32 +179,45 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
     def _listed(self) -> LineList:
         return self.query_one(LineList)
 
-    # Asking
+    # Queries
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """A key."""
+        """Run the query again after each key."""
         event.stop()
         self._changed()
 
     def _changed(self) -> None:
-        # What is typed behind Enter asks for something else.
+        # Text typed after Enter makes it another query.
         self._waits = False
         self._number += 1
         if self.text.strip():
-            self._ask(self.text, self._number)
+            self._ask()
         else:
             self._answered = self._number
             self._show_start()
 
     def ask_again(self) -> None:
-        """Ask what is typed once more, for the files or the index are others now."""
-        if self._stands and self.text.strip():
+        """Run the current query again, because the files or the index changed."""
+        if self._is_ready and self.text.strip():
             self._number += 1
-            self._ask(self.text, self._number)
+            self._ask()
+
+    def _ask(self) -> None:
+        text, number, app = self.text, self._number, cast("Shell", self.app)
+
+        def work() -> SearchAnswer | None:
+            return self._find(text) if number == self._number else None
+
+        def answered(answer: SearchAnswer | None) -> None:
+            if answer is not None:
+                remark, reading = self._told(answer)
+                self.show(answer, number, remark, reading=reading)
+
+        app.work(work, answered, group="search", exclusive=True)
 
     def show(self, answer: SearchAnswer, number: int, remark: str = "", *, reading: bool = False) -> None:
-        """Show an answer, unless a newer one is there or asked for something else; while `reading` more may come."""
-        if number < self._answered or not self._stands or not self.text.strip():
+        """Show an answer, unless a newer one was shown or the query is empty; while `reading` more may come."""
+        if number < self._answered or not self._is_ready or not self.text.strip():
             return
         same = self.answer is not None and self.answer.query == answer.query
         self._answered = number
@@ -224,7 +232,7 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         if answer.count > 1:
             count += f" {self._dot} {'best first' if answer.query.terms else 'newest first'}"
         self._say(count + (f" {self._dot} {remark}" if remark else ""), answer.notes)
-        # An older answer that comes late is no answer to the letters before Enter, nor is half an answer.
+        # A late answer to an older query does not count for Enter, and neither does a partial answer.
         if self._waits and number == self._number and not reading:
             self._waits = False
             self._choose()
@@ -243,7 +251,7 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         note.set_class(bool(words), "-said")
 
     def _show_start(self) -> None:
-        """What was asked before, and how to ask."""
+        """Show earlier queries, and examples."""
         self.answer = None
         self._hits = {}
         self._reading = False
@@ -255,14 +263,14 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
     # The list
 
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
-        """Look at another find."""
+        """Preview the hit under the cursor."""
         event.stop()
         self._look()
 
     def _look(self) -> None:
-        """Show some lines of the find under the cursor where the list leaves room for them."""
+        """Show some lines of the hit under the cursor if the list leaves room for them."""
         hit = None if self.answer is None else self._hits.get(self._listed.cursor)
-        # The frame without its borders, and without the line above the look.
+        # The frame without its borders, and without the line above the preview.
         room = self.query_one(Frame).size.height - len(self._listed.rows) - 1
         lines = [] if hit is None else lines_around(hit, room)
         look = self.query_one("#search-look", SafeText)
@@ -300,7 +308,7 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         return line(pad_line(left, max(0, width - line_width(right) - 1)), " ", right)
 
     def action_move(self, step: int) -> None:
-        """Move in the list; who does wants to see what is found, and Enter from before counts no more."""
+        """Move in the list; an Enter that still waits is cancelled, because the user wants to look at the hits."""
         self._waits = False
         self._listed.action_move(step)
 
@@ -310,7 +318,7 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         self._listed.action_page(pages)
 
     def action_earlier(self) -> None:
-        """Put a query of before into the line; behind the oldest one the line is empty, then the newest comes."""
+        """Put the next older query into the input; after the oldest one the input is empty, then the newest follows."""
         if self._history:
             self._at = -1 if self._at == len(self._history) - 1 else self._at + 1
             self._put("" if self._at < 0 else self._history[self._at])
@@ -330,8 +338,8 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
         if not self.is_current:
             return
         if self._answered < self._number or (self._reading and not self._hits):
-            # Enter right behind the last letter means what is being looked for, not what was found before. Where it
-            # is still being read, another Enter takes what is there by then.
+            # Enter right after the last letter is meant for the current query, not for the previous hits. While files
+            # are still being read, another Enter chooses from the hits so far.
             self._waits = True
             return
         self._take(self._listed.cursor)
@@ -345,27 +353,23 @@ class SearchScreen(Modal, ModalScreen["FoundEntry | None"]):
             self.dismiss(self._hits[cursor].entry)
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """A double click chooses."""
+        """Choose with a double click."""
         event.stop()
         self._take(event.key)
 
-    def action_leave(self) -> None:
-        """Back, with nothing chosen."""
-        self.dismiss(None)
-
 
 def _nothing(answer: SearchAnswer) -> str:
-    """What is said where nothing fits all words."""
+    """Return what to say if nothing matches all words."""
     return "nothing holds all words" if answer.partial else "nothing found"
 
 
 def _kind(entry: FoundEntry) -> str:
-    """What the column at the right says: the kind, and whether it is archived."""
+    """Return the text of the right column: the kind, and whether it is archived."""
     return f"{entry.kind}, archived" if entry.file.startswith("archive/") else entry.kind
 
 
 def _marked(text: str, marks: Sequence[tuple[int, int]], tone: Tone = "plain") -> Line:
-    """The text with the words that were found underlined."""
+    """Return the text with the matches underlined."""
     pieces: list[Piece] = []
     at = 0
     for start, end in marks:

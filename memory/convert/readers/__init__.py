@@ -1,6 +1,6 @@
-"""The files of other tools as items; the one list that a new format joins.
+"""The files of other tools as items; the one list to which a new format is added.
 
-A reader takes a path and yields items and what it skips; it reads nothing outside of that path, follows no links and
+A reader accepts a path and yields items and what it skips; it reads nothing outside that path, follows no links and
 changes nothing.
 """
 
@@ -17,7 +17,7 @@ Reader = Callable[[Path], Iterator[Item | Skipped]]
 
 
 class Format(NamedTuple):
-    """A format: what it is, in words, and the module that reads it."""
+    """A format: its description, and the module that reads it."""
 
     words: str
     module: str
@@ -34,6 +34,6 @@ FORMATS: dict[str, Format] = {
 
 
 def reader_of(name: str) -> Reader:
-    """Return what reads a format; KeyError for a name that is none."""
+    """Return the reader of a format; KeyError for an unknown name."""
     found: Reader = import_module(f"{__name__}.{FORMATS[name].module}").read
     return found

@@ -17,9 +17,9 @@ _MARKER = re.compile(r"<!-- [A-Z:]+ -->\n?")
 
 
 def read(path: Path) -> Iterator[Item | Skipped]:
-    """Yield the tasks of a folder `backlog`, of the folder that holds it, or of a folder of task files.
+    """Yield the tasks of a folder `backlog`, of the folder that contains it, or of a folder of task files.
 
-    Completed and archived tasks come along as completed; documents, decisions and drafts are skipped.
+    Completed and archived tasks are included as completed; documents, decisions and drafts are skipped.
     """
     top = next((one for one in (path / "backlog", path) if os.path.isdir(one)), path)
     for file in markdown_files(top):

@@ -12,7 +12,7 @@ _READ = frozenset({"title", "tags", "created"})
 
 
 def read(path: Path) -> Iterator[Item | Skipped]:
-    """Yield the notes, each whole: what a note says stays one entry, with its observations and relations as written."""
+    """Yield the notes as a whole: a note stays one entry, with its observations and relations as written."""
     for file in markdown_files(path):
         note = read_note(file)
         if isinstance(note, Skipped):

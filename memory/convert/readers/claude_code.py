@@ -9,7 +9,7 @@ from pathlib import Path
 from memory.base.items import Item, Skipped
 from memory.convert.outside import MarkdownFile, markdown_files, read_note, read_text, rest_of
 from memory.document import parse
-from memory.document.fields import read_bullets
+from memory.document.lines import read_bullets
 
 _INDEX = "MEMORY.md"
 _READ = frozenset({"name"})
@@ -38,14 +38,11 @@ def _memory(file: Path, note: MarkdownFile) -> Item | Skipped:
 
 
 def _lists(path: Path) -> Iterator[Item | Skipped]:
-    """Yield the bullets of a file; what stands between them is prose that no entry can be made of."""
+    """Yield the bullets of a file; the text between them is prose, which cannot become an entry."""
     document = parse(read_text(path).encode())
-    for index, section in document.all_sections():
-        blocks = [(section.title if section.heading else "", section.body, index, -1)]
-        blocks += [(entry.title, entry.body, index, number) for number, entry in enumerate(section.entries)]
-        for heading, body, place, number in blocks:
-            line = document.line_of(place, number) if number >= 0 else document.line_of(place) if place >= 0 else 0
-            yield from _bullets(path, heading, body, line + 1)
+    for index, number, block, _ in document.blocks():
+        line = document.line_of(index, number) if index >= 0 or number is not None else 0
+        yield from _bullets(path, block.title, block.body, line + 1)
 
 
 def _bullets(path: Path, heading: str, body: str, line: int) -> Iterator[Item | Skipped]:
@@ -64,7 +61,7 @@ def _bullets(path: Path, heading: str, body: str, line: int) -> Iterator[Item | 
 
 
 def _prose(path: Path, heading: str, body: str, start: int, end: int, line: int) -> Skipped:
-    """Return what stands in a part of a body that is no bullet; `line` is that of the heading."""
+    """Return the text in a part of a body that is no bullet; `line` is that of the heading."""
     text = body[start:end]
     at = start + len(text) - len(text.lstrip())
     first = " ".join(text.split())

@@ -19,15 +19,15 @@ _NAMES = {"due": "due", "start": "started", "end": "completed"}
 _CRON = {"daily": "0 0 * * *", "weekdays": "0 0 * * 1-5", "weekly": "0 0 * * 0", "monthly": "0 0 1 * *",
          "quarterly": "0 0 1 */3 *", "yearly": "0 0 1 1 *", "annual": "0 0 1 1 *"}  # fmt: skip
 _COMPUTED = frozenset({"id", "urgency"})
-"""What the export works out anew each time: nothing is lost without it."""
+"""Values that each export computes again: nothing is lost without them."""
 _READ = frozenset({"description", "status", "priority", "entry", "tags", "annotations", "recur", *_NAMES, *_COMPUTED})
 
 
 def read(path: Path) -> Iterator[Item | Skipped]:
-    """Yield the tasks; deleted ones, and those that wait and are made anew of a recurring one, are skipped.
+    """Yield the tasks; deleted ones, and waiting instances that are generated from a recurring one, are skipped.
 
-    Taskwarrior makes an instance of a recurring task for each of its due dates. Those that are completed come along,
-    without the recurrence: it belongs to the task that they are made of.
+    Taskwarrior generates an instance of a recurring task for each of its due dates. Completed instances are included,
+    without the recurrence, which belongs to the recurring task.
     """
     tasks = _tasks(path)
     recurring = {
@@ -106,7 +106,7 @@ def _time(text: str) -> str:
 
 
 def _cron(recur: str, due: str) -> str:
-    """Return the schedule of a recurrence word, on the day of the first due date where there is one."""
+    """Return the schedule of a recurrence word, on the day of the first due date if there is one."""
     from datetime import datetime
 
     try:

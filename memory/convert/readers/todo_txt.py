@@ -16,7 +16,7 @@ _PRIORITIES = {"A": "HIGH", "B": "NORMAL", "C": "LOW"}
 
 
 def read(path: Path) -> Iterator[Item | Skipped]:
-    """Yield the tasks; empty lines count for nothing."""
+    """Yield the tasks; empty lines are not counted."""
     for number, line in enumerate(read_text(path).splitlines(), 1):
         if line.strip():
             yield _item(line.strip(), f"{path}:{number}")
@@ -24,7 +24,7 @@ def read(path: Path) -> Iterator[Item | Skipped]:
 
 def _item(line: str, where: str) -> Item | Skipped:
     found = _LINE.fullmatch(line)
-    assert found is not None  # Every part but the last may be missing.
+    assert found is not None  # Every part except the last may be missing.
     done, letter, first, second, rest = found.groups()
     fields = {"section": "completed" if done else "pending"}
     created = second or (None if done else first) or ""

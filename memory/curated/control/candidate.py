@@ -1,4 +1,4 @@
-"""A candidate: what somebody proposes to remember, change or forget."""
+"""A candidate: a proposal to remember, change or forget something."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from dataclasses import dataclass, field
 from memory.curated.files.header import fault_of
 from memory.curated.model import ORIGINS, Header, Json, Root
 from memory.errors import UsageError
-from memory.storage.files.version import sha256
+from memory.storage.safe_open import sha256
 
+LONGEST = 160
+"""The most characters of a description made of a text."""
 DELETING = ("delete", "forget", "remove")
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A proposal for one folder of memories. `content` is the body; `header` is None where it is to be deleted.
+    """A proposal for one folder of memories. `content` is the body; `header` is None where the memory is to be deleted.
 
-    `entity` and `attribute` say what fact it is about. `metadata` may hold `operation` (delete, forget, remove),
-    `target_filename` or `filename`, and `reason`; other keys are hashed only. `key` is the caller's own idempotency
-    key. `edits` says that the file named by `target_filename` exists and is to be changed,
-    `base` the SHA-256 of its bytes that the change began with. `only_new` says that it renews no memory that is there.
+    `entity` and `attribute` name the fact that it is about. `metadata` may hold `operation` (delete, forget, remove),
+    `target_filename` or `filename`, and `reason`; other keys are only hashed. `key` is the caller's own idempotency
+    key. `edits` says that the file named by `target_filename` exists and is to be changed, `base` is the SHA-256 of the
+    bytes from which the change started. `only_new` says that no existing memory may be changed.
     """
 
     root: Root
@@ -39,17 +41,17 @@ class Candidate:
 
     @property
     def deletes(self) -> bool:
-        """Whether it asks to forget a memory."""
+        """Whether it proposes to forget a memory."""
         return (self.metadata.get("operation") or self.metadata.get("op") or "").lower() in DELETING
 
     @property
     def target(self) -> str | None:
-        """The file that it names, None where its name decides."""
+        """The file that it names, None where the file is chosen by the memory's name."""
         return self.metadata.get("target_filename") or self.metadata.get("filename") or None
 
     @property
     def hash(self) -> str:
-        """The SHA-256 of all that it says; not of when it was said."""
+        """The SHA-256 of its content; the time of the proposal is not part of it."""
         values = {
             "agent_name": self.root.agent,
             "agent_tier": self.root.tier,
@@ -66,7 +68,7 @@ class Candidate:
         return str(sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
 
     def check(self) -> None:
-        """Raise UsageError `memory.validation` for what no rule has to look at: no content, no name, no such type."""
+        """Raise UsageError `memory.validation` for what needs no rule: no content, no name, an unknown type."""
         if self.origin not in ORIGINS:
             raise _invalid("origin", f"{self.origin[:40]!r} is no origin")
         if self.metadata.get("raw_content") is not None:
@@ -89,6 +91,11 @@ def _invalid(name: str, message: str) -> UsageError:
     return UsageError("memory.validation", message, field=name)
 
 
+def first_line(text: str) -> str:
+    """Return the beginning of the first line with text, which describes a memory without a description."""
+    return next((" ".join(line.split())[:LONGEST] for line in text.splitlines() if line.strip()), "")
+
+
 def slot(text: str) -> str:
-    """Return an entity or attribute as it is compared: in lower case, with single spaces."""
+    """Return an entity or attribute in the form used for comparison: in lower case, with single spaces."""
     return " ".join(text.casefold().split())

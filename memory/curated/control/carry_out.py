@@ -1,37 +1,45 @@
-"""Decisions carried out: recorded first, then file and index in one transaction, then the stamp and the event."""
+"""Carrying out decisions: recorded first, then file and index in one transaction, then the stamp and the event.
+
+Those that were recorded but not carried out, because the process ended in between, are finished by a replay.
+"""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memory.curated.files.index_file import IndexLine, rendered, renewed
+from memory.curated.files.listing import digest
+from memory.curated.files.names import fault_of
 from memory.curated.index.entries import index_hash, index_lines, lists_others
 from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
 from memory.curated.index.signals import count_waiting
 from memory.curated.model import INDEX
-from memory.errors import MemdeckError
+from memory.errors import BusyError, ConflictError, MemdeckError
 
-from .decision import Decision, insert
+from .decision import ABSENT, Decision, insert, select
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable
     from datetime import datetime
 
     from memory.curated.sides import Side
     from memory.storage import Change
-    from memory.storage.transaction.transaction import Transaction
+    from memory.storage.transaction import Transaction
 
+T = TypeVar("T")
 _EVENTS = {"reject": "memory.write.rejected", "noop": "memory.write.shadowed"}
 
 
 def carry_out(
     side: Side, decision: Decision, transaction: Transaction, now: datetime, *, event: str | None = None
 ) -> Change | None:
-    """Record a decision, then change its files, then stamp it; the lock is held all the time.
+    """Record a decision, change its files, then stamp it; the lock is held all the time.
 
-    Where the files cannot be changed the decision never was: its row goes, and the error is raised. Whatever fails once
-    they are is no failure of the decision: a stamp is left to the next replay, which finds its bytes in its file.
+    Where the files cannot be changed, the decision's row is deleted and the error is raised. A failure after the change
+    does not fail the decision: a missing stamp is left to the next replay, which finds the decision's bytes in its
+    file.
     """
     side.records.run(lambda db: insert(db, decision))
     if not decision.changes:
@@ -45,24 +53,23 @@ def carry_out(
         raise
     for step in (partial(_catalogue, side, decision, index), partial(stamp, side, decision, now, event=event)):
         try:
-            try:
-                step()
-            except MemoryError:
-                step()
+            once_more(step)
         except Exception as error:
             if not (isinstance(error, MemdeckError) and error.code == UNAVAILABLE):
                 side.store.history.warn(f"the change is made, but what follows it failed: {type(error).__name__}")
     return change
 
 
-def write(side: Side, decision: Decision, transaction: Transaction) -> None:
-    """Change the file of a decision and the index of its folder, in one change."""
-    _, index = _commit(side, decision, transaction)
-    _catalogue(side, decision, index)
+def once_more(work: Callable[[], T]) -> T:
+    """Return the result of what follows a change, tried again where memory runs out: the change is made already."""
+    try:
+        return work()
+    except MemoryError:
+        return work()
 
 
 def _commit(side: Side, decision: Decision, transaction: Transaction) -> tuple[Change, bytes]:
-    """Change the files; return the bytes of the index with the change."""
+    """Change the files; return the change and the bytes of the index."""
     folder = decision.root.folder
     target, source = f"{folder}/{decision.target_filename}", f"{folder}/{decision.source_file}"
     transaction.read(target)
@@ -83,16 +90,17 @@ def _commit(side: Side, decision: Decision, transaction: Transaction) -> tuple[C
 
 
 def _catalogue(side: Side, decision: Decision, index: bytes) -> None:
-    """Have the catalogue know what was written, and what a look holds of it forgotten."""
+    """Update the catalogue with what was written, and drop cached readings of it."""
     side.store.remember(f"{decision.root.folder}/{decision.target_filename}", None)
     names = tuple({decision.target_filename, decision.source_file})
     side.catalog.wrote(decision.root, names, side.digest(decision.root, index) if index else None)
 
 
 def _index(side: Side, decision: Decision, transaction: Transaction) -> bytes:
-    """Write the index and return it: the memory of the decision on top, then all others, the newest first.
+    """Write the index and return it: the memory of the decision at the top, then all others, the newest first.
 
-    An index that is as memdeck wrote it last, over files that nobody else changed since, is renewed in this one line.
+    An index that is as memdeck last wrote it, over files that no other program changed since, is renewed only in this
+    line.
     """
     root = decision.root
     mine = tuple({decision.target_filename, decision.source_file})
@@ -120,7 +128,7 @@ def _index(side: Side, decision: Decision, transaction: Transaction) -> bytes:
 
 
 def stamp(side: Side, decision: Decision, now: datetime, *, event: str | None = None, replayed: bool = False) -> None:
-    """Note that a decision is carried out, with its event; a memory that got another file keeps its signals."""
+    """Record that a decision is carried out, with its event; a memory that moved to another file keeps its signals."""
     op = event or _EVENTS.get(decision.op, "memory.write.committed")
     facts = {
         "decision_id": decision.id,
@@ -138,7 +146,7 @@ def stamp(side: Side, decision: Decision, now: datetime, *, event: str | None = 
         at = milliseconds(now)
         found = db.execute("UPDATE memory_decisions SET applied_at = ? WHERE id = ?", (at, decision.id)).rowcount
         if not found:
-            # The records were damaged since and begin anew: the bytes before and after are kept all the same.
+            # The records were damaged since and started again: the bytes before and after are kept all the same.
             insert(db, decision._replace(applied_at=at))
         if decision.op == "update" and decision.source_file != decision.target_filename:
             old, new = (f"{decision.root.key}/{name}" for name in (decision.source_file, decision.target_filename))
@@ -147,3 +155,65 @@ def stamp(side: Side, decision: Decision, now: datetime, *, event: str | None = 
         add_event(db, side.records.workspace_id, op, now, decision.root, facts)
 
     side.records.run(done)
+
+
+# -- after a crash --------------------------------------------------------------------------------------------------
+
+
+def pending(side: Side) -> list[Decision]:
+    """Return the decisions that are not carried out yet, the oldest first."""
+    return side.records.look(
+        lambda db: select(side, db, "applied_at IS NULL AND abandoned IS NULL ORDER BY seq", []), []
+    )
+
+
+def replay(side: Side, now: datetime) -> int:
+    """Carry out the pending decisions in order, and return how many were handled.
+
+    A file that already holds the decision's bytes is only stamped. A file that another program changed since stays as
+    it is, and the decision is recorded as abandoned with its contents. Where another process holds the lock, the
+    pending decisions are left to it.
+    """
+    done = 0
+    for decision in pending(side):
+        try:
+            with side.store.at_once().transaction("curated.replay", actor="replay", now=now) as transaction:
+                if any(one.id == decision.id for one in pending(side)):
+                    _finish(side, decision, transaction, now)
+                    done += 1
+        except BusyError:
+            return done
+        except ConflictError:
+            continue
+    return done
+
+
+def _finish(side: Side, decision: Decision, transaction: Transaction, now: datetime) -> None:
+    if not decision.changes:
+        stamp(side, decision, now, replayed=True)
+        return
+    if any(fault_of(name) for name in (decision.target_filename, decision.source_file)):
+        _abandon(side, decision, "its file name is none that a decision may write")
+        return
+    folder = decision.root.folder
+    target = _hash(transaction.read(f"{folder}/{decision.target_filename}").base)
+    source = _hash(transaction.read(f"{folder}/{decision.source_file}").base)
+    moves = decision.source_file != decision.target_filename
+    after = ABSENT if decision.op == "delete" else decision.post_hash
+    if target == after and (not moves or source == ABSENT):
+        stamp(side, decision, now, replayed=True)
+    elif source == decision.prior_hash and (not moves or target == ABSENT):
+        _, index = _commit(side, decision, transaction)
+        _catalogue(side, decision, index)
+        stamp(side, decision, now, replayed=True)
+    else:
+        _abandon(side, decision, "another program changed the file before it was carried out")
+
+
+def _hash(data: bytes | None) -> str:
+    return ABSENT if data is None else digest(data)
+
+
+def _abandon(side: Side, decision: Decision, why: str) -> None:
+    text = "UPDATE memory_decisions SET abandoned = ? WHERE id = ?"
+    side.records.run(lambda db: db.execute(text, (why, decision.id)))

@@ -1,28 +1,35 @@
-"""The decision on a candidate: the rules, the tiebreaker where they leave it open, and the bytes to write."""
+"""The decision on a candidate: the rules, the tiebreaker where they leave it open, and the bytes to write.
+
+The tiebreaker is a model that chooses where the rules find several plausible targets; its answer is parsed strictly.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from memory.base.clock import format_utc
 from memory.curated.files.header import text_of
 from memory.curated.files.listing import digest
-from memory.curated.model import Header, Memory, Provenance
-from memory.curated.models import ModelTimeoutError
-from memory.curated.places.settings import CuratedSettings
+from memory.curated.files.names import filename
+from memory.curated.model import Header, Json, Memory, Provenance
+from memory.curated.models import Model, ModelError, ModelTimeoutError, read_json
+from memory.curated.settings import CuratedSettings
 from memory.errors import RefusedError
 
 from .candidate import Candidate, slot
 from .decision import ABSENT, Decision, RuleTrace
 from .rules import RulesVerdict, judge
-from .tiebreak import TiebreakAnswer, Tiebreaker, TiebreakError, question_of, read_answer
+from .scan import scan
 from .view import View
 
 _TIMEOUT = "memory.controller.timeout"
+_CONTENT, _TARGET = 1000, 300
+_KEYS = {"op", "target_id", "confidence", "reason"}
 Read = Callable[[str], bytes | None]
-"""What gives the bytes of a file of the folder, None where there is none."""
+"""Returns the bytes of a file of the folder, None where it does not exist."""
 
 
 def decide(
@@ -33,12 +40,12 @@ def decide(
     *,
     now: datetime,
     writes: int = 0,
-    tiebreaker: Tiebreaker | None = None,
+    tiebreaker: Model | None = None,
 ) -> Decision:
     """Return the decision on a candidate, without key and id; nothing is written.
 
-    RefusedError `memory.file_invalid` and `memory.exists` for a file that must not be overwritten, `memory.changed`
-    for one that changed between two looks.
+    RefusedError `memory.file_invalid` and `memory.exists` for a file that must not be overwritten, `memory.changed` for
+    one that changed between two readings.
     """
     verdict = judge(candidate, view, settings, writes)
     llm: dict[str, object] | None = None
@@ -47,24 +54,25 @@ def decide(
     targets = verdict.open
     if not targets and settings["controller.mode"] == "llm" and verdict.op == "add":
         targets = tuple(view.alike(candidate.content))
-    if targets and _asks(settings) and tiebreaker is not None:
+    asks = settings["controller.mode"] != "rules" and settings["controller.llm.enabled"]
+    if targets and asks and tiebreaker is not None:
         source = "llm"
         llm, confidence = _ask(candidate, verdict, targets, settings, tiebreaker, now)
-    # What is rejected may be a secret or an order to a model: nothing of it is kept.
-    kept = candidate.header is not None and verdict.op != "reject"
+    # A rejected text may be a secret or an instruction to a model: nothing of it is kept.
+    header = None if verdict.op == "reject" else candidate.header
     made = Decision(
         candidate.root,
         verdict.op,
         () if verdict.target is None else (verdict.target.filename,),
         verdict.filename,
         _bounded(candidate.metadata.get("reason") or verdict.reason, verdict.op),
-        tuple(verdict.traces) or (RuleTrace("controller.default", True, "no rule applies"),),
+        tuple(verdict.traces),
         confidence,
         candidate.hash,
         candidate.origin,
-        candidate.header.json() if kept and candidate.header is not None else {},
-        slot(candidate.entity) if kept else "",
-        slot(candidate.attribute) if kept else "",
+        {} if header is None else header.json(),
+        "" if header is None else slot(candidate.entity),
+        "" if header is None else slot(candidate.attribute),
         source=source,
         llm_trace=llm,
         prompt_version=version,
@@ -74,7 +82,7 @@ def decide(
 
 
 def changed_meanwhile(name: str) -> RefusedError:
-    """Return the error for a file that is not the one any more that was decided on."""
+    """Return the error for a file that changed after the decision was made."""
     return RefusedError("memory.changed", f"{name} was changed meanwhile", "look at it and try again")
 
 
@@ -87,7 +95,7 @@ def _with_bytes(
     read: Read,
     now: datetime,
 ) -> Decision:
-    """Return a decision with what stands in its file before and after."""
+    """Return a decision with the bytes of its file before and after."""
     target = verdict.target
     prior = None if made.op == "add" else read(made.source_file)
     if target is not None and (prior is None or digest(prior) != target.hash):
@@ -117,7 +125,7 @@ def _with_bytes(
 
 
 def _stamped(header: Header, origin: str, before: Memory | None, now: datetime) -> Header:
-    """Return a header with who wrote it when; what an earlier version knew stays."""
+    """Return a header with author and time of the write; provenance of the earlier version is kept."""
     source = header.provenance
     old = Provenance() if before is None else before.header.provenance
     sessions = tuple(dict.fromkeys((*old.source_sessions, *source.source_sessions)))
@@ -134,19 +142,15 @@ def _stamped(header: Header, origin: str, before: Memory | None, now: datetime) 
     )
 
 
-def _asks(settings: CuratedSettings) -> bool:
-    return bool(settings["controller.mode"] != "rules" and settings["controller.llm.enabled"])
-
-
 def _ask(
     candidate: Candidate,
     verdict: RulesVerdict,
     targets: tuple[Memory, ...],
     settings: CuratedSettings,
-    tiebreaker: Tiebreaker,
+    tiebreaker: Model,
     now: datetime,
 ) -> tuple[dict[str, object], float]:
-    """Ask about the targets and put the answer into the verdict; return the trace and the confidence."""
+    """Ask about the targets and add the answer to the verdict; return the trace and the confidence."""
     offered = targets[: settings["controller.llm.top_k"]]
     version, limit = settings["controller.llm.prompt_version"], settings["controller.llm.max_tokens_out"] * 4
     seconds = min(settings.seconds("controller.llm.timeout"), settings.seconds("controller.max_latency"))
@@ -158,7 +162,7 @@ def _ask(
     try:
         text = tiebreaker.ask(question_of(candidate, offered, version), seconds=seconds, limit=limit, now=now)
         answer = read_answer(text, [one.filename for one in offered], limit)
-    except TiebreakError as error:
+    except ModelError as error:
         late = isinstance(error, ModelTimeoutError)
         trace["error"] = f"{_TIMEOUT}: {error}"[:240] if late else str(error)[:240]
     trace["latency_ms"] = round((time.perf_counter() - begun) * 1000)
@@ -173,8 +177,6 @@ def _ask(
     verdict.target = next((one for one in offered if one.filename == answer.target_id), None)
     if answer.op == "add":
         assert candidate.header is not None
-        from memory.curated.files.names import filename
-
         verdict.filename = candidate.target or filename(candidate.header.type, candidate.header.name)
     else:
         verdict.filename = "" if verdict.target is None else verdict.target.filename
@@ -187,14 +189,65 @@ def _ask(
 
 def _clean(reason: str) -> str:
     """Return the reason of an answer, or a plain one where the content scan would reject it."""
-    from .scan import scan
-
     if any(hit.action == "reject" for hit in scan((reason,))):
         return "the reason of the answer is left out: the content scan rejects it"
     return reason
 
 
 def _bounded(reason: str, op: str) -> str:
-    """Return a reason of at most 240 bytes; a caller's one that the scan rejects is left out."""
+    """Return a reason of at most 240 bytes; a caller's reason that the scan rejects is left out."""
     text = _clean(" ".join(reason.split()))
     return text.encode("utf-8", "replace")[:240].decode("utf-8", "ignore") if text else op
+
+
+# -- the question to a model ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TiebreakAnswer:
+    """The tiebreaker's decision: `target_id` is one of those offered, None where the operation needs none."""
+
+    op: str
+    target_id: str | None
+    confidence: float
+    reason: str
+
+
+def question_of(candidate: Candidate, targets: Sequence[Memory], version: str) -> Json:
+    """Return the question about a candidate and its plausible memories; long texts are cut."""
+    assert candidate.header is not None
+    return {
+        "version": version,
+        "candidate": {
+            "name": candidate.header.name,
+            "type": candidate.header.type,
+            "description": candidate.header.description,
+            "entity": candidate.entity,
+            "attribute": candidate.attribute,
+            "content": candidate.content[:_CONTENT],
+        },
+        "targets": [
+            {"target_id": one.filename, "name": one.header.name, "type": one.header.type, "content": one.body[:_TARGET]}
+            for one in targets
+        ],
+        "answer": {"op": "noop|add|update|delete", "target_id": "one of the targets, or null", "confidence": "0 to 1",
+                   "reason": "one sentence"},
+    }  # fmt: skip
+
+
+def read_answer(text: str, offered: Sequence[str], limit: int) -> TiebreakAnswer:
+    """Return the parsed answer; ModelError for anything but exactly one JSON object with the four keys."""
+    values = read_json(text, limit)
+    if not isinstance(values, dict) or not set(values) <= _KEYS or not {"op", "confidence", "reason"} <= set(values):
+        raise ModelError("the answer has not the keys op, target_id, confidence and reason")
+    op, target, confidence, reason = (values.get(key) for key in ("op", "target_id", "confidence", "reason"))
+    if op not in ("noop", "add", "update", "delete"):
+        raise ModelError("the answer names no operation")
+    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
+        raise ModelError("the confidence is no number from 0 to 1")
+    if not isinstance(reason, str) or not reason.strip():
+        raise ModelError("the answer gives no reason")
+    needed = op in ("update", "delete")
+    if target not in (offered if needed else (None, "", *offered)):
+        raise ModelError("the answer names a target that was not offered")
+    return TiebreakAnswer(op, target if needed else None, float(confidence), " ".join(reason.split())[:240])

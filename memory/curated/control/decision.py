@@ -1,30 +1,33 @@
-"""A decision of the controller: what is to be done, why, and all that is needed to do it or to take it back."""
+"""A decision of the controller: what to do, why, and all that is needed to do it or to revert it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.base.clock import format_utc
-from memory.curated.index.records import milliseconds
+from memory.curated.index.records import add_event, milliseconds, time_of
 from memory.curated.model import Json, Root
-from memory.curated.places.roots import agent_root, global_root, workspace_root
-from memory.named_tuple import NamedTuple
-from memory.storage.files.version import sha256
+from memory.lazy import NamedTuple
+from memory.storage.safe_open import sha256
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from memory.curated.settings import CuratedSettings
+    from memory.curated.sides import Side
+
 PROMPT_VERSION = "v1"
 CHANGES = ("add", "update", "delete")
+CHANGED = "op IN ('add', 'update', 'delete')"
+"""The SQL condition that selects the decisions that change a file."""
 ABSENT = "absent"
-"""The hash of a file that is not there."""
+"""The hash of a file that does not exist."""
 
 
 class RuleTrace(NamedTuple):
-    """One rule that was tried."""
+    """One rule that was tried; programs get the fields by their names."""
 
     name: str
     passed: bool
@@ -32,19 +35,12 @@ class RuleTrace(NamedTuple):
     target: str = ""
     details: str = ""
 
-    def json(self) -> Json:
-        """Return it for programs."""
-        return {
-            "name": self.name, "passed": self.passed, "reason": self.reason, "target": self.target,
-            "details": self.details,
-        }  # fmt: skip
-
 
 class Decision(NamedTuple):
-    """One decision. `targets` are files of the folder that it is about, `target_filename` the one that it writes.
+    """One decision. `targets` are the files of the folder that it is about, `target_filename` the one that it writes.
 
-    `prior` are the bytes before (None: no file), `prior_hash` their SHA-256 or `absent`; `post` the bytes after, empty
-    hash where there are none. Times are milliseconds. `abandoned` says why it was never carried out.
+    `prior` are the bytes before (None: no file), `prior_hash` their SHA-256 or `absent`; `post` the bytes after, with
+    an empty hash where there are none. Times are milliseconds. `abandoned` says why it was never carried out.
     """
 
     root: Root
@@ -88,8 +84,8 @@ class Decision(NamedTuple):
     def keyed(self, before: str, own: str | None, now: datetime) -> Decision:
         """Return it with its key and id; `before` is the newest decision on the same file, `own` the caller's key.
 
-        The key is that of the candidate and of the file as it was, at that point of the file's history: so the same
-        memory can be written, forgotten and written again.
+        The key is made of the candidate, the file's previous content, and the position in the file's history: so the
+        same memory can be written, forgotten and written again.
         """
         parts = (self.candidate_hash, self.op, ",".join(self.targets), self.target_filename, self.prior_hash, before,
                  self.prompt_version)  # fmt: skip
@@ -114,7 +110,7 @@ class Decision(NamedTuple):
             "post_content_hash": self.post_hash,
             "confidence": self.confidence,
             "source": self.source,
-            "rule_trace": [one.json() for one in self.trace],
+            "rule_trace": [one._asdict() for one in self.trace],
             "llm_trace": self.llm_trace,
             "reason": self.reason,
             "prompt_version": self.prompt_version,
@@ -123,11 +119,6 @@ class Decision(NamedTuple):
             "applied_at": None if self.applied_at is None else time_of(self.applied_at),
             "abandoned": self.abandoned,
         }
-
-
-def time_of(stamp: int) -> str:
-    """Return milliseconds as a time in UTC."""
-    return format_utc(datetime.fromtimestamp(stamp / 1000, UTC))
 
 
 # -- rows ------------------------------------------------------------------------------------------
@@ -139,15 +130,20 @@ _COLUMNS = (
     "reverts", "decided_at", "applied_at", "abandoned",
 )  # fmt: skip
 _SELECT = f"SELECT seq, {', '.join(_COLUMNS)} FROM memory_decisions"
+# The newest decision on a file distinguishes the next one from it, and is the one that users revert.
+_OLD = (
+    f"applied_at < ? AND seq NOT IN (SELECT max(seq) FROM memory_decisions WHERE {CHANGED}"
+    " GROUP BY scope, agent_name, agent_tier, target_filename) ORDER BY seq"
+)
 
 
 def insert(db: sqlite3.Connection, one: Decision) -> None:
-    """Put a decision into the record."""
+    """Insert a decision into the records."""
     row = (
         one.id, one.candidate_hash, one.idempotency_key, one.workspace_id, one.root.scope, one.root.agent,
         one.root.tier, one.op, json.dumps(one.targets), one.target_filename,
         json.dumps(one.header, ensure_ascii=False), one.entity, one.attribute, one.prior_hash, one.prior, one.post,
-        one.post_hash, one.confidence, one.source, json.dumps([trace.json() for trace in one.trace]),
+        one.post_hash, one.confidence, one.source, json.dumps([trace._asdict() for trace in one.trace]),
         None if one.llm_trace is None else json.dumps(one.llm_trace), one.reason, one.prompt_version, one.origin,
         one.reverts, one.decided_at, one.applied_at, one.abandoned,
     )  # fmt: skip
@@ -155,19 +151,15 @@ def insert(db: sqlite3.Connection, one: Decision) -> None:
     db.execute(f"INSERT INTO memory_decisions ({', '.join(_COLUMNS)}) VALUES ({marks})", row)
 
 
-def select(db: sqlite3.Connection, where: str, values: Sequence[Any], global_folder: str = "memory") -> list[Decision]:
-    """Return the decisions that a condition fits (with its order and limit)."""
+def select(side: Side, db: sqlite3.Connection, where: str, values: Sequence[Any]) -> list[Decision]:
+    """Return the decisions of a side that match a condition (with its order and limit)."""
     found = []
     for row in db.execute(f"{_SELECT} WHERE {where}", list(values)):
         one = dict(zip(("seq", *_COLUMNS), row, strict=True))
-        scope, agent = one["scope"], one["agent_name"]
-        if scope == "agent":
-            root = agent_root(agent, one["agent_tier"])
-        else:
-            root = global_root(global_folder) if scope == "global" else workspace_root()
         found.append(
             Decision(
-                root, one["op"], tuple(json.loads(one["targets"])), one["target_filename"], one["reason"],
+                side.root(one["scope"], one["agent_name"], one["agent_tier"]), one["op"],
+                tuple(json.loads(one["targets"])), one["target_filename"], one["reason"],
                 tuple(RuleTrace(**trace) for trace in json.loads(one["rule_trace"])), one["confidence"],
                 one["candidate_hash"], one["origin"], json.loads(one["frontmatter"]), one["entity"] or "",
                 one["attribute"] or "", one["prior_content"], one["prior_hash"], one["post_content"],
@@ -180,5 +172,36 @@ def select(db: sqlite3.Connection, where: str, values: Sequence[Any], global_fol
 
 
 def of_root(root: Root) -> tuple[str, list[Any]]:
-    """Return the condition that decisions on one folder fit."""
+    """Return the SQL condition that selects the decisions on one folder, and its values."""
     return "scope = ? AND agent_name IS ? AND agent_tier IS ?", [root.scope, root.agent, root.tier]
+
+
+def decided(side: Side, key: str) -> Decision | None:
+    """Return the decision with an idempotency key; None without one, and where the records cannot be read now."""
+    found = side.records.look(lambda db: select(side, db, "idempotency_key = ?", [key]), list[Decision]())
+    return found[0] if found else None
+
+
+def prune(side: Side, settings: CuratedSettings, now: datetime, *, dry_run: bool) -> tuple[int, list[Decision]]:
+    """Delete decisions carried out before the limit; return how many existed in all, and the deleted ones."""
+    days = settings["decisions.prune_after_applied_days"]
+    limit = milliseconds(now) - days * 86_400_000
+    before = side.records.look(lambda db: int(db.execute("SELECT count(*) FROM memory_decisions").fetchone()[0]), 0)
+    gone = [] if not days else side.records.look(lambda db: select(side, db, _OLD, [limit]), list[Decision]())
+    if not gone or dry_run:
+        return before, gone
+
+    def write(db: sqlite3.Connection) -> None:
+        if settings["decisions.keep_audit_summary"]:
+            counts: dict[str, int] = {}
+            for one in gone:
+                counts[one.op] = counts.get(one.op, 0) + 1
+            first, last = gone[0].decided_at, gone[-1].decided_at
+            facts = {"counts": counts, "first": first, "last": last}
+            add_event(db, side.records.workspace_id, "memory.decisions.audit_summarized", now, None, facts)
+        for one in gone:
+            db.execute("DELETE FROM memory_decisions WHERE id = ?", (one.id,))
+        add_event(db, side.records.workspace_id, "memory.decisions.pruned", now, None, {"count": len(gone)})
+
+    side.records.run(write)
+    return before, gone

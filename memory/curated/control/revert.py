@@ -1,23 +1,25 @@
-"""Taking a decision back, while its file is still as the decision left it; a decision of its own."""
+"""Reverting a decision while its file is still as the decision left it; a revert is itself a decision."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from memory.base.tries import again
+from memory.base.retry import retry
 from memory.curated.files.header import BadFile, read
 from memory.curated.files.listing import digest
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.errors import ConflictError, NotFoundError, RefusedError
 
-from .carry_out import carry_out
+from .carry_out import carry_out, replay
 from .decision import ABSENT, Decision, RuleTrace, select
-from .replay import replay
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memory.curated.curated import Curated
     from memory.curated.sides import Side
     from memory.storage import Change
@@ -27,7 +29,7 @@ _SHOWN = 4000
 
 @dataclass(frozen=True, slots=True)
 class Reverted:
-    """What a revert did: `decision` is the one that was taken back, `by` the one that did so (None: dry run)."""
+    """The result of a revert: `decision` is the reverted one, `by` the decision that reverted it (None: dry run)."""
 
     decision: Decision
     by: Decision | None
@@ -49,7 +51,7 @@ def find(curated: Curated, decision_id: str) -> tuple[Side, Decision]:
     MemdeckError `memory.records.unavailable` where the records cannot be read.
     """
     for side in curated.sides.values():
-        found = side.records.read(lambda db: select(db, "id = ?", [decision_id]), list[Decision]())
+        found = side.records.read(partial(select, side, where="id = ?", values=[decision_id]), list[Decision]())
         if found:
             return side, found[0]
     raise NotFoundError(
@@ -60,10 +62,10 @@ def find(curated: Curated, decision_id: str) -> tuple[Side, Decision]:
 def revert(
     curated: Curated, decision_id: str, *, reason: str = "", actor: str, now: datetime, dry_run: bool = False
 ) -> Reverted:
-    """Bring a file back to what it was before a decision; `dry_run` only looks whether that is possible.
+    """Restore a file to its state before a decision; `dry_run` only checks whether that is possible.
 
     RefusedError `memory.revert.nothing` for a decision that changed no file, ConflictError `memory.revert.changed`,
-    with both versions, where the file is another by now.
+    with both versions, where the file has changed since.
     """
     side, decision = find(curated, decision_id)
     if not dry_run:
@@ -85,18 +87,18 @@ def revert(
             change = carry_out(side, made, transaction, now, event="memory.write.reverted")
             return Reverted(decision, applied, change)
 
-    return again(attempt)
+    return retry(attempt)
 
 
-def _check(decision: Decision, read_bytes: object) -> bytes | None:
-    """Return the bytes of the file as the decision left it; ConflictError where it is another one."""
+def _check(decision: Decision, read_bytes: Callable[[str], bytes | None]) -> bytes | None:
+    """Return the bytes of the file as the decision left it; ConflictError where it has changed since."""
     folder = decision.root.folder
-    current: bytes | None = read_bytes(f"{folder}/{decision.target_filename}")  # type: ignore[operator]
+    current = read_bytes(f"{folder}/{decision.target_filename}")
     found = ABSENT if current is None else digest(current)
     wanted = ABSENT if decision.op == "delete" else decision.post_hash
     blocked = None
     if decision.source_file != decision.target_filename:
-        blocked = read_bytes(f"{folder}/{decision.source_file}")  # type: ignore[operator]
+        blocked = read_bytes(f"{folder}/{decision.source_file}")
     if found != wanted or blocked is not None:
         raise ConflictError(
             "memory.revert.changed",

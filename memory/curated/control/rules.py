@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from memory.curated.files.names import fault_of, filename, slug
 from memory.curated.model import AUTONOMOUS, Invalid, Memory
-from memory.curated.places.settings import CuratedSettings
+from memory.curated.settings import CuratedSettings
 from memory.errors import RefusedError
 
 from .candidate import Candidate, slot
@@ -19,9 +19,9 @@ _CONFIDENCE = {"reject": 1.0, "noop": 0.95}
 
 @dataclass(slots=True)
 class RulesVerdict:
-    """What the rules say: the operation, the memory it is about, the file to write, and the traces on the way.
+    """The result of the rules: the operation, the memory it is about, the file to write, and the traces on the way.
 
-    `open` are the plausible targets where the rules leave it open.
+    `open` are the plausible targets where the rules leave the choice open.
     """
 
     op: str = "noop"
@@ -33,7 +33,7 @@ class RulesVerdict:
 
     @property
     def confidence(self) -> float:
-        """How sure the rules are."""
+        """The confidence of the rules."""
         return _CONFIDENCE.get(self.op, 0.9)
 
     def end(
@@ -48,13 +48,13 @@ class RulesVerdict:
 
 
 COLLISION = "controller.exact_slug_collision"
-"""The rule for a candidate whose name another memory has."""
+"""The rule for a candidate whose name belongs to another memory."""
 
 
 def judge(candidate: Candidate, view: View, settings: CuratedSettings, writes: int) -> RulesVerdict:
-    """Return what is to become of a candidate; `writes` are those of the last minute.
+    """Return the verdict on a candidate; `writes` is the number of writes in the last minute.
 
-    RefusedError `memory.file_invalid` where the file to write is there and no memory: it is never overwritten.
+    RefusedError `memory.file_invalid` where the file to write exists and is not a memory: it is never overwritten.
     """
     verdict = RulesVerdict()
     if _limits(candidate, settings, writes, verdict) or _scan(candidate, settings, verdict):
@@ -74,7 +74,7 @@ def _write(candidate: Candidate, view: View, verdict: RulesVerdict, target: Memo
     own = _ending(candidate.target) if candidate.target else filename(header.type, header.name)
     there = target if candidate.target else _valid(view.file(own))
     explicit = candidate.target is not None
-    # 3. The same body: of the memory that is meant, or of another one that says it already.
+    # 3. The same body: of the memory that is meant, or of another one with the same text.
     same = view.same_body(candidate.content)
     meant = there
     if not explicit and there is None:
@@ -86,7 +86,7 @@ def _write(candidate: Candidate, view: View, verdict: RulesVerdict, target: Memo
         return verdict.end("update", "controller.exact_hash", "the same text under another header", meant)
     if same and not candidate.edits:
         return verdict.end("noop", "controller.exact_hash", "another memory says exactly that already", same[0])
-    # 4. The file is there.
+    # 4. The file exists.
     if there is not None:
         if origin in ("extractor", "dreaming") and not explicit:
             reason = "a name that was made up by itself belongs to another memory"
@@ -152,7 +152,7 @@ def _valid(found: Memory | Invalid | None) -> Memory | None:
 
 
 def _limits(candidate: Candidate, settings: CuratedSettings, writes: int, verdict: RulesVerdict) -> bool:
-    """Reject what the policy does not let in; return whether it did."""
+    """Reject what the policy does not allow; return whether it was rejected."""
     most, rate = settings["controller.policy.max_content_chars"], settings["controller.policy.max_writes_per_min"]
     rule = reason = ""
     if candidate.origin not in settings["controller.policy.allow_origins"]:
@@ -167,7 +167,7 @@ def _limits(candidate: Candidate, settings: CuratedSettings, writes: int, verdic
 
 
 def _scan(candidate: Candidate, settings: CuratedSettings, verdict: RulesVerdict) -> bool:
-    """Look at all texts of a candidate; return whether it is rejected. No text becomes part of a trace."""
+    """Scan all texts of a candidate; return whether it is rejected. No text becomes part of a trace."""
     hits: list[ScanHit] = []
     fault = None if candidate.target is None else fault_of(_ending(candidate.target))
     if fault is not None:

@@ -1,7 +1,7 @@
-"""The content scan: threats, secrets and what is no memory, found by rules with names.
+"""The content scan: threats, secrets and what is not memory, found by named rules.
 
-`standard` rejects threats and secrets and annotates the rest, `strict` rejects all. What was found is never part of
-what is reported: only the rule, its category, and how many bytes it covered.
+`standard` rejects threats and secrets and annotates the rest, `strict` rejects all. The matched text is never reported:
+only the rule, its category, and how many bytes it covered.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import re
 from functools import cache
 
 from memory.base.secrets import find_secrets
-from memory.named_tuple import NamedTuple
+from memory.lazy import NamedTuple
 
 THREAT, SECRET, POLICY, TIME = "threat", "secret", "what_not_to_save", "relative_time"
 
 
 class ScanHit(NamedTuple):
-    """One rule that found something: `action` is reject or annotate, `size` is in bytes."""
+    """One rule that matched: `action` is reject or annotate, `size` is in bytes."""
 
     rule: str
     category: str
@@ -75,7 +75,7 @@ _POLICIES: tuple[tuple[str, str], ...] = (
     ("policy_transcript_dump", r"^\s*(?:user|assistant|system|tool)\s*:\s|\btranscript\s+dump\b"),
 )
 _TIMES = r"\b(?:today|yesterday|tomorrow|current\s+sprint|this\s+week|next\s+week)\b"
-# A joiner between two emoji belongs to them; anywhere else it hides something.
+# A joiner between two emoji belongs to them; anywhere else it hides text.
 _INVISIBLE = re.compile(
     "[\u200b\u200c\u200e\u200f\u2060-\u2064\ufeff\u202a-\u202e\u2066-\u2069\u00ad\u180e\U000e0000-\U000e007f]|\u200d"
 )
@@ -88,7 +88,7 @@ def _regex(pattern: str) -> re.Pattern[str]:
 
 
 def scan(texts: tuple[str, ...], profile: str = "standard") -> tuple[ScanHit, ...]:
-    """Return the rules that some texts (name, description, body) break, each once."""
+    """Return the rules that some texts (name, description, body) violate, each once."""
     found: dict[str, ScanHit] = {}
 
     def hit(rule: str, category: str, action: str, size: int) -> None:
@@ -99,7 +99,7 @@ def scan(texts: tuple[str, ...], profile: str = "standard") -> tuple[ScanHit, ..
     for text in texts:
         for code in _hidden(text):
             hit(f"invisible_unicode_u_{code:04X}", THREAT, "reject", 1)
-        # Hidden characters must not break the words that the rules look for.
+        # Hidden characters must not break up the words that the rules search for.
         plain = _INVISIBLE.sub("", text)
         for rules, category, action in ((_THREATS, THREAT, "reject"), (_POLICIES, POLICY, soft)):
             for rule, pattern in rules:

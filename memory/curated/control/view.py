@@ -1,4 +1,4 @@
-"""What the controller sees of one folder of memories when it decides."""
+"""The controller's view of one folder of memories while it decides."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import unicodedata
 from heapq import merge
 from typing import TYPE_CHECKING, TypeVar
 
-from memory.curated.files.listing import read_file
-from memory.curated.files.names import spellings
-from memory.curated.index.entries import memories
-from memory.curated.index.fill import body_hash
+from memory.curated.files.listing import read_file, read_first
+from memory.curated.files.names import slug, spellings
+from memory.curated.index.entries import body_hash, memories
 from memory.curated.index.words import content_words, fold, is_unspaced
 from memory.curated.model import Invalid, Memory, Root
 
@@ -26,31 +25,27 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SHARED_WORDS = 2
-"""Content words that two memories have in common before one may be meant by the other."""
+"""How many content words two memories must share before one may be meant by the other."""
 _MOST = 200
 _AT_ONCE = 50
-"""Words that are looked up side by side."""
+"""How many words are looked up side by side."""
 _LETTERS = unicodedata.ucd_3_2_0.category
-"""The category of a character, for those that every version of the full-text index knows."""
+"""The category of a character in Unicode 3.2, which every version of the full-text index knows."""
 
 
 class View:
-    """One folder as it is now; make it while the lock is held."""
+    """One folder as it is now; create it while the lock is held."""
 
     def __init__(self, store: Store, catalog: Catalog, records: Records, root: Root) -> None:
         """Keep where to look."""
         self._store, self._catalog, self._records, self._root = store, catalog, records, root
 
     def file(self, name: str) -> Memory | Invalid | None:
-        """Return a file by its name, also where it is spelled with underscores; None where there is none."""
-        for spelling in spellings(name):
-            found = read_file(self._store, self._root, spelling)
-            if found is not None:
-                return found
-        return None
+        """Return a file by its name, also where it is written with underscores; None where there is none."""
+        return read_first(self._store, self._root, spellings(name))
 
     def same_body(self, body: str) -> list[Memory]:
-        """Return the memories with the same body but for case and spaces."""
+        """Return the memories with the same body, ignoring case and spaces."""
         return self._select("body_hash = ?", (body_hash(body),))
 
     def slot(self, entity: str, attribute: str) -> list[Memory]:
@@ -65,8 +60,6 @@ class View:
             [],
         )
         named = {row[0] for row in rows}
-        from memory.curated.files.names import slug
-
         found = self._select("type = ? AND slug = ?", (slot(attribute), slug(entity)))
         for name in sorted(named - {one.filename for one in found}):
             one = read_file(self._store, self._root, name)
@@ -75,7 +68,7 @@ class View:
         return found
 
     def has_name(self, name: str) -> bool:
-        """Tell whether a memory has a name, but for case and spaces; True as well for one that no index can find."""
+        """Return whether a memory has a name, ignoring case and spaces; also True for a name that no index can find."""
         folded = fold(name)
         if not any(_LETTERS(letter)[0] in "LN" for letter in folded):
             return True
@@ -88,7 +81,7 @@ class View:
         return self._look(lambda db: any(slot(row[0]) == wanted for row in db.execute(text, (query, root.key))))
 
     def has_several_alike(self, content: str) -> bool:
-        """Tell whether `alike` finds two memories or more, without a look at all that share a word."""
+        """Return whether `alike` finds two memories or more, without reading all that share a word."""
         wanted = content_words(content)
         if len(wanted) < SHARED_WORDS:
             return False
@@ -104,7 +97,7 @@ class View:
             once: set[int] = set()
             found: set[int] = set()
             for at in range(0, len(ordered), _AT_ONCE):
-                # In the order of their numbers a memory with two of the words comes twice in a row.
+                # Sorted by number, a memory with two of the words comes twice in a row.
                 for (number,) in merge(*(ids(db, word) for word in ordered[at : at + _AT_ONCE])):
                     if number not in once:
                         once.add(number)
@@ -142,7 +135,7 @@ class View:
         return self._look(lambda db: memories(db, (self._root,), where, values))  # type: ignore[arg-type]
 
     def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what the catalogue says; the file to write is read itself, so its folder is not listed for it."""
+        """Return a query's result; the file to write is read separately, so its folder need not be listed."""
         return self._catalog.read((self._root,), work, unlisted=True)
 
 

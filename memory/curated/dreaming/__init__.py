@@ -1,3 +1,3 @@
-"""Dreaming: what was recalled often is gathered into one memory, through the controller."""
+"""Dreaming: memories that were recalled often are gathered into one memory, through the controller."""
 
 from __future__ import annotations

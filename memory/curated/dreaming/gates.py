@@ -1,23 +1,23 @@
-"""The gates of dreaming: each says how far it is, and whether it is open."""
+"""The gates of dreaming: the conditions for a run, each with its progress and whether it is open.
+
+The last one is how many memories may be promoted, by their score: how often, how well, how recently and since when they
+were recalled.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from memory.base.clock import say_span
+from memory.curated.curated import Curated
 from memory.curated.index.records import milliseconds
-from memory.curated.model import Json
+from memory.curated.model import Json, Memory
 from memory.curated.sessions.upkeep import ended_since
+from memory.curated.sides import Side
 
 from .lock import holder
 from .runs import DreamRun, runs
-from .score import MOST, Weighed, candidates, weighed
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-    from memory.curated.sides import Side
 
 _HOUR = 3_600_000
 _SESSIONS = (
@@ -26,10 +26,77 @@ _SESSIONS = (
     " UNION SELECT session_id FROM memory_snapshots WHERE captured_at > ?1"
 )
 
+MOST = 20
+"""How many memories one run promotes at most."""
+ENOUGH = 2
+"""How many recalls count as often."""
+_DAY = 86_400_000
+_ROWS = (
+    "SELECT chunk_id, recall_count, recall_score, last_recalled_at, freshness_started_at FROM memory_recall_signals"
+    " WHERE promoted_at IS NULL AND recall_count > 0"
+)
+_TERMS = ("frequency", "relevance", "recency", "freshness")
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A memory that was not promoted yet: how often it was recalled, and its score with the terms of the sum."""
+
+    memory: Memory
+    count: int
+    score: float
+    terms: tuple[tuple[str, float], ...]
+
+    def json(self) -> Json:
+        """Return it for programs, without its text."""
+        memory = self.memory
+        return {
+            "id": memory.id, "filename": memory.filename, "name": memory.header.name, **memory.root.json(),
+            "recall_count": self.count, "score": round(self.score, 4),
+            "terms": {name: round(value, 4) for name, value in self.terms},
+        }  # fmt: skip
+
+
+def weighed(curated: Curated, side: Side, now: datetime) -> list[Weighed]:
+    """Return the memories of a side that were recalled and not promoted yet, the best first.
+
+    Memories that dreaming wrote itself, or that another memory has replaced, are left out.
+    """
+    rows = {
+        row[0]: row[1:]
+        for row in side.records.look(lambda db: db.execute(_ROWS).fetchall(), list[tuple[str, int, float, int, int]]())
+    }
+    if not rows:
+        return []
+    settings = curated.settings
+    at, half = milliseconds(now), settings["dream.scoring.recency_half_life_days"] * _DAY
+    weights = {name: settings[f"dream.scoring.weights.{name}"] for name in _TERMS}
+    found = []
+    for memory in curated.memories([root for root in curated.all_roots() if root.side == side.name]):
+        source = memory.header.provenance
+        if memory.id not in rows or source.source_actor == "dreaming" or source.superseded_by:
+            continue
+        count, signal, last, first = rows[memory.id]
+        values = (
+            min(1.0, count / ENOUGH),
+            min(max(signal, 0.0), 1.0),
+            0.5 ** (max(at - (last or at), 0) / half),
+            0.5 ** (max(at - (first or at), 0) / half),
+        )
+        terms = tuple((name, weights[name] * value) for name, value in zip(_TERMS, values, strict=True))
+        found.append(Weighed(memory, count, sum(value for _, value in terms), terms))
+    return sorted(found, key=lambda one: (-one.score, one.memory.id))
+
+
+def candidates(curated: Curated, found: list[Weighed]) -> list[Weighed]:
+    """Return the memories that were recalled often and well enough to be promoted."""
+    count, least = curated.settings["dream.gates.min_recall_count"], curated.settings["dream.gates.min_score"]
+    return [one for one in found if one.count >= count and one.score >= least]
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One gate: how far it is, and in words such as `2 of 3 sessions`. `forced` tells that `--force` opens it."""
+    """One gate: its progress, also in words such as `2 of 3 sessions`. `forced` tells that `--force` opens it."""
 
     name: str
     is_open: bool
@@ -45,7 +112,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """All gates of one side at one time, the memories that wait, and the last run that was completed."""
+    """All gates of one side at one time, the waiting memories, and the last completed run."""
 
     side: str
     all: tuple[Gate, ...]
@@ -53,7 +120,7 @@ class Gates:
     last: DreamRun | None
 
     def closed(self, *, force: bool = False) -> list[Gate]:
-        """Return the gates that are closed; with `force` those that nothing opens."""
+        """Return the closed gates; with `force` only those that nothing opens."""
         return [gate for gate in self.all if not gate.is_open and not (force and gate.forced)]
 
     def json(self) -> Json:
@@ -70,9 +137,9 @@ class Gates:
 
 
 def gates_of(curated: Curated, side: Side, now: datetime, *, own: str = "", force: bool = False) -> Gates:
-    """Return the gates of a side; nothing is written. `own` is the run that holds the lock and asks.
+    """Return the gates of a side; nothing is written. `own` is the asking run, which holds the lock.
 
-    With `force` all memories wait that were recalled and not promoted yet.
+    With `force` all memories that were recalled and not promoted yet are waiting.
     """
     settings = curated.settings
     done = runs(side, "status = 'completed'", limit=1)
@@ -107,7 +174,7 @@ def gates_of(curated: Curated, side: Side, now: datetime, *, own: str = "", forc
 
 
 def sessions_since(curated: Curated, since: int) -> set[str]:
-    """Return the sessions that memory saw since a time in milliseconds: by their recalls, snapshots and ledgers."""
+    """Return the sessions in which memory was used since a time in milliseconds: by recalls, snapshots and ledgers."""
     found: set[str] = set()
     for side in curated.sides.values():
         rows = side.records.look(lambda db: db.execute(_SESSIONS, (since,)).fetchall(), list[tuple[str]]())

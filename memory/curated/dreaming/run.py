@@ -8,38 +8,36 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.base.tries import again
-from memory.curated.control.apply import propose
 from memory.curated.control.candidate import Candidate
-from memory.curated.daily.logs import days_before
+from memory.curated.control.propose import propose
+from memory.curated.daily import days_before
 from memory.curated.files.listing import read_file
-from memory.curated.files.names import slug
-from memory.curated.index.records import milliseconds
+from memory.curated.files.names import free_path, slug
+from memory.curated.index.records import milliseconds, read_number, utc_day, write_number
 from memory.curated.model import Header, Json, Memory, Root
-from memory.curated.models import ModelError, read_object
+from memory.curated.models import ModelError, read_value
 from memory.errors import MemdeckError
 
-from .gates import Gates, gates_of
+from .gates import Gates, Weighed, gates_of
 from .lock import give, take
-from .runs import FAILURES, DreamRun, begin, fail, runs
-from .score import Weighed
-from .settle import finish
-from .text import Gathered, artefact_of, body_of, day_of, failure_of, gather
+from .runs import FAILURES, DreamRun, begin, fail, finish, runs
+from .text import Gathered, artefact_of, body_of, failure_of, gather
 
 if TYPE_CHECKING:
     import sqlite3
 
     from memory.curated.curated import Curated
     from memory.curated.sides import Side
+    from memory.storage.transaction import Transaction
 
 FOLDER = "_system/dreaming"
 _HEAD = 200
-"""Characters that the head of a synthesis takes at most."""
+"""Characters of the head of a synthesis at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dreamt:
-    """What came of a trigger: the run, or why there was none."""
+    """The result of a trigger: the run, or why there was none."""
 
     gates: Gates
     run: DreamRun | None
@@ -47,32 +45,25 @@ class Dreamt:
 
     @property
     def triggered(self) -> bool:
-        """Whether a run was made."""
+        """Whether there was a run."""
         return self.run is not None
-
-
-def root_of(curated: Curated, side: Side) -> Root:
-    """Return the folder that a side dreams in."""
-    return curated.root(side.name)
 
 
 def dream(
     curated: Curated, side: Side, *, actor: str, now: datetime, force: bool = False, retries: DreamRun | None = None,
     dry_run: bool = False,
 ) -> Dreamt:  # fmt: skip
-    """Dream on one side if its gates are open; `force` opens all but the lock, `dry_run` only looks.
+    """Dream on one side if its gates are open; `force` opens all but the lock, `dry_run` only checks.
 
-    `retries` is a run that failed: its gates were open, and its memories are gathered again. A run that fails is
-    recorded and returned; MemdeckError where nothing can be recorded.
+    `retries` is a failed run: its gates were open, and its memories are gathered again. A run that fails is recorded
+    and returned; MemdeckError where it cannot be recorded.
     """
     forced = force or retries is not None
     if not dry_run:
         side.records.queue.count()
     found = gates_of(curated, side, now, force=forced)
-    if closed := found.closed(force=forced):
-        return Dreamt(found, None, "; ".join(gate.words for gate in closed))
-    if not _waiting(found, retries):
-        return Dreamt(found, None, "no memory was recalled that is not promoted yet")
+    if reason := _closed(found, forced, retries):
+        return Dreamt(found, None, reason)
     if dry_run:
         return Dreamt(found, None, f"would gather {len(_waiting(found, retries))} memories")
     from memory.storage.changes import new_id
@@ -83,17 +74,23 @@ def dream(
     if other is not None:
         return Dreamt(found, None, f"process {other['pid']} dreams")
     try:
-        # A run that a crash interrupted may have left a file of the name that this one would choose.
+        # A run interrupted by a crash may have left a file with the name that this one would choose.
         side.store.recover()
-        # Another process may have dreamed between the look and the lock.
+        # Another process may have dreamed between the check and the lock.
         found = gates_of(curated, side, now, own=run_id, force=forced)
-        waiting = _waiting(found, retries)
-        if (closed := found.closed(force=forced)) or not waiting:
-            words = "; ".join(gate.words for gate in closed)
-            return Dreamt(found, None, words or "no memory was recalled that is not promoted yet")
-        return Dreamt(found, _run(curated, side, run_id, waiting, actor, now, forced, retries), "")
+        if reason := _closed(found, forced, retries):
+            return Dreamt(found, None, reason)
+        run = _run(curated, side, run_id, _waiting(found, retries), actor, now, forced, retries)
+        return Dreamt(found, run, "")
     finally:
         give(side, run_id, now)
+
+
+def _closed(found: Gates, forced: bool, retries: DreamRun | None) -> str:
+    """Return why a run may not begin, empty where it may."""
+    if closed := found.closed(force=forced):
+        return "; ".join(gate.words for gate in closed)
+    return "" if _waiting(found, retries) else "no memory was recalled that is not promoted yet"
 
 
 def _waiting(found: Gates, retries: DreamRun | None) -> list[Weighed]:
@@ -107,14 +104,15 @@ def _run(
     curated: Curated, side: Side, run_id: str, waiting: list[Weighed], actor: str, now: datetime, forced: bool,
     retries: DreamRun | None,
 ) -> DreamRun:  # fmt: skip
-    root = root_of(curated, side)
+    root = curated.root(side.name)
     settings = curated.settings
-    target = f"project_dreaming-{day_of(now)}.md"
+    target = f"project_dreaming-{utc_day(now)}.md"
     known = read_file(side.store, root, target)
     earlier = known.body if isinstance(known, Memory) else ""
     room = settings["controller.policy.max_content_chars"] - _HEAD
     made = gather(waiting, earlier, settings["controller.scan_profile"], room)
-    artefact = _free_name(side, root, f"{day_of(now)}-{slug(settings['dream.agent'])}")
+    stem = f"{FOLDER}/{utc_day(now)}-{slug(settings['dream.agent'])}"
+    artefact = free_path(stem, lambda path: side.store.read(f"{root.folder}/{path}").exists)
     facts: Json = {
         "candidates": [one.json() for one in waiting], "promotes": [one.memory.id for one in made.taken],
         "left_out": made.left_out, "forced": forced, "prompt_version": f"dream.{settings['dream.prompt_version']}",
@@ -134,8 +132,8 @@ def _run(
         _keep(side, root, artefact, artefact_of(run.json(), waiting, made, body, days), actor, now)
         candidate = Candidate(
             root, "dreaming",
-            Header(f"Dreaming {day_of(now)}", f"What was recalled most until {day_of(now)}", "project", root.scope),
-            body, "dreaming synthesis", day_of(now),
+            Header(f"Dreaming {utc_day(now)}", f"What was recalled most until {utc_day(now)}", "project", root.scope),
+            body, "dreaming synthesis", utc_day(now),
             {"target_filename": target, "run_id": run_id, "artifact_path": artefact}, run.key,
         )  # fmt: skip
         propose(curated, candidate, actor=actor, now=now)
@@ -146,7 +144,7 @@ def _run(
 
 
 def _written(curated: Curated, made: Gathered, room: int, now: datetime) -> tuple[str, Json]:
-    """Return the text of the model and what is noted of it; empty where there is none or it gave no answer."""
+    """Return the model's text and notes about it; the text is empty without a model or an answer."""
     model = curated.models.get("dream")
     if model is None:
         return "", {"source": "rule"}
@@ -168,7 +166,7 @@ def _written(curated: Curated, made: Gathered, room: int, now: datetime) -> tupl
         if limit < 1:
             raise ModelError("the memories themselves fill the synthesis")
         answer = model.ask(question, seconds=settings.seconds("dream.timeout"), limit=limit * 4 + 64, now=now)
-        text = read_object(answer, frozenset({"text"}), limit * 4 + 64)["text"]
+        text = read_value(answer, "text", limit * 4 + 64)
         if not isinstance(text, str) or not text.strip() or len(text.strip()) > limit:
             raise ModelError(f"the text is empty or longer than {limit} characters")
         if any(hit.action == "reject" for hit in scan((text,), settings["controller.scan_profile"])):
@@ -178,55 +176,45 @@ def _written(curated: Curated, made: Gathered, room: int, now: datetime) -> tupl
     return text.strip(), {"source": "llm"}
 
 
-def _free_name(side: Side, root: Root, stem: str) -> str:
-    number = 1
-    while True:
-        path = f"{FOLDER}/{stem}{'' if number == 1 else f'-{number}'}.md"
-        if not side.store.read(f"{root.folder}/{path}").exists:
-            return path
-        number += 1
-
-
 def _keep(side: Side, root: Root, path: str, text: str, actor: str, now: datetime) -> None:
-    """Write a file of the system folder that is not there yet."""
+    """Write a new file of the system folder."""
 
-    def attempt() -> None:
-        with side.store.transaction("curated.dream", actor=actor, now=now) as transaction:
-            transaction.write(f"{root.folder}/{path}", text.encode("utf-8", "replace"), base=None)
-            transaction.commit(f"wrote {path} ({root.label})")
+    def plan(transaction: Transaction) -> str:
+        transaction.write(f"{root.folder}/{path}", text.encode("utf-8", "replace"), base=None)
+        return f"wrote {path} ({root.label})"
 
-    again(attempt)
+    side.change("curated.dream", plan, actor=actor, now=now)
 
 
 def _failed(side: Side, root: Root, run: DreamRun, error: MemdeckError, actor: str, now: datetime) -> DreamRun:
-    """Note that a run has failed, in the record and as a file, and return it."""
+    """Record that a run has failed, in the records and as a file, and return it."""
     words = f"{error.code}: {error.message}"[:1000]
-    path: str | None = f"{FAILURES}/{run.id}.json"
+    path = f"{FAILURES}/{run.id}.json"
+    facts: Json = {"failure_path": path}
     text = json.dumps(failure_of(run.json(), words, now), ensure_ascii=False, indent=2) + "\n"
     try:
-        _keep(side, root, path or "", text, actor, now)
+        _keep(side, root, path, text, actor, now)
     except MemdeckError:
-        path = None
-    fail(side, run, words, {"failure_path": path}, root, now)
+        facts = {"failure_path": None}
+    fail(side, run, words, facts, root, now)
     return runs(side, "id = ?", [run.id])[0]
 
 
 def failed_lately(curated: Curated, side: Side, now: datetime) -> Sequence[DreamRun]:
-    """Return the runs that failed so short ago that maintenance waits (`dream.debounce`)."""
+    """Return the runs that failed so recently that maintenance waits (`dream.debounce`)."""
     since = milliseconds(now) - round(curated.settings.seconds("dream.debounce") * 1000)
     return runs(side, "status = 'failed' AND started_at > ?", [since], limit=1)
 
 
 def is_looked_at(curated: Curated, side: Side, now: datetime, *, dry_run: bool = False) -> bool:
-    """Tell whether maintenance looks at the gates of a side again (`dream.check_interval`), and note that it does."""
+    """Return whether the gates of a side are due for a check (`dream.check_interval`), and record the check."""
     at, interval = milliseconds(now), round(curated.settings.seconds("dream.check_interval") * 1000)
 
     def look(db: sqlite3.Connection) -> bool:
-        row = db.execute("SELECT value FROM memory_about WHERE key = 'dream_checked'").fetchone()
-        if row is not None and 0 <= at - int(row[0]) < interval:
-            return False
-        if not dry_run:
-            db.execute("INSERT OR REPLACE INTO memory_about VALUES ('dream_checked', ?)", (str(at),))
-        return True
+        last = read_number(db, "dream_checked")
+        due = last is None or not 0 <= at - last < interval
+        if due and not dry_run:
+            write_number(db, "dream_checked", at)
+        return due
 
     return side.records.look(look, True)

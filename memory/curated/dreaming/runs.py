@@ -1,22 +1,23 @@
-"""The record of dreams: one row a run, from its beginning to its end."""
+"""The records of dreams: one row for each run, from its beginning to its end, also where a crash interrupted it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.curated.control.decision import time_of
-from memory.curated.index.records import add_event, milliseconds
+from memory.curated.control.decision import decided
+from memory.curated.index.records import add_event, milliseconds, time_of
 from memory.curated.model import Json, Root
 from memory.errors import NotFoundError
-from memory.named_tuple import NamedTuple
+from memory.lazy import NamedTuple
+
+from .lock import holder
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from memory.curated.curated import Curated
     from memory.curated.sides import Side
 
 FAILURES = "_system/dreaming/failures"
@@ -29,7 +30,7 @@ _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM memory_consolidations"
 
 
 class DreamRun(NamedTuple):
-    """One run; times are milliseconds. `status` is running, completed or failed; `facts` what it noted of itself."""
+    """One run; times are milliseconds. `status` is running, completed or failed; `facts` are its own notes."""
 
     id: str
     workspace_id: str
@@ -44,7 +45,7 @@ class DreamRun(NamedTuple):
 
     @property
     def state(self) -> str:
-        """What became of it: running, failed, promoted, or skipped for one that promoted nothing."""
+        """The outcome: running, failed, promoted, or skipped for a run that promoted nothing."""
         if self.status != "completed":
             return self.status
         return "promoted" if self.promoted_count else "skipped"
@@ -72,16 +73,16 @@ class DreamRun(NamedTuple):
 
 
 def runs(side: Side, where: str = "1", values: Sequence[object] = (), limit: int = 200) -> list[DreamRun]:
-    """Return the runs that a condition fits, the newest first."""
+    """Return the runs that match a condition, the newest first."""
     text = f"{_SELECT} WHERE {where} ORDER BY started_at DESC, id DESC LIMIT ?"
     rows = side.records.look(lambda db: db.execute(text, [*values, limit]).fetchall(), list[Any]())
     return [DreamRun(**{**dict(zip(_NAMES, row, strict=True)), "facts": json.loads(row[-1])}) for row in rows]
 
 
-def find_run(curated: Curated, name: str) -> tuple[Side, DreamRun]:
-    """Return the run of an id, or the newest of a day such as `2026-01-15`; NotFoundError `memory.not_found`."""
+def find_run(sides: Iterable[Side], name: str) -> tuple[Side, DreamRun]:
+    """Return the run with an id, or the newest of a day such as `2026-01-15`; NotFoundError `memory.not_found`."""
     found: list[tuple[Side, DreamRun]] = []
-    for side in curated.sides.values():
+    for side in sides:
         found += [(side, one) for one in runs(side) if one.id == name or time_of(one.started_at)[:10] == name]
     if not found:
         raise NotFoundError("memory.not_found", f"there is no dream {name[:80]!r}", "`memdeck curated dream list`")
@@ -89,7 +90,7 @@ def find_run(curated: Curated, name: str) -> tuple[Side, DreamRun]:
 
 
 def begin(side: Side, run: DreamRun, root: Root, now: datetime) -> None:
-    """Note that a run has begun."""
+    """Record that a run has begun."""
     row = (
         run.id, run.workspace_id, run.scope, run.started_at, None, run.status, run.input_count, 0, None,
         json.dumps(run.facts, ensure_ascii=False),
@@ -104,11 +105,13 @@ def begin(side: Side, run: DreamRun, root: Root, now: datetime) -> None:
     side.records.run(write)
 
 
-def complete(side: Side, run: DreamRun, ids: Sequence[str], facts: Mapping[str, Any], root: Root, now: datetime) -> int:
-    """Note in one step that a run is done and that it promoted some memories; return how many these were."""
+def complete(
+    side: Side, run: DreamRun, ids: Sequence[str], facts: Mapping[str, Any], root: Root, now: datetime
+) -> None:
+    """Record in one step that a run is done and that it promoted some memories."""
     at = milliseconds(now)
 
-    def write(db: sqlite3.Connection) -> int:
+    def write(db: sqlite3.Connection) -> None:
         marked = 0
         for chunk in ids:
             marked += db.execute(
@@ -121,15 +124,14 @@ def complete(side: Side, run: DreamRun, ids: Sequence[str], facts: Mapping[str, 
             " WHERE id = ?",
             (at, marked, json.dumps({**run.facts, **facts}, ensure_ascii=False), run.id),
         )
-        noted = {"target_id": run.id, "run_id": run.id, "promoted_count": marked, **_about(facts)}
+        noted = {"target_id": run.id, "run_id": run.id, "promoted_count": marked, **facts}
         add_event(db, side.records.workspace_id, "memory.dream.run.promoted", now, root, noted)
-        return marked
 
-    return side.records.run(write)
+    side.records.run(write)
 
 
 def fail(side: Side, run: DreamRun, error: str, facts: Mapping[str, Any], root: Root, now: datetime) -> None:
-    """Note that a run has failed, and why."""
+    """Record that a run has failed, and why."""
 
     def write(db: sqlite3.Connection) -> None:
         db.execute(
@@ -142,5 +144,37 @@ def fail(side: Side, run: DreamRun, error: str, facts: Mapping[str, Any], root: 
     side.records.run(write)
 
 
-def _about(facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: facts[key] for key in ("decision_id", "reason") if key in facts}
+# -- after a crash --------------------------------------------------------------------------------------------------
+
+
+def settle(side: Side, now: datetime) -> int:
+    """End the runs whose process is gone, and return how many.
+
+    A proposal that was decided before the crash counts: its memories are marked as promoted. All others stay unmarked,
+    so that the next run gathers them again.
+    """
+    left = runs(side, "status = 'running'")
+    if not left:
+        return 0
+    live = holder(side, now)
+    root = side.root(side.name)
+    ended = 0
+    for run in left:
+        if live is None or live.get("run_id") != run.id:
+            finish(side, run, root, now)
+            ended += 1
+    return ended
+
+
+def finish(side: Side, run: DreamRun, root: Root, now: datetime) -> None:
+    """End a run according to the decision on its proposal."""
+    decision = decided(side, f"caller:{run.key}")
+    if decision is None:
+        fail(side, run, "it was interrupted before its proposal was decided", {}, root, now)
+        return
+    if decision.abandoned or (decision.changes and decision.applied_at is None):
+        fail(side, run, decision.abandoned or "its proposal was not carried out", {}, root, now)
+        return
+    facts: Json = {"decision_id": decision.id, "reason": decision.reason}
+    ids = run.facts.get("promotes", []) if decision.op in ("add", "update") else []
+    complete(side, run, ids, facts, root, now)

@@ -1,31 +1,26 @@
-"""The texts of a run: the memory that it proposes, and the artefact that tells how it came about."""
+"""The texts of a run: the memory that it proposes, and the artefact that documents its origin."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from memory.base.clock import format_utc
 from memory.curated.control.scan import scan
 from memory.curated.model import Json
 
-from .score import Weighed
+from .gates import Weighed
 
 LONGEST = 220
-"""Characters of the text of one memory in a synthesis."""
+"""How many characters of one memory go into a synthesis."""
 INTRO = "What was recalled most, gathered from single memories; they stay as they are."
 _BULLET = "- "
 
 
-def day_of(now: datetime) -> str:
-    """Return the day of a run, in UTC."""
-    return now.astimezone(UTC).date().isoformat()
-
-
 @dataclass(slots=True)
 class Gathered:
-    """What a synthesis holds: its lines, the memories they are of, and those left out with the reason."""
+    """The content of a synthesis: its lines, the memories they come from, and those left out with the reason."""
 
     lines: list[str] = field(default_factory=list)
     taken: list[Weighed] = field(default_factory=list)
@@ -33,9 +28,9 @@ class Gathered:
 
 
 def gather(found: Sequence[Weighed], earlier: str, profile: str, room: int) -> Gathered:
-    """Return the lines of a synthesis in at most `room` characters: those of an `earlier` one of the day come first.
+    """Return the lines of a synthesis in at most `room` characters; those of an `earlier` one of the day come first.
 
-    What the content scan rejects is left out with its rules; what has no room waits for the next run.
+    What the content scan rejects is left out with its rules; what does not fit waits for the next run.
     """
     made = Gathered([line for line in earlier.splitlines() if line.startswith(_BULLET)])
     used = sum(len(line) + 1 for line in made.lines)
@@ -66,7 +61,7 @@ def body_of(run_id: str, artefact: str, lines: Sequence[str], written: str = "")
 
 
 def artefact_of(run: Json, found: Sequence[Weighed], made: Gathered, body: str, days: Sequence[str]) -> str:
-    """Return the artefact of a run in Markdown; `days` are lines on what was done lately."""
+    """Return the artefact of a run in Markdown; `days` are lines about recent changes to memory."""
     lines = [f"# Dream of {run['started_at'][:10]}", ""]
     for key in ("run_id", "scope", "workspace_id", "prompt_version", "source", "started_at", "forced"):
         lines.append(f"- {key}: {'' if run[key] is None else run[key]}")

@@ -1,3 +1,3 @@
-"""The extractor: turns of sessions become candidates, candidates wait in the inbox, the controller decides on them."""
+"""The extractor: turns of sessions become candidates in the inbox, and the controller decides on them."""
 
 from __future__ import annotations

@@ -1,36 +1,46 @@
-"""Consuming the inbox: line by line through the controller, then the file goes, with what failed kept one by one."""
+"""Consuming the inbox: each line is read strictly as a candidate, and goes through the controller.
+
+Failed lines are kept, then the file is removed.
+"""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.base.tries import again
-from memory.curated.control.apply import propose, recent_writes
 from memory.curated.control.candidate import Candidate
-from memory.curated.model import Json
-from memory.errors import BusyError, MemdeckError
-from memory.storage.files.version import sha256
+from memory.curated.control.propose import propose, recent_writes
+from memory.curated.model import DEFAULT_SCOPE, TYPES, Header, Json, Provenance, Root
+from memory.errors import MemdeckError, UsageError
 from memory.storage.fsio import remove_empty
+from memory.storage.safe_open import sha256
 
-from .failures import failure, plan
-from .inbox import LARGEST, InboxFile, waiting
-from .lines import Elsewhere, read_line
+from .inbox import LARGEST, InboxFile, failure, plan, waiting
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
+    from memory.storage.transaction import Transaction
 
 _MINE = ("memory.extractor.", "memory.validation", "memory.scope.", "memory.file_invalid", "memory.exists",
          "memory.idempotency_conflict")  # fmt: skip
-"""The codes of errors that are those of a line; all others are of the machine, and the line waits."""
+"""The error codes that are the fault of a line; with any other, the line waits."""
+
+_TEXTS = (
+    "workspace_id", "scope", "agent_name", "agent_tier", "origin", "type", "name", "description", "evidence", "content",
+    "entity", "attribute", "submitted_at", "idempotency_key",
+)  # fmt: skip
+_HEADER = ("name", "description", "type", "scope", "agent_name", "agent_tier", "provenance")
+_WORDS = 8
+"""How many words of the content serve as a name."""
 
 
 @dataclass(slots=True)
 class Drained:
-    """What became of the inbox: lines that were decided on, by operation, lines that failed, and what waits."""
+    """The result of consuming the inbox: decided lines by operation, failed lines, and what still waits."""
 
     decisions: dict[str, int] = field(default_factory=dict)
     failed: int = 0
@@ -45,16 +55,16 @@ class Drained:
 
 
 class _Later(Exception):
-    """Why the rest has to wait."""
+    """Why the remaining lines have to wait."""
 
 
 def consume(
     curated: Curated, *, actor: str, now: datetime, session: str | None = None, seconds: float | None = None
 ) -> Drained:
-    """Decide on what waits in the inboxes, the oldest file first; within `seconds`, where they are named.
+    """Decide on the lines in the inboxes, the oldest file first; within `seconds`, where given.
 
-    A crash in between decides on no line twice: each has a key of its own. MemdeckError where the machine fails; what
-    was not decided on waits.
+    A crash in between never decides on a line twice, because each has its own key. MemdeckError where the machine
+    fails; undecided lines wait.
     """
     done = Drained()
     end = None if seconds is None else time.monotonic() + seconds
@@ -113,17 +123,15 @@ def _file(curated: Curated, file: InboxFile, done: Drained, actor: str, now: dat
         else:
             bad.append(failure(stage, file.session, file.path, number, made, line, side.workspace_id, now))
 
-    def attempt() -> bool:
-        with side.store.transaction("curated.extract", actor=actor, now=now) as transaction:
-            # Another process may have consumed it, or a program added to it since.
-            if transaction.read(file.path).base != stored.base:
-                return False
-            plan(curated, side, transaction, bad)
-            transaction.remove(file.path, base=stored.data)
-            transaction.commit(f"consumed {file.name} of {file.session}: {len(read)} candidates, {len(bad)} failed")
-            return True
+    def put_away(transaction: Transaction) -> str:
+        # Another process may have consumed it, or a program added to it, since it was read.
+        if transaction.read(file.path).base != stored.base:
+            return ""
+        plan(curated, side, transaction, bad)
+        transaction.remove(file.path, base=stored.data)
+        return f"consumed {file.name} of {file.session}: {len(read)} candidates, {len(bad)} failed"
 
-    if not again(attempt):
+    if not side.change("curated.extract", put_away, actor=actor, now=now):
         return
     side.store.remember(file.path, None)
     remove_empty([side.store.root / file.path.rpartition("/")[0]])
@@ -139,19 +147,101 @@ def _file(curated: Curated, file: InboxFile, done: Drained, actor: str, now: dat
 def _decide(
     curated: Curated, file: InboxFile, number: int, line: bytes, candidate: Candidate, actor: str, now: datetime
 ) -> str | MemdeckError:
-    """Return what was decided on a line, or the error that is its own; _Later where it has to wait."""
+    """Return the decision on a line, or the error that the line causes; _Later where it has to wait."""
     digest = sha256(line).hexdigest()[:16]
     key = candidate.key or f"inbox:{file.session}/{file.name}:{number}:{digest}:{file.mtime_ns}"
     side = curated.side_of(candidate.root)
     most = curated.settings["controller.policy.max_writes_per_min"]
     if recent_writes(side, now) >= most:
-        # A reject for haste would lose the line.
+        # A reject because of too many writes would lose the line.
         raise _Later(f"there were {most} writes in this minute; the rest waits")
     try:
         return propose(curated, replace(candidate, key=key), actor=actor, now=now).decision.op
-    except BusyError:
-        raise
     except MemdeckError as error:
         if not error.code.startswith(_MINE):
             raise
         return error
+
+
+# -- one line -------------------------------------------------------------------------------------------------------
+
+
+class Elsewhere(Exception):
+    """Raised for a line about another workspace than this one: it waits there."""
+
+
+def read_line(data: bytes, curated: Curated, side: str, session: str) -> Candidate:
+    """Return a line of the inbox of a side (`global`, `workspace`) as a candidate of the extractor.
+
+    UsageError `memory.extractor.line` for an invalid line, and what choosing a scope raises; Elsewhere. The inbox of a
+    workspace may have come with a repository, so its lines are about that workspace only.
+    """
+    try:
+        values = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _bad(f"it is no JSON: {str(error)[:80]}") from None
+    if not isinstance(values, dict):
+        raise _bad("it is no JSON object")
+    header = _part(values, "frontmatter")
+    metadata = _part(values, "metadata")
+    for key in values:
+        if key not in (*_TEXTS, "frontmatter", "metadata"):
+            raise _bad(f"unknown key {key[:40]!r}")
+    for key in header:
+        if key not in _HEADER:
+            raise _bad(f"unknown key frontmatter.{key[:40]!r}")
+    texts = {**{key: values.get(key) for key in _TEXTS}, **{key: header[key] for key in _HEADER[:6] if key in header}}
+    for key, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise _bad(f"{key} is no text")
+    if any(not isinstance(value, str) for value in metadata.values()):
+        raise _bad("metadata holds more than texts")
+    if texts["origin"] not in (None, "", "extractor"):
+        raise _bad(f"its origin is {texts['origin']!r}, and the inbox is that of the extractor")
+    kind, content = texts["type"] or "", (texts["content"] or "").strip()
+    if kind not in TYPES:
+        raise _bad(f"its type is {kind[:40]!r}, not one of {', '.join(TYPES)}")
+    root = _root(curated, side, texts, kind)
+    entity, attribute = texts["entity"] or "", texts["attribute"] or ""
+    name = texts["name"] or " ".join((entity, attribute)).strip() or " ".join(content.split()[:_WORDS])
+    description = texts["description"] or texts["evidence"] or next(iter(content.splitlines()), "")[:160]
+    source = Provenance("extractor", (session,), "candidate")
+    return Candidate(
+        root, "extractor", Header(name, " ".join(description.split()), kind, root.scope, root.agent, root.tier, source),
+        content, entity, attribute, {**metadata, "session_id": session}, texts["idempotency_key"] or None,
+    )  # fmt: skip
+
+
+def _root(curated: Curated, side: str, texts: Mapping[str, str | None], kind: str) -> Root:
+    agent = texts["agent_name"] or None
+    scope = texts["scope"] or ("agent" if agent else None)
+    if scope is None:
+        wanted = DEFAULT_SCOPE[kind]
+        scope = wanted if side == "global" and wanted in curated.sides else side
+    if scope != "agent":
+        agent = None
+    tier = texts["agent_tier"] or ("workspace" if "workspace" in curated.sides else "global")
+    own = curated.workspace_id()
+    about = texts["workspace_id"] or own
+    if scope == "workspace" or (scope == "agent" and tier == "workspace"):
+        if side == "global" and (about != own or "workspace" not in curated.sides):
+            raise Elsewhere
+        if about != own:
+            raise _bad("it is about another workspace")
+    root = curated.root(scope, agent, tier if scope == "agent" else None)
+    if side == "workspace" and root.side != "workspace":
+        raise _bad("the inbox of a workspace is about that workspace only")
+    return root
+
+
+def _part(values: Json, key: str) -> Json:
+    part = values.get(key)
+    if part is None:
+        return {}
+    if not isinstance(part, dict):
+        raise _bad(f"{key} is no object")
+    return part
+
+
+def _bad(message: str) -> UsageError:
+    return UsageError("memory.extractor.line", message, "mend it and put it into the inbox again")

@@ -1,29 +1,30 @@
-"""Extraction: the turns of a session become candidates in the inbox, by a model or by explicit markers alone."""
+"""Extraction: turns of a session become candidates in the inbox, by a model or only by explicit markers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.base.tries import again
-from memory.curated.model import TYPES, Json
-from memory.curated.models import ModelError, read_object
-from memory.curated.places.roots import default_scope
+from memory.curated.dreaming.lock import counts
+from memory.curated.index.records import milliseconds
+from memory.curated.model import DEFAULT_SCOPE, TYPES, Json
+from memory.curated.models import ModelError, read_value
 from memory.errors import MemdeckError, UsageError
 
-from .asking import asking
-from .failures import failure, plan
-from .inbox import put
-from .markers import marked
-from .turns import done_with, queued, side_of_turns
+from .inbox import failure, plan, put
+from .turns import done_with, marked, queued
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
     from memory.curated.sides import Side
+    from memory.storage.transaction import Transaction
 
 LIMIT = 256 * 1024
-"""Bytes that a model may answer."""
+"""The most bytes of a model's answer."""
 _KEYS = frozenset({"type", "name", "description", "content", "evidence", "entity", "attribute", "scope"})
 _TASK = (
     "Name what these turns say that is worth remembering across sessions: preferences of the person, corrections,"
@@ -32,9 +33,9 @@ _TASK = (
 
 
 def extract(curated: Curated, session: str, *, actor: str, now: datetime) -> int:
-    """Look at the turns of a session that wait, put what they give into the inboxes; return how many candidates.
+    """Read the waiting turns of a session and put their candidates into the inboxes; return how many.
 
-    Where a model fails its turns are kept as a failure, and the markers in them count nevertheless.
+    Where a model fails, its turns are kept as a failure, and the markers in them still count.
     """
     turns = queued(curated).get(session, [])
     if not turns:
@@ -48,20 +49,20 @@ def extract(curated: Curated, session: str, *, actor: str, now: datetime) -> int
         if mine:
             put(curated, side, session, name, mine, actor=actor, now=now)
     if bad:
-        _keep(curated, side_of_turns(curated), bad, actor, now)
+        _keep(curated, curated.home, bad, actor, now)
     done_with(curated, session, turns, now)
     return len(rows)
 
 
 def _side_of(curated: Curated, row: Json) -> Side:
-    """Return the side whose inbox gets a candidate: a wrong one is told where it is consumed."""
+    """Return the side whose inbox gets a candidate; a wrong side is reported when it is consumed."""
     kind = row.get("type")
-    scope = row.get("scope") or (default_scope(kind) if kind in TYPES else "workspace")
+    scope = row.get("scope") or (DEFAULT_SCOPE[kind] if kind in TYPES else "workspace")
     return curated.sides.get("global" if scope == "global" else "workspace") or next(iter(curated.sides.values()))
 
 
 def _asked(curated: Curated, session: str, turns: Sequence[Json], now: datetime) -> tuple[list[Json], list[Json]]:
-    """Return the candidates of the model and the records of what it failed at; none of either without a model."""
+    """Return the model's candidates and the records of its failures; none of either without a model."""
     model = curated.models.get("extractor")
     if model is None:
         return [], []
@@ -73,13 +74,13 @@ def _asked(curated: Curated, session: str, turns: Sequence[Json], now: datetime)
         "answer": {"candidates": [{"type": "|".join(TYPES), "name": "a title", "description": "one sentence",
                                    "content": "what to remember", "entity": "optional", "attribute": "optional"}]},
     }  # fmt: skip
-    number = side_of_turns(curated).workspace_id
+    number = curated.home.workspace_id
     source = f"turns {turns[0]['seq']}-{turns[-1]['seq']}"
     try:
         seconds = curated.settings.seconds("extractor.deadline")
-        with asking(curated, session, now):
+        with _asking(curated, session, now):
             answer = model.ask(question, seconds=seconds, limit=LIMIT, now=now)
-        found = read_object(answer, frozenset({"candidates"}), LIMIT)["candidates"]
+        found = read_value(answer, "candidates", LIMIT)
         if not isinstance(found, list):
             raise ModelError("the candidates are no list")
     except ModelError as error:
@@ -89,8 +90,6 @@ def _asked(curated: Curated, session: str, turns: Sequence[Json], now: datetime)
         return [], [{**record, "turns": list(turns)}]
     rows: list[Json] = []
     bad: list[Json] = []
-    import json
-
     for place, one in enumerate(found, 1):
         if isinstance(one, dict) and set(one) <= _KEYS:
             rows.append({key: value for key, value in one.items() if value not in (None, "")})
@@ -104,12 +103,40 @@ def _asked(curated: Curated, session: str, turns: Sequence[Json], now: datetime)
 def _keep(curated: Curated, side: Side, bad: Sequence[Json], actor: str, now: datetime) -> None:
     side.prepare(actor=actor, now=now)
 
-    def attempt() -> None:
-        with side.store.transaction("curated.extract", actor=actor, now=now) as transaction:
-            plan(curated, side, transaction, bad)
-            transaction.commit(f"kept {len(bad)} failures of an extraction")
+    def write(transaction: Transaction) -> str:
+        plan(curated, side, transaction, bad)
+        return f"kept {len(bad)} failures of an extraction"
 
-    again(attempt)
+    side.change("curated.extract", write, actor=actor, now=now)
     for one in bad:
         facts = {"session_id": one["session_id"], "failure_id": one["id"], "reason": one["reason"][:200]}
         side.records.event("memory.extractor.failed", now, **facts)
+
+
+@contextmanager
+def _asking(curated: Curated, session: str, now: datetime) -> Iterator[None]:
+    """Record for other processes that a model is asked about a session; a failure to record it is ignored."""
+    _note(curated, session, {session: {"pid": os.getpid(), "since": milliseconds(now)}}, now)
+    try:
+        yield
+    finally:
+        _note(curated, session, {}, now)
+
+
+def asked(curated: Curated, now: datetime) -> tuple[str, ...]:
+    """Return the sessions about which a running process asks."""
+    return tuple(_live(curated.home.note("asking"), now))
+
+
+def _note(curated: Curated, session: str, more: Json, now: datetime) -> None:
+    def change(values: Json) -> Json:
+        live = _live(values, now)
+        live.pop(session, None)
+        return live | more
+
+    with suppress(MemdeckError):
+        curated.home.change_note("asking", change, command="extract", now=now)
+
+
+def _live(values: Json, now: datetime) -> Json:
+    return {name: one for name, one in values.items() if isinstance(one, dict) and counts(one, now)}

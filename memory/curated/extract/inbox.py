@@ -1,7 +1,11 @@
-"""The inbox: `_inbox/<session>/<time>-<number>.jsonl`, one candidate a line, the oldest file first."""
+"""The inbox: `_inbox/<session>/<time>-<number>.jsonl`, one candidate per line, the oldest file first.
+
+Candidates that failed are kept beside it, one file each with the reason; they can be put back into the inbox.
+"""
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import stat
@@ -9,21 +13,24 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memory.base.tries import again
-from memory.curated.model import Json, Root
-from memory.curated.places.session_ids import check_session, is_segment
-from memory.named_tuple import NamedTuple
+from memory.base.clock import format_utc
+from memory.curated.files.listing import listed_names
+from memory.curated.files.names import check_session, is_segment, slug
+from memory.curated.model import Json
+from memory.errors import MemdeckError
+from memory.lazy import NamedTuple
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
     from memory.curated.sides import Side
+    from memory.storage.transaction import Transaction
 
 LARGEST = 4 * 1024 * 1024
-"""Bytes of a file of the inbox that is read."""
+"""The largest inbox file that is read, in bytes."""
 
 
 class InboxFile(NamedTuple):
-    """A file that waits in the inbox of a side; `path` is relative to the store's root."""
+    """A waiting file in the inbox of a side; `path` is relative to the store's root."""
 
     side: Side
     session: str
@@ -35,28 +42,23 @@ class InboxFile(NamedTuple):
 
 def folder_of(curated: Curated, side: Side, key: str) -> str:
     """Return a folder of the extractor on a side, by the key of its setting, relative to the store's root."""
-    return f"{root_of(curated, side).folder}/{curated.settings[key]}"
-
-
-def root_of(curated: Curated, side: Side) -> Root:
-    """Return the folder of memories in which a side has its inbox."""
-    return curated.root(side.name)
+    return f"{curated.root(side.name).folder}/{curated.settings[key]}"
 
 
 def stamp(now: datetime) -> str:
-    """Return a time as names of files have it; they sort as the times do."""
+    """Return a time in the form of file names, which sort like the times."""
     return f"{now.astimezone(UTC):%Y%m%dT%H%M%S.%f}Z"
 
 
 def waiting(curated: Curated, session: str | None = None) -> list[InboxFile]:
-    """Return the files that wait, in the order in which they are consumed; links and other names are passed over."""
+    """Return the waiting files, in the order in which they are consumed; links and other names are skipped."""
     found = []
     for side in curated.sides.values():
         top = folder_of(curated, side, "extractor.inbox_path")
-        for name in _entries(side, top, stat.S_ISDIR):
+        for name in listed_names(side.store, top, stat.S_ISDIR, is_segment):
             if session is not None and name != session:
                 continue
-            for file in _entries(side, f"{top}/{name}", stat.S_ISREG):
+            for file in listed_names(side.store, f"{top}/{name}", stat.S_ISREG, is_segment):
                 if not file.endswith(".jsonl"):
                     continue
                 path = f"{top}/{name}/{file}"
@@ -68,31 +70,103 @@ def waiting(curated: Curated, session: str | None = None) -> list[InboxFile]:
     return sorted(found, key=lambda one: (one.name, one.session, one.side.name))
 
 
-def _entries(side: Side, folder: str, kind: object) -> list[str]:
-    try:
-        with os.scandir(side.store.root / folder) as entries:
-            return sorted(
-                entry.name
-                for entry in entries
-                if is_segment(entry.name) and kind(entry.stat(follow_symlinks=False).st_mode)  # type: ignore[operator]
-            )
-    except OSError:
-        return []
-
-
 def put(
     curated: Curated, side: Side, session: str, name: str, rows: Sequence[Json], *, actor: str, now: datetime
 ) -> str:
-    """Put candidates into the inbox of a side as one file and return its path; one of that name stays as it is."""
+    """Put candidates into the inbox of a side as one file and return its path; an existing file of that name stays."""
     path = f"{folder_of(curated, side, 'extractor.inbox_path')}/{check_session(session)}/{name}"
     data = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace")
     side.prepare(actor=actor, now=now)
 
-    def attempt() -> None:
-        with side.store.transaction("curated.inbox", actor=actor, now=now) as transaction:
-            if not transaction.read(path).exists:
-                transaction.write(path, data, base=None)
-                transaction.commit(f"put {len(rows)} candidates of {session} into the inbox")
+    def plan(transaction: Transaction) -> str:
+        if transaction.read(path).exists:
+            return ""
+        transaction.write(path, data, base=None)
+        return f"put {len(rows)} candidates of {session} into the inbox"
 
-    again(attempt)
+    side.change("curated.inbox", plan, actor=actor, now=now)
     return path
+
+
+# -- what failed ----------------------------------------------------------------------------------------------------
+
+
+def failure(
+    stage: str, session: str, source: str, line: int, error: MemdeckError, data: bytes, workspace_id: str, now: datetime
+) -> Json:
+    """Return the record of a line that failed; `stage` is decode, controller or extract."""
+    try:
+        kept: Json = {"content": data.decode()}
+    except UnicodeDecodeError:
+        kept = {"content_base64": base64.b64encode(data).decode()}
+    return {
+        "id": f"{stamp(now)}-{slug(session)}-{slug(source.rpartition('/')[2].removesuffix('.jsonl'))}-{line}",
+        "stage": stage, "session_id": session, "workspace_id": workspace_id or None, "agent_name": None,
+        "source": source, "line": line, "reason": f"{error.code}: {error.message}", "recorded_at": format_utc(now),
+        **kept,
+    }  # fmt: skip
+
+
+def plan(curated: Curated, side: Side, transaction: Transaction, found: Sequence[Json]) -> None:
+    """Plan to write records of failures in a transaction of the caller."""
+    folder = folder_of(curated, side, "extractor.dlq_path")
+    for one in found:
+        text = json.dumps(one, ensure_ascii=False, indent=2) + "\n"
+        transaction.write(f"{folder}/{one['id']}.json", text.encode("utf-8", "replace"), base=None)
+
+
+def failures(curated: Curated, session: str | None = None) -> list[tuple[Side, Json]]:
+    """Return the failure records with their sides, the oldest first; for an invalid file, a record that says so."""
+    found = []
+    for side in curated.sides.values():
+        folder = folder_of(curated, side, "extractor.dlq_path")
+        try:
+            names = sorted(path.name for path in (side.store.root / folder).glob("*.json"))
+        except OSError:
+            names = []
+        for name in names:
+            path = f"{folder}/{name}"
+            record = _read(side, path)
+            record |= {"id": name.removesuffix(".json"), "path": path, "created_at": record.get("recorded_at")}
+            if session is None or record.get("session_id") == session:
+                found.append((side, record))
+    return sorted(found, key=lambda pair: pair[1]["id"])
+
+
+def _read(side: Side, path: str) -> Json:
+    try:
+        values = json.loads(side.store.read(path).data)
+    except (ValueError, RecursionError, MemdeckError):
+        values = None
+    if not isinstance(values, dict):
+        return {"reason": "the record itself cannot be read", "stage": "record", "session_id": None}
+    return {"reason": "", "stage": "", "session_id": None, **values}
+
+
+def bytes_of(record: Json) -> bytes | None:
+    """Return the line that failed, None where the record does not hold it."""
+    if isinstance(record.get("content"), str):
+        return str(record["content"]).encode("utf-8", "surrogatepass")
+    try:
+        return base64.b64decode(str(record["content_base64"]), validate=True)
+    except (KeyError, ValueError):
+        return None
+
+
+def put_back(curated: Curated, side: Side, record: Json, *, actor: str, now: datetime) -> bool:
+    """Put a failed line into the inbox again and remove its record, in one step; False where that is impossible."""
+    data, session = bytes_of(record), record.get("session_id")
+    if data is None or not isinstance(session, str) or not is_segment(session) or b"\n" in data.strip():
+        return False
+    folder = folder_of(curated, side, "extractor.inbox_path")
+    target = f"{folder}/{session}/{stamp(now)}-{slug(str(record['id']))[-40:]}.jsonl"
+
+    def move(transaction: Transaction) -> str:
+        stored = transaction.read(record["path"])
+        if stored.base is None:
+            return ""
+        transaction.write(target, data.strip() + b"\n", base=transaction.read(target).base)
+        transaction.remove(record["path"], base=stored.base)
+        return f"put {record['id']} back into the inbox"
+
+    return side.change("curated.replay-failure", move, actor=actor, now=now)

@@ -1,62 +1,51 @@
-"""Turns of sessions that wait to be looked at: one bounded queue a session, in a private file."""
+"""Turns of sessions: each waits for extraction in a bounded queue, unless its markers can be taken at once.
+
+There is one queue per session, in a private file. Markers need no model: `remember: …`, `remember(project): …` at the
+start of a line. Without a model, those of a turn go into the inbox when it is taken.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from memory.base.json_objects import read_object
-from memory.curated.model import Json
-from memory.curated.places.session_ids import check_session
+from memory.curated.curated import Curated
+from memory.curated.files.names import check_session
+from memory.curated.model import TYPES, Json
+from memory.curated.providers.calls import call
 from memory.errors import MemdeckError
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-    from memory.curated.sides import Side
-    from memory.storage.record import PrivateRecord
+from memory.lazy import late
 
 LONGEST = 20_000
-"""Characters of a turn that are kept."""
+"""How many characters of a turn are kept."""
 SESSIONS = 64
-"""Sessions that wait at most."""
-
-
-def side_of_turns(curated: Curated) -> Side:
-    """Return the side that keeps the turns: the workspace where it has an identity, else the person."""
-    side = curated.sides.get("workspace")
-    return side if side is not None and side.workspace_id else curated.sides.get("global") or curated.sides["workspace"]
-
-
-def _record(curated: Curated) -> PrivateRecord:
-    record = side_of_turns(curated).record("turns")
-    if record is None:
-        raise MemdeckError("memory.extractor.no_state", "there is no private folder to keep turns in", "set HOME")
-    return record
+"""How many sessions wait at most."""
+_MARK = late(rf"^[ \t]*(?:[-*>][ \t]+)?remember(?:\(({'|'.join(TYPES)})\))?[ \t]*[:：][ \t]*(\S.*)$", re.I | re.M)
+_TITLE = late(r"^([^.:;|]{1,60})[ \t]+\|[ \t]+(\S.*)$")
 
 
 def queued(curated: Curated) -> dict[str, list[Json]]:
-    """Return the turns that wait, by session, in the order in which the sessions came."""
-    record = side_of_turns(curated).record("turns")
-    return {} if record is None else _read(record.read().base)
+    """Return the waiting turns by session; the sessions are in order of arrival."""
+    return _lists(curated.home.note("turns"))
 
 
-def _read(data: bytes | None) -> dict[str, list[Json]]:
-    return {key: value for key, value in read_object(data).items() if isinstance(value, list)}
+def _lists(values: Json) -> dict[str, list[Json]]:
+    return {key: value for key, value in values.items() if isinstance(value, list)}
 
 
 def _change(curated: Curated, now: datetime, work: Callable[[dict[str, list[Json]]], None]) -> None:
-    def change(data: bytes | None) -> bytes:
-        found = _read(data)
+    def change(values: Json) -> Json:
+        found = _lists(values)
         work(found)
-        return json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
+        return found
 
-    _record(curated).update(change, command="extract", now=now)
+    if not curated.home.change_note("turns", change, command="extract", now=now):
+        raise MemdeckError("memory.extractor.no_state", "there is no private folder to keep turns in", "set HOME")
 
 
 def feed(curated: Curated, session: str, role: str, content: str, turn: int | None, now: datetime) -> str:
-    """Queue a turn and return what became of it: queued, coalesced with those that wait, or dropped (empty).
+    """Queue a turn and return the result: queued, coalesced with waiting turns, or dropped (empty).
 
     Beyond `extractor.queue.coalesce_max` turns of a session the oldest are dropped, and so is the oldest of more than
     64 sessions.
@@ -64,7 +53,7 @@ def feed(curated: Curated, session: str, role: str, content: str, turn: int | No
     from .inbox import stamp
 
     check_session(session)
-    records = side_of_turns(curated).records
+    records = curated.home.records
     if not content.strip():
         records.event("memory.extractor.dropped", now, session_id=session, reason="empty_snapshot", message_count=1)
         return "dropped"
@@ -94,7 +83,7 @@ def feed(curated: Curated, session: str, role: str, content: str, turn: int | No
 
 
 def requeue(curated: Curated, session: str, turns: list[Json], now: datetime) -> None:
-    """Put turns back in front of those that wait."""
+    """Put turns back at the front of the queue."""
 
     def work(found: dict[str, list[Json]]) -> None:
         known = found.get(session, [])
@@ -105,7 +94,7 @@ def requeue(curated: Curated, session: str, turns: list[Json], now: datetime) ->
 
 
 def done_with(curated: Curated, session: str, turns: list[Json], now: datetime) -> None:
-    """Remove turns that were looked at; those that came meanwhile stay."""
+    """Remove processed turns; those that arrived meanwhile stay."""
     gone = [(one["at"], one["seq"]) for one in turns]
 
     def work(found: dict[str, list[Json]]) -> None:
@@ -118,7 +107,64 @@ def done_with(curated: Curated, session: str, turns: list[Json], now: datetime) 
     _change(curated, now, work)
 
 
-def ready(curated: Curated) -> list[str]:
-    """Return the sessions with enough turns to be looked at (`extractor.throttle_turns`), the oldest first."""
+def marked(turns: Sequence[Json], default: str) -> list[Json]:
+    """Return the candidates marked in turns; `default` is the type of those that name none.
+
+    The text may begin with a name: `remember(project): Deploy window | deploys happen on tuesdays`.
+    """
+    found = []
+    for turn in turns:
+        # Few turns have a marker, and the pattern takes longer to compile than the rest.
+        if "remember" not in turn["content"].lower():
+            continue
+        for kind, text in _MARK.findall(turn["content"]):
+            titled = _TITLE.match(text.strip())
+            row: Json = {"type": (kind or default).lower(), "content": (titled[2] if titled else text).strip()}
+            if titled:
+                row["name"] = titled[1].strip()
+            if row not in found:
+                found.append(row)
+    return found
+
+
+def refuse_disabled(curated: Curated) -> None:
+    """Raise MemdeckError `memory.disabled` or `memory.extractor.disabled` where the settings disable it."""
+    curated.refuse_disabled()
+    if not curated.settings["extractor.enabled"]:
+        raise MemdeckError(
+            "memory.extractor.disabled", "the extractor is switched off", "set memory.extractor.enabled in config.toml"
+        )
+
+
+def take_turn(
+    curated: Curated, session: str, role: str, text: str, turn: int | None, *, actor: str, now: datetime
+) -> tuple[str, int]:
+    """Queue a turn, notify the provider, and return the queueing result and the number of candidates from markers."""
+    refuse_disabled(curated)
+    if _says_nothing(curated, session, text):
+        call(curated, "turn", now, session, role, text, turn)
+        return "queued", 0
+    state = feed(curated, session, role, text, turn, now)
+    call(curated, "turn", now, session, role, text, turn)
     least = curated.settings["extractor.throttle_turns"]
-    return [name for name, turns in queued(curated).items() if len(turns) >= least]
+    if "extractor" in curated.models or len(queued(curated).get(session, [])) < least:
+        return state, 0
+    from .extraction import extract
+
+    candidates = extract(curated, session, actor=actor, now=now)
+    if not curated.settings["extractor.sandbox_inbox_only"]:
+        from .consume import consume
+
+        consume(curated, actor=actor, now=now, session=session)
+    return state, candidates
+
+
+def _says_nothing(curated: Curated, session: str, text: str) -> bool:
+    """Return whether a turn would be queued and dropped at once: no model, no waiting turn, no marker.
+
+    Then neither is written, because the user would wait for both.
+    """
+    check_session(session)
+    if not text.strip() or "extractor" in curated.models or curated.settings["extractor.throttle_turns"] > 1:
+        return False
+    return not queued(curated).get(session) and not marked([{"content": text}], "project")

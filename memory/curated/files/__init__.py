@@ -1,3 +1,3 @@
-"""How one memory is written: header, names, the index file, the listing of a folder."""
+"""Reading and writing the files of memories: header, names, the index file, the listing of a folder."""
 
 from __future__ import annotations

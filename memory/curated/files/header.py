@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from memory.base.patterns import late
 from memory.curated.model import ORIGINS, SCOPES, TIERS, TYPES, Header, Json, Provenance, Root
+from memory.lazy import late
 
 KEYS = ("name", "description", "type", "scope", "agent", "agent_tier", "provenance")
+_NEEDED = KEYS[:3]
 PROVENANCE = ("source_actor", "source_sessions", "confidence", "superseded_by", "created_at", "updated_at")
 MAX_TEXT = 500
-"""Characters of a name or a description."""
+"""The most characters of a name or a description."""
 _PLAIN = late(r"[A-Za-z0-9](?:[A-Za-z0-9./_+-]|:(?=[A-Za-z0-9/])| (?=[A-Za-z0-9/(])|[,)('](?=[ A-Za-z0-9]))*")
 _LINE = late(r"( *)(?:(- )|([a-z_]+):(?: |$))(.*)")
 _CONTROL = late("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
@@ -19,7 +20,7 @@ _FENCE = late(r"---[ \t]*")
 
 
 class BadFile(Exception):
-    """A file that is no memory: the line (from 1), a stable code and a sentence."""
+    """Raised for a file that is not a memory: the line (from 1), a stable code and a sentence."""
 
     def __init__(self, line: int, code: str, reason: str) -> None:
         super().__init__(reason)
@@ -27,9 +28,9 @@ class BadFile(Exception):
 
 
 def read(data: bytes, root: Root) -> tuple[Header, str]:
-    """Return the header of a memory and its body without the space around it; BadFile for what is none.
+    """Return the header of a memory and its body, stripped; BadFile for a file that is not a memory.
 
-    What the folder says about scope and agent need not be repeated in the file, and must not be contradicted.
+    The scope and agent given by the folder need not be repeated in the file, and must not be contradicted.
     """
     if data.startswith(b"\xef\xbb\xbf"):
         raise BadFile(1, "memory.file.bom", "the file begins with a byte order mark")
@@ -62,7 +63,7 @@ def _values(lines: list[str]) -> tuple[Mapping[str, object], Mapping[str, int]]:
 
 
 def _quick(lines: list[str]) -> tuple[dict[str, object], dict[str, int]] | None:
-    """Return what front matter in our own form says; None for any other, which needs YAML."""
+    """Return front matter in memdeck's own form; None for any other form, which needs YAML."""
     values: dict[str, object] = {}
     places: dict[str, int] = {}
     inner: dict[str, object] | None = None
@@ -128,24 +129,19 @@ def _header(values: Mapping[str, object], places: Mapping[str, int], root: Root)
         if not isinstance(value, str):
             raise bad(key, f"{key} is no text")
         texts[key] = value
-    for key in ("name", "description", "type"):
-        if not texts.get(key, "").strip():
-            raise bad(key, f"{key} is missing")
-        if len(texts[key]) > MAX_TEXT:
-            raise bad(key, f"{key} has more than {MAX_TEXT} characters")
-    if texts["type"] not in TYPES:
-        raise bad("type", f"type is {texts['type'][:40]!r}, not one of {', '.join(TYPES)}")
+    fault = _fault_of_texts({key: texts.get(key) for key in _NEEDED})
+    if fault is not None:
+        raise bad(*fault)
     for key, mine in (("scope", root.scope), ("agent", root.agent), ("agent_tier", root.tier)):
         if key in texts and texts[key] != (mine or ""):
             raise bad(key, f"{key} is {texts[key][:60]!r}, and the folder is that of {root.label}")
-    source = _provenance(values.get("provenance"), bad)
+    source = _provenance(values.get("provenance"), places.get("provenance", 1))
     return Header(texts["name"], texts["description"], texts["type"], root.scope, root.agent, root.tier, source)
 
 
-def _provenance(value: object, bad: object) -> Provenance:
+def _provenance(value: object, line: int) -> Provenance:
     def fail(reason: str) -> BadFile:
-        error: BadFile = bad("provenance", reason)  # type: ignore[operator]
-        return error
+        return BadFile(line, "memory.file.provenance", reason)
 
     if value is None or value == "":
         return Provenance()
@@ -170,27 +166,31 @@ def _provenance(value: object, bad: object) -> Provenance:
 
 
 def fault_of(values: Json) -> tuple[str, str] | None:
-    """Return the key and the sentence by which a proposed header is refused, None where it can be written."""
-    for key in ("name", "description", "type", "scope", "agent", "agent_tier"):
+    """Return the key and the reason for which a proposed header is refused, None where it can be written."""
+    for key in KEYS[:-1]:
         value = values.get(key)
         if value is not None and (not isinstance(value, str) or _CONTROL.search(value)):
             return key, f"{key} is no text on one line"
-    for key in ("name", "description", "type"):
-        if not (values.get(key) or "").strip():
+    return _fault_of_texts(values)
+
+
+def _fault_of_texts(values: Mapping[str, str | None]) -> tuple[str, str] | None:
+    """Return the key and the reason for which some texts of a header are refused, None where they are accepted."""
+    for key in _NEEDED:
+        text = values.get(key) or ""
+        if not text.strip():
             return key, f"{key} is missing"
-        if len(values[key]) > MAX_TEXT:
+        if len(text) > MAX_TEXT:
             return key, f"{key} has more than {MAX_TEXT} characters"
-    if values["type"] not in TYPES:
-        return "type", f"type is {values['type'][:40]!r}, not one of {', '.join(TYPES)}"
-    if values.get("scope") is not None and values["scope"] not in SCOPES:
-        return "scope", f"scope is {values['scope'][:40]!r}, not one of {', '.join(SCOPES)}"
-    if values.get("agent_tier") is not None and values["agent_tier"] not in TIERS:
-        return "agent_tier", f"agent_tier is {values['agent_tier'][:40]!r}, not one of {', '.join(TIERS)}"
+    for key, choices in (("type", TYPES), ("scope", SCOPES), ("agent_tier", TIERS)):
+        value = values.get(key)
+        if value is not None and value not in choices:
+            return key, f"{key} is {value[:40]!r}, not one of {', '.join(choices)}"
     return None
 
 
 def text_of(header: Header, body: str) -> str:
-    """Return the file of a memory; what is read from it is the header and the body again."""
+    """Return the file of a memory; reading it gives the same header and body."""
     lines = ["---"]
     for key, value in (
         ("name", header.name),

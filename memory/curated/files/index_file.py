@@ -1,17 +1,16 @@
-"""`MEMORY.md`: one line for each memory of a folder, the newest on top; lines written by hand are kept below."""
+"""`MEMORY.md`: one line for each memory of a folder, the newest at the top; hand-written lines are kept below."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memory.base.patterns import late
-from memory.named_tuple import NamedTuple
+from memory.lazy import NamedTuple, late
 
 _OURS = late(r"- \[(?P<name>.*)\]\((?P<file>[A-Za-z0-9._-]+\.md)\)(?: (?:—|-) .*)?")
 
 
 class IndexLine(NamedTuple):
-    """What the index says about a memory."""
+    """The entry of one memory in the index."""
 
     name: str
     filename: str
@@ -26,14 +25,14 @@ def line_of(line: IndexLine) -> str:
 
 
 def rendered(data: bytes, lines: Iterable[IndexLine], gone: Sequence[str] = ()) -> bytes:
-    """Return the index with these lines on top and all others of `data` below that no memory made.
+    """Return the index with these lines at the top, and below them all lines of `data` that memdeck did not write.
 
-    A line of the form of ours that links to a memory listed, or to one of the files `gone`, is ours; any other one is
-    a person's, and stays byte for byte.
+    A line counts as memdeck's if it has its form and links to a listed memory or to one of the files `gone`. Any other
+    line belongs to a person and stays byte for byte.
     """
     made = list(lines)
     ours = {line.filename for line in made} | set(gone)
-    # `surrogateescape`: bytes of a person that are no UTF-8 stay as they are.
+    # `surrogateescape`: bytes that are not UTF-8 stay as they are.
     kept = []
     for text in data.decode("utf-8", "surrogateescape").split("\n"):
         found = _OURS.fullmatch(text.rstrip("\r"))
@@ -47,10 +46,10 @@ def rendered(data: bytes, lines: Iterable[IndexLine], gone: Sequence[str] = ()) 
 
 
 def renewed(data: bytes, line: IndexLine | None, gone: Sequence[str]) -> bytes | None:
-    """Return an index that memdeck rendered with the lines of some files taken out and one put on top.
+    """Return an index that memdeck rendered, with the lines of some files removed and one line added at the top.
 
-    The index lists other memories too. None where a line is to go from what a person wrote below: then the whole is
-    rendered.
+    The index lists other memories too. None where a line to remove is among those that a person wrote below: then the
+    whole index must be rendered.
     """
     for name in gone:
         at = -1
@@ -69,7 +68,7 @@ def renewed(data: bytes, line: IndexLine | None, gone: Sequence[str]) -> bytes |
 
 
 def capped(text: str, max_lines: int, max_bytes: int) -> tuple[str, int]:
-    """Return a text cut at a line to the caps, and how many lines are left out; a first line too long is cut too."""
+    """Return a text cut at a line to the limits, and how many lines are left out; a first line too long is cut too."""
     lines = text.splitlines()
     kept: list[str] = []
     size = 0

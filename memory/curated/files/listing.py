@@ -1,35 +1,34 @@
-"""The files of one folder of memories, read one by one: memories, and files that are none with the reason."""
+"""The files of one folder of memories, read one by one: memories, and the reason for files that are not."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import filterfalse
-from typing import TYPE_CHECKING
 
 from memory.curated.model import INDEX, Invalid, Memory, Root
 from memory.errors import MemdeckError
-from memory.named_tuple import NamedTuple
-from memory.storage.files.version import sha256
+from memory.lazy import TYPE_CHECKING, NamedTuple
+from memory.storage.safe_open import sha256
 
 if TYPE_CHECKING:
     from memory.storage import Store
 
 LARGEST = 1024 * 1024
-"""Bytes of a file that is read as a memory."""
+"""The largest file, in bytes, that is read as a memory."""
 
 
 PASSING = "memory.file.trouble"
-"""The code of a file that could not be read just now: nothing is known of it, and the next look tries again."""
+"""The code of a file that cannot be read now: nothing is known about it, and the next refresh tries again."""
 
 _LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG})
-"""What a file cannot be read for until somebody changes it."""
+"""Errors for which a file stays unreadable until someone changes it."""
 
 
 class ListedFile(NamedTuple):
-    """One file as the folder lists it: what tells whether it changed since."""
+    """One file as the folder lists it, with the values that show whether it changed."""
 
     filename: str
     mtime_ns: int
@@ -38,7 +37,7 @@ class ListedFile(NamedTuple):
 
 
 def seen_in(store: Store, root: Root) -> Iterator[ListedFile]:
-    """Yield the files of a folder that may be memories: `*.md` but the index and names with a dot or `_` in front.
+    """Yield the files of a folder that may be memories: `*.md` except the index and names that begin with a dot or `_`.
 
     Folders such as `_system` and `_inbox` are not entered.
     """
@@ -60,7 +59,7 @@ def seen_in(store: Store, root: Root) -> Iterator[ListedFile]:
 
 
 def has_names(store: Store, root: Root, names: Collection[str]) -> bool:
-    """Tell whether a folder has these files and no others that may be memories, without a look at each file."""
+    """Return whether a folder has exactly these files that may be memories, without reading the status of each."""
     try:
         listed = os.listdir(f"{store.root}/{root.folder}")
     except (FileNotFoundError, NotADirectoryError):
@@ -70,7 +69,7 @@ def has_names(store: Store, root: Root, names: Collection[str]) -> bool:
 
 
 def seen_file(store: Store, root: Root, name: str) -> ListedFile | None:
-    """Return one file as its folder lists it, None where there is none that may be a memory."""
+    """Return one file as its folder lists it, None where it does not exist or cannot be a memory."""
     try:
         found = os.lstat(store.root / root.folder / name)
     except OSError:
@@ -84,8 +83,19 @@ def _may_be(name: str) -> bool:
     return name.endswith(".md") and name[0] not in "._" and name != INDEX and ".tmp-" not in name
 
 
+def listed_names(store: Store, folder: str, kind: Callable[[int], bool], accepts: Callable[[str], object]) -> list[str]:
+    """Return the accepted names in a folder, sorted; `kind` tests the mode of each, and links are not followed."""
+    try:
+        with os.scandir(store.root / folder) as entries:
+            return sorted(
+                one.name for one in entries if accepts(one.name) and kind(one.stat(follow_symlinks=False).st_mode)
+            )
+    except OSError:
+        return []
+
+
 def system_files(store: Store, root: Root) -> tuple[str, ...]:
-    """Return the Markdown files of `_system`, as paths from the folder of memories on."""
+    """Return the Markdown files of `_system`, as paths relative to the folder of memories."""
     top = store.root / root.folder
     found = []
     for folder, folders, files in os.walk(top / "_system"):
@@ -95,7 +105,7 @@ def system_files(store: Store, root: Root) -> tuple[str, ...]:
 
 
 def read_file(store: Store, root: Root, name: str) -> Memory | Invalid | None:
-    """Return a file as a memory, or why it is none; None where there is no such file."""
+    """Return a file as a memory, or why it is not one; None where there is no such file."""
     path = f"{root.folder}/{name}"
     try:
         found = os.lstat(store.root / path)
@@ -115,7 +125,7 @@ def read_file(store: Store, root: Root, name: str) -> Memory | Invalid | None:
         code = PASSING if passing else error.code
         return Invalid(root, name, 0, code, error.message)
     finally:
-        store.remember(path, None)  # Thousands of files would stay in memory.
+        store.remember(path, None)  # Otherwise thousands of files would stay in memory.
     if not stored.exists:
         return None
     from .header import BadFile, read
@@ -125,6 +135,15 @@ def read_file(store: Store, root: Root, name: str) -> Memory | Invalid | None:
     except BadFile as bad:
         return Invalid(root, name, bad.line, bad.code, bad.reason)
     return Memory(root, name, header, body, digest(stored.data), found.st_mtime_ns)
+
+
+def read_first(store: Store, root: Root, names: Iterable[str]) -> Memory | Invalid | None:
+    """Return the first file that is there of some names, as in `read_file`."""
+    for name in names:
+        found = read_file(store, root, name)
+        if found is not None:
+            return found
+    return None
 
 
 def digest(data: bytes) -> str:

@@ -1,4 +1,4 @@
-"""The catalogue of one side: what its files say, kept up with them and made anew whenever it is missing or damaged."""
+"""The catalogue of one side: the content of its files, kept up to date and rebuilt when it is missing or damaged."""
 
 from __future__ import annotations
 
@@ -7,73 +7,82 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
 
 from memory.curated.files.listing import PASSING, ListedFile, has_names, read_file, seen_file, seen_in
 from memory.curated.model import Invalid, Root
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
 
-from .entries import roots_in
-from .fill import CatalogRow, make_empty, make_tables, next_number, put_in, take_out
-from .schema import CATALOG, CATALOG_VERSION
+from .entries import (
+    CATALOG,
+    CATALOG_VERSION,
+    CatalogRow,
+    make_empty,
+    make_tables,
+    next_number,
+    put_in,
+    roots_in,
+    take_out,
+)
 
 if TYPE_CHECKING:
     import sqlite3
+    from typing import TypeVar
 
     from memory.storage import Store
-    from memory.storage.places import StateFolder
+    from memory.storage.own_folders import StateFolder
     from memory.storage.private.derived import Derived
 
-T = TypeVar("T")
+    T = TypeVar("T")
+
 _SETTLED_NS = 20_000_000
-"""How old a folder's time must be before an equal one means that nothing changed: stamps are that coarse."""
+"""How many nanoseconds old a folder's time must be before an equal one means no change: stamps are that coarse."""
 _TRUSTED = 30.0
-"""Seconds for which a write of this process is taken for the only change of its folder in that moment."""
+"""Seconds for which a write of this process is trusted to be the only change of its folder at that moment."""
 _BATCH = 500
-"""Files that are read before their rows are written."""
+"""How many files are read before their rows are written."""
 _CHECKPOINT = 512
-"""Pages (8 MB) after which the write-ahead log goes into the database: with few each write would wait for the disk."""
+"""Pages (8 MB) after which the write-ahead log goes into the database; with few pages each write waits for the disk."""
 _WHOLE = 4
-"""A part of the entries as large as one of this many is replaced by making all of them anew."""
+"""Where at least one in this many entries is replaced, all are rebuilt."""
 
 
 _Rows = dict[str, tuple[str, int, int, int, int]]
-"""What is known of each file by its name: the file as it was listed, and the number of its entry."""
+"""The rows of a folder by file name: the file as it was listed, and the number of its entry."""
 
 
 class _Known(NamedTuple):
-    """The rows of one folder, and the state of the database for which they are true."""
+    """The rows of one folder, and the state of the database for which they are valid."""
 
     state: int
     rows: _Rows
 
 
 class Catalog:
-    """What the files of one side say; without a folder it lives in memory."""
+    """A database of the content of one side's files; without a folder it is in memory."""
 
     def __init__(self, store: Store, folder: StateFolder | None, name: str = "") -> None:
-        """Keep where things are; nothing is opened or read yet."""
+        """Keep the places; nothing is opened or read yet."""
         self._store = store
         self._derived = None if folder is None else _database(folder, name)
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._known: dict[str, _Known] = {}
         self._swept: dict[str, int] = {}
-        """The time of each folder when it was looked at as a whole."""
+        """The time of each folder when it was last listed as a whole."""
         self._wrote: dict[str, int] = {}
         """The time of a folder after a write of this process, until it is settled."""
         self._due: dict[str, float] = {}
-        """When a folder that this process wrote to is looked at as a whole, in seconds of the monotonic clock."""
+        """When a folder that this process wrote to must be listed as a whole, in seconds of the monotonic clock."""
 
     def close(self) -> None:
-        """Close the database; what is asked later opens it again."""
+        """Close the database; later queries open it again."""
         connection, self._connection = self._connection, None
         self._forget()
         if connection is not None:
             connection.close()
 
     def take_over(self, folder: StateFolder, name: str) -> None:
-        """Go on with the catalogue of another place, where this one is not made yet: both say the same files."""
+        """Adopt the catalogue of another place, where this one does not exist yet: both describe the same files."""
         if self._derived is not None and self._connection is None:
             self._derived.take_over(_database(folder, name))
 
@@ -82,38 +91,38 @@ class Catalog:
         roots: Sequence[Root],
         work: Callable[[sqlite3.Connection], T],
         *,
-        whole: bool = False,
         unlisted: bool = False,
     ) -> T:
         """Return `work(connection)` on a catalogue that is up to date for some folders.
 
-        `whole` looks at every file again; `unlisted` lists no folder whose time is that of a write of this process, so
-        what another program did in that very moment counts once any other reader looks, or half a minute later. While
-        another process makes the catalogue anew its old state counts. A database that fails is thrown away; where none
-        can be had, memory serves.
+        `unlisted` lists no folder whose time is that of a write of this process: what
+        another program did at the same moment is then seen by the next other reader, or half a minute later. While
+        another process rebuilds the catalogue, its old state is used. A database that fails is thrown away; where none
+        can be made, one in memory is used.
         """
         import sqlite3
 
         for attempt in range(2):
             try:
-                return self._read(roots, work, whole, unlisted)
+                return self._read(roots, work, unlisted)
             except sqlite3.Error as error:
                 self.close()
                 if attempt or self._derived is None:
                     self._derived = None
                 elif not isinstance(error, sqlite3.OperationalError):
                     self._derived.discard()
-        return self._read(roots, work, whole, unlisted)
+        return self._read(roots, work, unlisted)
 
-    def _read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T], whole: bool, unlisted: bool) -> T:
+    def _read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T], unlisted: bool) -> T:
         import sqlite3
 
         connection = self._open()
         for root in roots:
             try:
-                self._sync(connection, root, whole, unlisted)
+                self._sync(connection, root, unlisted)
             except sqlite3.OperationalError as error:
-                # Another process makes it anew: until then it says what it said, and files are looked at when read.
+                # Another process rebuilds it: until then its old state is valid, and files are checked when they are
+                # read.
                 busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
                 if not busy or not roots_in(connection):
                     raise
@@ -122,8 +131,8 @@ class Catalog:
     def rebuild(self, roots: Sequence[Root], every: Sequence[Root] = ()) -> dict[str, int]:
         """Read every file of some folders again and return how many memories each holds, by the folder's key.
 
-        `every` are all folders of the side: where `roots` hold a good part of all memories, all are made anew, which
-        is faster. Other processes see the catalogue as it was until it is whole again.
+        `every` are all folders of the side: where `roots` hold a large part of all memories, all are rebuilt, which
+        is faster. Other processes see the old catalogue until the new one is complete.
         """
 
         def again(db: sqlite3.Connection) -> dict[str, int]:
@@ -140,14 +149,14 @@ class Catalog:
                     take_out(db, numbers)
                 self._forget()
                 for root in {one.key: one for one in (*roots, *(every if whole else ()))}.values():
-                    self._sync(db, root, True)
+                    self._sync(db, root)
             count = "SELECT root, count(*) FROM memory_catalog_entries WHERE error IS NULL"
             found = db.execute(f"{count} AND root IN ({marks}) GROUP BY root", keys)
             return dict.fromkeys(keys, 0) | dict(found.fetchall())
 
         return self.read((), again)
 
-    # -- keeping it up with the files ---------------------------------------------------------------------------------
+    # -- keeping it up to date with the files --------------------------------------------------------------------------
 
     def _open(self) -> sqlite3.Connection:
         import sqlite3
@@ -174,7 +183,7 @@ class Catalog:
 
     @contextmanager
     def _writing(self, db: sqlite3.Connection) -> Iterator[None]:
-        """Make one transaction, or a part of the one that is open; a failure takes all of it back."""
+        """Make one transaction, or a part of the open one; a failure rolls all of it back."""
         outer = db.in_transaction
         if not outer:
             db.execute("BEGIN IMMEDIATE")
@@ -188,12 +197,12 @@ class Catalog:
                 db.execute("ROLLBACK")
             raise
 
-    def _sync(self, db: sqlite3.Connection, root: Root, whole: bool, unlisted: bool = False) -> None:
+    def _sync(self, db: sqlite3.Connection, root: Root, unlisted: bool = False) -> None:
         try:
             stamp = os.stat(f"{self._store.root}/{root.folder}").st_mtime_ns
         except OSError:
             stamp = 0
-        trusted = not whole and time.monotonic() < self._due.get(root.key, float("inf"))
+        trusted = time.monotonic() < self._due.get(root.key, float("inf"))
         if trusted and (self._swept.get(root.key) == stamp or self._is_ours(db, root, stamp, unlisted)):
             return
         begun = time.time_ns()
@@ -219,13 +228,13 @@ class Catalog:
         for one in some:
             found = read_file(self._store, root, one.filename)
             if isinstance(found, Invalid) and found.line == 0:
-                # No fault of its text: what failed once may be readable now.
+                # Not a fault of its text: what failed once may be readable now.
                 found = read_file(self._store, root, one.filename)
             if found is not None:
                 yield CatalogRow(0, found, one)
 
     def _put(self, db: sqlite3.Connection, known: _Rows, some: Sequence[CatalogRow]) -> bool:
-        """Put files in; return False where some of them could not be read, which the next look tries again."""
+        """Insert files; return False where some could not be read, which the next refresh tries again."""
         number = next_number(db)
         settled = True
         old: list[int] = []
@@ -233,7 +242,7 @@ class Catalog:
         for _, found, seen in some:
             name = found.filename
             if isinstance(found, Invalid) and found.code == PASSING:
-                # What was known of it stays.
+                # Its earlier row stays.
                 settled = False
                 if name in known:
                     continue
@@ -250,7 +259,7 @@ class Catalog:
         return settled
 
     def _rows(self, db: sqlite3.Connection, root: Root) -> _Rows:
-        """Return what is known of a folder, from the last look where no other process wrote since."""
+        """Return the rows of a folder; the last ones are reused where no other process wrote since."""
         (state,) = db.execute("PRAGMA data_version").fetchone()
         known = self._known.get(root.key)
         if known is None or known.state != state:
@@ -262,7 +271,7 @@ class Catalog:
     # -- what this process wrote itself -------------------------------------------------------------------------------
 
     def _is_ours(self, db: sqlite3.Connection, root: Root, stamp: int, unlisted: bool) -> bool:
-        """Tell whether a folder has its time from a write of this process, and the same names as known since."""
+        """Return whether a folder has its time from a write of this process, and still the same names as known."""
         if self._wrote.get(root.key) != stamp:
             return False
         if unlisted:
@@ -274,18 +283,18 @@ class Catalog:
         return True
 
     def wrote(self, root: Root, names: Sequence[str], index_hash: str | None) -> None:
-        """Take over what a transaction just wrote in a folder, while its lock is still held.
+        """Record what a transaction just wrote in a folder, while its lock is still held.
 
         `names` are the files that it wrote or removed, `index_hash` is that of the index it made. A folder that was not
-        known until then is looked at as a whole by the next reader. Another program's change in the same moment is seen
-        by name at once, and by a look at the whole folder half a minute later.
+        known before is listed as a whole by the next reader. A new or missing file of another program at the same
+        moment is seen at once, and a changed one half a minute later, when the whole folder is listed.
         """
         import sqlite3
 
         try:
             self._take_over(root, names, index_hash)
         except (sqlite3.Error, OSError):
-            # The next reader looks at the folder, and makes the catalogue anew where it must.
+            # The next reader lists the folder, and rebuilds the catalogue where necessary.
             self.close()
 
     def _take_over(self, root: Root, names: Sequence[str], index_hash: str | None) -> None:

@@ -1,28 +1,78 @@
-"""The records of one side: decisions, events, signals, traces and snapshots; nothing else holds them."""
+"""The records of one side: decisions, events, signals, traces and snapshots; they exist nowhere else."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
 
+from memory.base.clock import format_utc
 from memory.curated.model import Json, Root
 from memory.errors import MemdeckError
-from memory.storage.log.database import LogFile
+from memory.lazy import TYPE_CHECKING
+from memory.storage.log.database import CONNECTION, DatabaseKind, LogFile
 
-from .schema import OPERATIONS, records
-from .signals import Limits, RecallNote, RecallSignals, SignalQueue, read_signals
+from .signals import SignalQueue, read_signals
 
 if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
+    from typing import Any, TypeVar
 
-    from memory.storage.places import StateFolder
+    from memory.storage.own_folders import StateFolder
 
-T = TypeVar("T")
+    T = TypeVar("T")
+
 _FAILED: Any = object()
 UNAVAILABLE = "memory.records.unavailable"
+OPERATIONS = (
+    "memory.write.committed", "memory.write.rejected", "memory.write.shadowed", "memory.write.reindex",
+    "memory.write.reverted", "memory.recall.executed", "memory.recall.skipped", "memory.recall.signal_dropped",
+    "memory.decisions.audit_summarized", "memory.decisions.pruned", "memory.dream.run.started",
+    "memory.dream.run.promoted", "memory.dream.run.failed", "memory.extractor.started", "memory.extractor.completed",
+    "memory.extractor.failed", "memory.extractor.coalesced", "memory.extractor.dropped", "memory.provider.enabled",
+    "memory.provider.disabled", "memory.provider.collision", "memory.daily.rotated", "memory.daily.archived",
+    "memory.daily.restored", "memory.daily.purged", "memory.workspace.relocated", "memory.workspace.recovered",
+)  # fmt: skip
+"""The names of events."""
+
+_RECORDS = """
+CREATE TABLE memory_decisions (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, candidate_hash TEXT NOT NULL,
+    idempotency_key TEXT NOT NULL UNIQUE, workspace_id TEXT NOT NULL, scope TEXT NOT NULL, agent_name TEXT,
+    agent_tier TEXT, op TEXT NOT NULL, targets TEXT NOT NULL, target_filename TEXT NOT NULL, frontmatter TEXT NOT NULL,
+    entity TEXT, attribute TEXT, prior_hash TEXT, prior_content BLOB, post_content BLOB,
+    post_content_hash TEXT NOT NULL,
+    confidence REAL NOT NULL, source TEXT NOT NULL, rule_trace TEXT NOT NULL, llm_trace TEXT, reason TEXT NOT NULL,
+    prompt_version TEXT NOT NULL, origin TEXT NOT NULL, reverts TEXT, decided_at INTEGER NOT NULL, applied_at INTEGER,
+    abandoned TEXT);
+CREATE INDEX decisions_by_time ON memory_decisions (decided_at);
+CREATE INDEX decisions_by_file ON memory_decisions (scope, target_filename);
+CREATE INDEX decisions_pending ON memory_decisions (seq) WHERE applied_at IS NULL;
+CREATE TABLE memory_events (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, op TEXT NOT NULL, scope TEXT, agent_name TEXT, agent_tier TEXT,
+    workspace_id TEXT, session_id TEXT, actor_kind TEXT NOT NULL, decision_id TEXT, target_id TEXT,
+    metadata TEXT NOT NULL, ts_ms INTEGER NOT NULL);
+CREATE INDEX events_by_op ON memory_events (op, ts_ms);
+CREATE TABLE memory_recall_signals (
+    chunk_id TEXT PRIMARY KEY, recall_count INTEGER NOT NULL, recall_score REAL NOT NULL, last_recalled_at INTEGER,
+    freshness_started_at INTEGER, session_count INTEGER NOT NULL, last_session_id TEXT, promoted_at INTEGER,
+    promotion_run_id TEXT);
+CREATE TABLE memory_consolidations (
+    id TEXT PRIMARY KEY, workspace_id TEXT, scope TEXT, agent_name TEXT, agent_tier TEXT, started_at INTEGER NOT NULL,
+    finished_at INTEGER, status TEXT NOT NULL, input_count INTEGER NOT NULL, promoted_count INTEGER NOT NULL,
+    error TEXT, metadata TEXT NOT NULL);
+CREATE TABLE memory_recall_traces (
+    session_id TEXT NOT NULL, turn_seq INTEGER NOT NULL, executed_at INTEGER NOT NULL, trace TEXT NOT NULL,
+    PRIMARY KEY (session_id, turn_seq));
+CREATE TABLE memory_snapshots (
+    session_id TEXT PRIMARY KEY, generation INTEGER NOT NULL, captured_at INTEGER NOT NULL, snapshot TEXT NOT NULL);
+CREATE TABLE memory_about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+_QUEUE = """
+CREATE TABLE memory_recall_queue (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, session_id TEXT, scores TEXT NOT NULL)
+"""
 
 
 def milliseconds(now: datetime) -> int:
@@ -30,26 +80,53 @@ def milliseconds(now: datetime) -> int:
     return round(now.timestamp() * 1000)
 
 
+def _database(name: str) -> DatabaseKind:
+    """Return the database of the records of one side; `name` distinguishes a copied workspace from the first one.
+
+    A commit is on the disk before a file changes, so that a power cut leaves nothing that cannot be finished.
+    """
+    ending = f"-{name}" if name else ""
+    return DatabaseKind(
+        f"curated{ending}.sqlite",
+        f"curated{ending}.damaged.sqlite",
+        "the record of decisions",
+        _RECORDS + _QUEUE,
+        2,
+        CONNECTION.replace("synchronous = NORMAL", "synchronous = FULL"),
+        {1: _QUEUE},
+    )
+
+
+def time_of(stamp: int) -> str:
+    """Return milliseconds as a time in UTC."""
+    return format_utc(datetime.fromtimestamp(stamp / 1000, UTC))
+
+
+def utc_day(now: datetime) -> str:
+    """Return the day of a time in UTC, such as `2026-01-15`."""
+    return format_utc(now)[:10]
+
+
 class Records:
     """The database of one side; without a folder it lives as long as the process."""
 
     def __init__(self, folder: StateFolder | None, name: str = "", workspace_id: str = "") -> None:
-        """Keep where it is; nothing is opened yet."""
-        self._file = LogFile(folder, kind=records(name))
+        """Keep the place; nothing is opened yet."""
+        self._file = LogFile(folder, kind=_database(name))
         self.queue = SignalQueue(self._file, self._note_dropped)
         self.workspace_id = workspace_id
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What is wrong with the database, in sentences."""
+        """The problems of the database, in sentences."""
         return self._file.warnings
 
     def damaged(self) -> tuple[Path, ...]:
-        """Return the databases that were damaged and are kept aside, the oldest first."""
+        """Return the damaged databases that were kept aside, the oldest first."""
         return self._file.damaged()
 
     def close(self) -> None:
-        """Count the recalls that wait and close the database; what is asked later opens it again."""
+        """Count the waiting recalls and close the database; later queries open it again."""
         self.queue.finish()
         self._file.close()
 
@@ -61,9 +138,9 @@ class Records:
         return done
 
     def read(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
-        """Return `work(connection)`; `default` where there is no database, which is not made for it.
+        """Return `work(connection)`; `default` where there is no database, which is then not created.
 
-        MemdeckError `memory.records.unavailable` where there is one that cannot be read, or was moved aside as damaged.
+        MemdeckError `memory.records.unavailable` for one that cannot be read, or was moved aside as damaged.
         """
         done: T = self._file.run(work, _FAILED, make=False)
         if done is not _FAILED:
@@ -83,14 +160,14 @@ class Records:
     # -- events -----------------------------------------------------------------------------------------------------
 
     def event(self, op: str, now: datetime, *, root: Root | None = None, **facts: Any) -> None:
-        """Note an event; one that cannot be noted fails nothing. `facts` are columns, all others metadata."""
+        """Record an event; a failure to record it is ignored. `facts` are columns, all others metadata."""
         assert op in OPERATIONS, op
         self._file.run(lambda db: add_event(db, self.workspace_id, op, now, root, facts), None)
 
     def events(
         self, *, ops: Sequence[str] = (), since: int | None = None, limit: int = 25, needed: bool = False
     ) -> list[Json]:
-        """Return events, the newest first; with `needed`, an error as of `read` where they cannot be had."""
+        """Return events, the newest first; with `needed`, the error of `read` where they cannot be read."""
         where, values = ["1"], list[object]()
         if ops:
             where.append(f"op IN ({','.join('?' * len(ops))})")
@@ -98,36 +175,23 @@ class Records:
         if since is not None:
             where.append("ts_ms >= ?")
             values.append(since)
-        text = (
-            "SELECT id, op, scope, agent_name, agent_tier, workspace_id, session_id, actor_kind, decision_id,"
-            f" target_id, metadata, ts_ms FROM memory_events WHERE {' AND '.join(where)} ORDER BY id DESC LIMIT ?"
-        )
+        columns = ("id", *_EVENT)
+        text = f"SELECT {', '.join(columns)} FROM memory_events WHERE {' AND '.join(where)} ORDER BY id DESC LIMIT ?"
         ask = self.read if needed else self.look
-        rows = ask(lambda db: db.execute(text, [*values, limit]).fetchall(), list[Any]())
-        names = ("id", "op", "scope", "agent_name", "agent_tier", "workspace_id", "session_id", "actor_kind",
-                 "decision_id", "target_id", "metadata", "ts_ms")  # fmt: skip
-        return [{**dict(zip(names, row, strict=True)), "metadata": json.loads(row[10])} for row in rows]
+        none: list[Any] = []
+        rows = ask(lambda db: db.execute(text, [*values, limit]).fetchall(), none)
+        found = [dict(zip(columns, row, strict=True)) for row in rows]
+        return [{**one, "metadata": json.loads(one["metadata"])} for one in found]
 
     # -- signals ----------------------------------------------------------------------------------------------------
 
     def signals(self, ids: Sequence[str], *, light: bool = False) -> dict[str, tuple[int, float, int]]:
-        """Return count, score and time of the last recall (milliseconds) of some memories that were recalled before.
+        """Return count, score and time of the last recall (milliseconds) of the given memories that were recalled.
 
-        Recalls that wait to be counted are not in it. With `light` nothing is, where another process is at work.
+        Recalls still waiting to be counted are not included. With `light` the result is empty while another process is
+        at work.
         """
         return self._file.run(lambda db: read_signals(db, ids), {}, make=False, light=light)
-
-    def note_recall(
-        self,
-        now: datetime,
-        limits: Limits,
-        *,
-        write: Callable[[sqlite3.Connection], None] | None = None,
-        scores: Mapping[str, float] | None = None,
-        session: str | None = None,
-    ) -> None:
-        """Put what a recall leaves behind into the queue: rows that `write` inserts, and scores to be counted."""
-        self.queue.put(RecallNote(milliseconds(now), write, RecallSignals(scores, session) if scores else None), limits)
 
     def _note_dropped(self, db: sqlite3.Connection, at: int, lost: int, why: str) -> None:
         now = datetime.fromtimestamp(at / 1000, UTC)
@@ -150,17 +214,14 @@ class Records:
 
     def generation(self) -> int:
         """Return the generation of snapshots: how often they were declared outdated."""
-        text = "SELECT value FROM memory_about WHERE key = 'generation'"
-        row = self.look(lambda db: db.execute(text).fetchone(), None)
-        return 1 if row is None else int(row[0])
+        return self.look(lambda db: read_number(db, "generation"), None) or 1
 
     def next_generation(self) -> int:
         """Make all snapshots outdated and return the new generation."""
 
         def write(db: sqlite3.Connection) -> int:
-            row = db.execute("SELECT value FROM memory_about WHERE key = 'generation'").fetchone()
-            number = (1 if row is None else int(row[0])) + 1
-            db.execute("INSERT OR REPLACE INTO memory_about VALUES ('generation', ?)", (str(number),))
+            number = (read_number(db, "generation") or 1) + 1
+            write_number(db, "generation", number)
             return number
 
         return self.run(write)
@@ -172,30 +233,40 @@ class Records:
         return None if row is None else (row[0], json.loads(row[1]))
 
     def put_snapshot(self, session: str, generation: int, snapshot: Json, now: datetime) -> None:
-        """Keep the snapshot of a session."""
+        """Store the snapshot of a session."""
         row = (session, generation, milliseconds(now), json.dumps(snapshot, ensure_ascii=False))
         self.run(lambda db: db.execute("INSERT OR REPLACE INTO memory_snapshots VALUES (?, ?, ?, ?)", row))
 
 
+def read_number(db: sqlite3.Connection, key: str) -> int | None:
+    """Return a number that is kept under a key, None where there is none."""
+    row = db.execute("SELECT value FROM memory_about WHERE key = ?", (key,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def write_number(db: sqlite3.Connection, key: str, number: int) -> None:
+    """Keep a number under a key, in the transaction of the caller."""
+    db.execute("INSERT OR REPLACE INTO memory_about VALUES (?, ?)", (key, str(number)))
+
+
 def put_trace(db: sqlite3.Connection, session: str, turn: int, trace: Json, now: datetime) -> None:
-    """Keep the trace of a recall by session and turn, in the caller's transaction; the last one of a turn counts."""
+    """Store the trace of a recall by session and turn, in the caller's transaction; the last one of a turn counts."""
     row = (session, turn, milliseconds(now), json.dumps(trace, ensure_ascii=False))
     db.execute("INSERT OR REPLACE INTO memory_recall_traces VALUES (?, ?, ?, ?)", row)
 
 
-_COLUMNS = ("session_id", "actor_kind", "decision_id", "target_id")
+_EVENT = ("op", "scope", "agent_name", "agent_tier", "workspace_id", "session_id", "actor_kind", "decision_id",
+          "target_id", "metadata", "ts_ms")  # fmt: skip
+_FACTS = ("session_id", "decision_id", "target_id")
+"""The columns of an event that are facts of it; the other facts are its metadata."""
 
 
 def add_event(
     db: sqlite3.Connection, workspace_id: str, op: str, now: datetime, root: Root | None, facts: Mapping[str, Any]
 ) -> None:
     """Insert an event in the transaction of the caller."""
-    columns = {"actor_kind": "system", **{key: value for key, value in facts.items() if key in _COLUMNS}}
-    metadata = {key: value for key, value in facts.items() if key not in _COLUMNS}
     scope = (None, None, None) if root is None else (root.scope, root.agent, root.tier)
-    db.execute(
-        "INSERT INTO memory_events (op, scope, agent_name, agent_tier, workspace_id, session_id, actor_kind,"
-        " decision_id, target_id, metadata, ts_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (op, *scope, workspace_id, columns.get("session_id"), columns["actor_kind"], columns.get("decision_id"),
-         columns.get("target_id"), json.dumps(metadata, ensure_ascii=False), milliseconds(now)),
-    )  # fmt: skip
+    session, decision, target = (facts.get(key) for key in _FACTS)
+    metadata = json.dumps({key: value for key, value in facts.items() if key not in _FACTS}, ensure_ascii=False)
+    row = (op, *scope, workspace_id, session, "system", decision, target, metadata, milliseconds(now))
+    db.execute(f"INSERT INTO memory_events ({', '.join(_EVENT)}) VALUES ({','.join('?' * len(row))})", row)

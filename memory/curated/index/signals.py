@@ -1,9 +1,9 @@
 """Signals of recall: how often and how well each memory was recalled, counted from a bounded queue.
 
-A recall is put into the queue and never waits: not for the disk, and for another process only a moment. What the queue
-holds is in the records, so a process that is killed loses none of it. It is counted once the oldest entry has waited
-for the flush interval, when the queue is full, when somebody asks for the counts, and when the records are closed.
-While the records cannot be written to recalls wait in memory; the oldest are dropped where these become too many.
+A recall is queued without waiting for the disk, and only a moment for another process. The queue is in the records, so
+a killed process loses none of it. It is counted once the oldest entry has waited for the flush interval, when the queue
+is full, when counts are requested, and when the records are closed. While the records cannot be written, recalls wait
+in memory; where these become too many, the oldest are dropped.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from memory.curated.places.settings import CuratedSettings
+    from memory.curated.settings import CuratedSettings
     from memory.storage.log.database import LogFile
 
 EMA_OLD, EMA_NEW = 0.8, 0.2
@@ -27,7 +26,7 @@ _BATCH = 500
 
 
 class Limits(NamedTuple):
-    """The settings of the queue: recalls, tries after the first one, milliseconds, whether drops are noted."""
+    """The settings of the queue: capacity, retries, interval in milliseconds, whether drops are recorded."""
 
     capacity: int
     retries: int
@@ -35,23 +34,20 @@ class Limits(NamedTuple):
     metrics: bool
 
 
-class RecallSignals(NamedTuple):
-    """What one recall returned of a side: scores by the id of the memory, and the session."""
+class RecallNote(NamedTuple):
+    """What a recall leaves behind: its time in milliseconds, rows that `write` inserts, and the scores to count.
 
+    `scores` are by the id of the memory; they are empty where nothing is to be counted.
+    """
+
+    at: int
+    write: Callable[[sqlite3.Connection], None] | None
     scores: Mapping[str, float]
     session: str | None
 
 
-class RecallNote(NamedTuple):
-    """What a recall leaves behind: its time in milliseconds, rows that `write` inserts, and what is to be counted."""
-
-    at: int
-    write: Callable[[sqlite3.Connection], None] | None
-    recalled: RecallSignals | None
-
-
 def limits_of(settings: CuratedSettings) -> Limits:
-    """Return what the settings say of the queue."""
+    """Return the settings of the queue."""
     table = "recall.signals"
     return Limits(
         settings[f"{table}.queue_capacity"],
@@ -62,10 +58,10 @@ def limits_of(settings: CuratedSettings) -> Limits:
 
 
 class SignalQueue:
-    """The queue of one side; `dropped` gets the number of recalls that were lost and why, in a transaction."""
+    """The queue of one side; `dropped` is called in a transaction with the number of lost recalls and why."""
 
     def __init__(self, file: LogFile, dropped: Callable[[sqlite3.Connection, int, int, str], None]) -> None:
-        """Keep where it is; nothing is opened yet."""
+        """Keep the place; nothing is opened yet."""
         self._file = file
         self._note_dropped = dropped
         self._waiting: deque[RecallNote] = deque()
@@ -75,7 +71,7 @@ class SignalQueue:
         self._uncounted = False
 
     def put(self, note: RecallNote, limits: Limits) -> None:
-        """Take what a recall leaves behind."""
+        """Queue what a recall leaves behind."""
         self._limits = limits
         self._waiting.append(note)
         while len(self._waiting) > limits.capacity:
@@ -83,7 +79,7 @@ class SignalQueue:
         self._pour(limits)
 
     def count(self) -> bool:
-        """Count all that waits; return False where the records cannot be written to just now."""
+        """Count all waiting recalls; return False where the records cannot be written now."""
         limits = self._limits
         if self._waiting and limits is not None and not self._pour(limits):
             return False
@@ -92,7 +88,7 @@ class SignalQueue:
         return done
 
     def finish(self) -> None:
-        """Count what this process put in, with all tries that are left; what cannot be counted waits in the records."""
+        """Count what this process queued, with all remaining retries; what cannot be counted waits in the records."""
         limits = self._limits
         while self._waiting and limits is not None:
             self._pour(limits)
@@ -100,7 +96,7 @@ class SignalQueue:
             self.count()
 
     def _pour(self, limits: Limits) -> bool:
-        """Write what waits in memory, and count where it is time to; return whether that could be done."""
+        """Write what waits in memory, and count where it is due; return whether the writing succeeded."""
         at = self._waiting[-1].at
 
         def write(db: sqlite3.Connection) -> bool:
@@ -109,9 +105,8 @@ class SignalQueue:
             for note in self._waiting:
                 if note.write is not None:
                     note.write(db)
-                if note.recalled is not None:
-                    scores = json.dumps(dict(note.recalled.scores))
-                    row = (note.at, note.recalled.session, scores)
+                if note.scores:
+                    row = (note.at, note.session, json.dumps(dict(note.scores)))
                     db.execute("INSERT INTO memory_recall_queue (at, session_id, scores) VALUES (?, ?, ?)", row)
             (count,) = db.execute("SELECT count(*) FROM memory_recall_queue").fetchone()
             first = db.execute("SELECT at FROM memory_recall_queue ORDER BY id LIMIT 1").fetchone()
@@ -120,7 +115,7 @@ class SignalQueue:
             return True
 
         if self._file.run(write, False, light=True):
-            self._uncounted |= any(note.recalled is not None for note in self._waiting)
+            self._uncounted |= any(note.scores for note in self._waiting)
             self._waiting.clear()
             self._lost.clear()
             self._failures = 0
@@ -133,7 +128,7 @@ class SignalQueue:
         return False
 
     def _drop(self, note: RecallNote, why: str) -> None:
-        if note.recalled is not None:
+        if note.scores:
             self._lost[why] = self._lost.get(why, 0) + 1
 
 

@@ -1,8 +1,8 @@
-"""The words of texts and queries: folded, without accents, and runs of Chinese and Japanese cut in pairs."""
+"""The words of texts and queries: folded, without accents, and runs of Chinese and Japanese split into pairs."""
 
 from __future__ import annotations
 
-from memory.base.patterns import late
+from memory.lazy import late
 
 STOP = frozenset(
     word
@@ -15,7 +15,7 @@ STOP = frozenset(
     )
     for word in line.split()
 )
-"""Words that say nothing about what a memory is about."""
+"""Words that do not show what a memory is about."""
 _WORD = late(r"[^\W_]+")
 _UNSPACED = late(
     "[\u3040-\u30ff\uac00-\ud7a3\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]+"
@@ -23,12 +23,12 @@ _UNSPACED = late(
 _PLAIN = str.maketrans(
     dict(zip("łŁøØđĐħĦıŧŦðÐ", "lLoOdDhHitTdD", strict=True)) | {"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE"}
 )
-"""Letters with a stroke and joined ones, which have no mark that could be taken away."""
+"""Stroked and joined letters, which have no accent that could be removed."""
 _MARKS = late("[\u0300-\u036f]")
 
 
 def fold(text: str) -> str:
-    """Return a text in lower case without accents, as both indexes hold it."""
+    """Return a text in lower case without accents, as stored in both indexes."""
     if text.isascii():
         return text.lower()
     import unicodedata
@@ -68,32 +68,30 @@ def meaningful(text: str) -> tuple[str, ...]:
 
 
 def is_unspaced(word: str) -> bool:
-    """Tell whether a word is a run of a script that writes no spaces."""
+    """Return whether a word is a run of a script without spaces."""
     return not word.isascii() and _UNSPACED.fullmatch(word) is not None
 
 
 def pairs(word: str) -> tuple[str, ...]:
-    """Return the overlapping pairs of letters of an unspaced run; a single letter is itself."""
+    """Return the overlapping pairs of letters of an unspaced run; a single letter is returned as it is."""
     return tuple(word[at : at + 2] for at in range(len(word) - 1)) or (word,)
 
 
 def grams(text: str) -> str:
-    """Return the pairs of all unspaced runs of a folded text, with spaces between, for the index of words."""
+    """Return the pairs of all unspaced runs of a folded text, separated by spaces, for the index of words."""
     if text.isascii():
         return ""
     return " ".join(pair for run in _UNSPACED.finditer(text) for pair in pairs(run[0]))
 
 
 def is_trivial(text: str) -> bool:
-    """Tell whether a query has fewer than two meaningful words; an unspaced run of three letters or more is no one."""
+    """Return whether a query has fewer than two meaningful words and no unspaced run of three letters or more."""
     found = meaningful(text)
     return len(found) < 2 and not any(is_unspaced(word) and len(word) >= 3 for word in found)
 
 
 def content_words(text: str) -> frozenset[str]:
     """Return the words of three letters or more, without stop words, by which two memories are compared."""
-    if text.isascii():
-        return frozenset(word for word in words(text) if len(word) >= 3 and word not in STOP)
     found: set[str] = set()
     for word in words(text):
         if is_unspaced(word):

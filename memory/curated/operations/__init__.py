@@ -1,3 +1,3 @@
-"""The operations on curated memory, in one registry from which every face is made."""
+"""The operations on curated memory, in one registry from which all interfaces are built."""
 
 from __future__ import annotations

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, timedelta
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
-from memory.curated.daily.logs import counts, day_of, files_of, place_of
-from memory.curated.daily.upkeep import names_in, purge, restore, sweep
+from memory.curated.curated import Curated
+from memory.curated.daily import counts, day_of, files_of, names_in, place_of, purge, restore, sweep
+from memory.curated.index.records import utc_day
 from memory.curated.model import Json
 from memory.errors import NotFoundError, UsageError
 
-from .memories import OperationCall
-from .operation import Operation
-from .schema import DRY_RUN, choice, giving, number, taking, text
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-    from memory.curated.sides import Side
+from .operation import DRY_RUN, Operation, OperationCall, choice, giving, number, taking, text
 
 _SCOPE = choice("The scope (default: all).", ("global", "workspace"))
 _DATE = text("A day such as 2026-01-15.")
-
-
-def _sides(curated: Curated, args: Json) -> list[Side]:
-    if "scope" in args:
-        return [curated.side_of(curated.root(args["scope"]))]
-    return list(curated.sides.values())
 
 
 def _day(args: Json) -> str:
@@ -36,9 +24,9 @@ def _day(args: Json) -> str:
 
 
 def ls(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return the days on which something was done, with their logs, the newest first."""
+    """Return the days with events, with their logs, the newest first."""
     found: list[Json] = []
-    for side in _sides(curated, args):
+    for side in curated.sides_of(args.get("scope")):
         place = place_of(curated, side)
         logs = {day_of(name): f"{place.logs}/{name}" for name in names_in(place, place.logs)}
         archive = {day_of(name): f"{place.archive}/{name}" for name in names_in(place, place.archive)}
@@ -60,9 +48,9 @@ def ls(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG0
 
 
 def show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return the log of a day: as its files have it, else as the events do."""
+    """Return the log of a day: from its files, else from the events."""
     day, parts = _day(args), list[str]()
-    for side in _sides(curated, args):
+    for side in curated.sides_of(args.get("scope")):
         made = files_of(curated, side, day)
         place = place_of(curated, side)
         kept = [
@@ -78,18 +66,18 @@ def show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: AR
 def swept(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Write the logs, archive old ones and purge the archive."""
     tally = {"logs": 0, "written": 0, "archived": 0, "purged": 0}
-    for side in _sides(curated, args):
+    for side in curated.sides_of(args.get("scope")):
         done = sweep(curated, side, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
         tally = {key: tally[key] + done[key] for key in tally}
     return {**tally, "dry_run": args.get("dry_run", False)}
 
 
 def restored(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Bring the archived logs of a day back."""
+    """Restore the archived logs of a day."""
     day = _day(args)
     found: list[str] = []
     error: NotFoundError | None = None
-    for side in _sides(curated, args):
+    for side in curated.sides_of(args.get("scope")):
         try:
             found += restore(curated, side, day, actor=call.actor, now=call.now)
         except NotFoundError as missing:
@@ -100,11 +88,12 @@ def restored(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def purged(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Remove archived logs of days long ago."""
-    day = (call.now.astimezone(UTC) - timedelta(days=args["older_than_days"])).date().isoformat()
+    """Remove old archived logs."""
+    day = utc_day(call.now - timedelta(days=args["older_than_days"]))
     dry = args.get("dry_run", False)
     count = sum(
-        purge(curated, side, day, actor=call.actor, now=call.now, dry_run=dry) for side in _sides(curated, args)
+        purge(curated, side, day, actor=call.actor, now=call.now, dry_run=dry)
+        for side in curated.sides_of(args.get("scope"))
     )
     return {"purged": count, "before": day, "dry_run": dry}
 

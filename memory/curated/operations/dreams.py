@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from memory.curated.curated import Curated
 from memory.curated.dreaming.gates import gates_of
 from memory.curated.dreaming.run import Dreamt, dream
-from memory.curated.dreaming.runs import find_run, runs
+from memory.curated.dreaming.runs import DreamRun, find_run, runs
 from memory.curated.model import Json
+from memory.curated.sides import Side
 from memory.errors import MemdeckError, RefusedError
 
-from .memories import OperationCall
-from .operation import Operation
-from .schema import DRY_RUN, choice, flag, giving, number, taking, text
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-    from memory.curated.sides import Side
+from .operation import DRY_RUN, Operation, OperationCall, choice, flag, giving, number, taking, text
 
 _SCOPE = choice("The scope that dreams (default: each whose gates are open).", ("global", "workspace"))
 
 
 def _sides(curated: Curated, args: Json) -> list[Side]:
-    """Return the sides that are meant, the workspace first."""
-    if "scope" in args:
-        return [curated.side_of(curated.root(args["scope"]))]
-    return list(reversed(curated.sides.values()))
+    """Return the sides that a call means, the workspace first."""
+    return curated.sides_of(args.get("scope"))[::-1]
+
+
+def _runs(curated: Curated, args: Json, limit: int = 200) -> list[DreamRun]:
+    """Return the newest runs of each side that a call means, the newest first."""
+    found = [run for side in _sides(curated, args) for run in runs(side, limit=limit)]
+    return sorted(found, key=lambda run: (run.started_at, run.id), reverse=True)
 
 
 def _raise_failed(done: Dreamt) -> None:
@@ -37,7 +35,7 @@ def _raise_failed(done: Dreamt) -> None:
 
 
 def trigger(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Dream on each side whose gates are open, and say of the others why not."""
+    """Dream on each side whose gates are open, and return for the others why not."""
     curated.refuse_disabled()
     made = [
         dream(curated, side, actor=call.actor, now=call.now, force=args.get("force", False),
@@ -61,9 +59,9 @@ def trigger(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def retry(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Gather the memories of a run again that failed or promoted nothing; `force` also those of another one."""
+    """Gather the memories of a run that failed or promoted nothing again; `force` also allows another one."""
     curated.refuse_disabled()
-    side, run = find_run(curated, args["run_id"])
+    side, run = find_run(curated.sides.values(), args["run_id"])
     if run.state == "running":
         raise RefusedError("memory.dream.running", f"{run.id} is still at work", "wait for its end")
     if run.state == "promoted" and not args.get("force"):
@@ -82,28 +80,23 @@ def status(curated: Curated, args: Json, call: OperationCall) -> Json:
     for side in _sides(curated, args):
         side.records.queue.count()
     found = [gates_of(curated, side, call.now) for side in _sides(curated, args)]
-    rows = [run for side in _sides(curated, args) for run in runs(side, limit=5)]
-    rows.sort(key=lambda run: (run.started_at, run.id), reverse=True)
     return {
         "enabled": curated.settings["dream.enabled"],
         "open": any(not one.closed() for one in found),
         "scopes": [one.json() for one in found],
-        "dreams": [run.json() for run in rows[:5]],
+        "dreams": [run.json() for run in _runs(curated, args, 5)[:5]],
     }
 
 
 def dreams(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return the runs, the newest first."""
-    rows = [run for side in _sides(curated, args) for run in runs(side)]
-    rows.sort(key=lambda run: (run.started_at, run.id), reverse=True)
-    if "state" in args:
-        rows = [run for run in rows if run.state == args["state"]]
+    rows = [run for run in _runs(curated, args) if args.get("state") in (None, run.state)]
     return {"dreams": [run.json() for run in rows[: min(args.get("limit", 25), 200)]]}
 
 
 def show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Return one run with its artefact, by its id or its day."""
-    side, run = find_run(curated, args["run_id"])
+    side, run = find_run(curated.sides.values(), args["run_id"])
     path, artefact = run.facts.get("artifact_path"), ""
     if path:
         artefact = side.store.read(f"{curated.root(side.name).folder}/{path}").data.decode("utf-8", "replace")

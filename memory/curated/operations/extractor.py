@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
-from memory.curated.extract.asking import asked
-from memory.curated.extract.consume import Drained, consume, count
-from memory.curated.extract.extraction import extract
-from memory.curated.extract.failures import failures, put_back
-from memory.curated.extract.inbox import waiting
-from memory.curated.extract.taking import refuse_disabled, take_turn
-from memory.curated.extract.turns import queued, requeue
+from memory.curated.curated import Curated
+from memory.curated.extract.consume import consume, count
+from memory.curated.extract.extraction import asked, extract
+from memory.curated.extract.inbox import failures, put_back, waiting
+from memory.curated.extract.turns import queued, refuse_disabled, requeue, take_turn
 from memory.curated.model import Json
-from memory.curated.places.settings import seconds_of
+from memory.curated.settings import seconds_of
 from memory.errors import NotFoundError, UsageError
 
-from .memories import OperationCall
-from .operation import Operation
-from .schema import choice, giving, number, taking, text
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
+from .operation import Operation, OperationCall, choice, giving, number, taking, text
 
 _ROLES = ("user", "assistant")
 
@@ -41,7 +33,7 @@ def fed(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def status(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return what waits, what was dropped, and how much failed."""
+    """Return what waits, how much was dropped, and how much failed."""
     session = args.get("session_id")
     turns = {name: found for name, found in queued(curated).items() if session in (None, name)}
     files = waiting(curated, session)
@@ -79,7 +71,7 @@ def list_failures(curated: Curated, args: Json, call: OperationCall) -> Json:  #
 
 
 def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Put what failed back where it came from: lines into the inbox, turns into the queue."""
+    """Put failed lines back into the inbox, and failed turns back into the queue."""
     refuse_disabled(curated)
     if "session_id" not in args and "failure_id" not in args:
         raise UsageError("memory.validation", "name a session or a failure", "see --session and --failure")
@@ -106,32 +98,24 @@ def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def drain(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Look at all turns that wait, then decide on all candidates; both end with the time."""
+    """Extract from all waiting turns, then decide on all candidates; both stop when the time is up."""
     refuse_disabled(curated)
     try:
         seconds = seconds_of(args.get("timeout", "60s"))
     except ValueError:
         raise UsageError("memory.validation", "the timeout is no span", "such as 60s", field="timeout") from None
-    end = time.monotonic() + seconds
+    wanted, end = args.get("session_id"), time.monotonic() + seconds
     candidates = 0
     for session in list(queued(curated)):
-        if args.get("session_id") in (None, session) and time.monotonic() < end:
+        if wanted in (None, session) and time.monotonic() < end:
             candidates += extract(curated, session, actor=call.actor, now=call.now)
     left = max(0.0, end - time.monotonic())
-    done = consume(curated, actor=call.actor, now=call.now, session=args.get("session_id"), seconds=left)
-    return {
-        **drained(curated, done, args.get("session_id")),
-        "extracted": candidates,
-        "drained_at": format_utc(call.now),
-    }
-
-
-def drained(curated: Curated, done: Drained, session: str | None = None) -> Json:
-    """Return what became of the inbox for programs."""
-    turns = sum(len(found) for name, found in queued(curated).items() if session in (None, name))
+    done = consume(curated, actor=call.actor, now=call.now, session=wanted, seconds=left)
+    turns = sum(len(found) for name, found in queued(curated).items() if wanted in (None, name))
     return {
         "remaining": done.remaining + turns, "consumed": done.consumed, "failed": done.failed,
-        "decisions": done.decisions, "reason": done.reason,
+        "decisions": done.decisions, "reason": done.reason, "extracted": candidates,
+        "drained_at": format_utc(call.now),
     }  # fmt: skip
 
 

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import wraps
-from typing import TYPE_CHECKING
 
-from memory.curated.control.apply import Proposed, propose
-from memory.curated.control.candidate import Candidate
-from memory.curated.control.decision import time_of
-from memory.curated.files.listing import system_files
-from memory.curated.model import Header, Json, Memory, Provenance, Root
-from memory.curated.places.roots import check_selector, default_scope
+from memory.curated.control.candidate import Candidate, first_line
+from memory.curated.control.carry_out import once_more
+from memory.curated.control.propose import Proposed, propose
+from memory.curated.curated import Curated
+from memory.curated.files.listing import LARGEST, system_files
+from memory.curated.index.records import time_of
+from memory.curated.index.words import fold, meaningful, words
+from memory.curated.model import DEFAULT_SCOPE, Header, Json, Memory, Provenance, Root
 from memory.curated.recall.recall import RecallOptions, banner, mod_time, recall
-from memory.curated.recall.system import find_system
+from memory.curated.stores import check_selector
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-
-
-@dataclass(frozen=True, slots=True)
-class OperationCall:
-    """Who calls an operation, when, and through what."""
-
-    now: datetime
-    actor: str = "cli"
-    origin: str = "cli"
+from .operation import OperationCall
 
 
 def selector(args: Json) -> tuple[str | None, str | None, str | None]:
@@ -37,12 +27,12 @@ def selector(args: Json) -> tuple[str | None, str | None, str | None]:
 
 
 def summaries(curated: Curated, memories: list[Memory], now: datetime) -> list[Json]:
-    """Return what lists say of memories."""
+    """Return memories as rows of a list."""
     number = curated.workspace_id()
     after = curated.settings["recall.freshness.banner_after_days"]
     signals: dict[str, dict[str, tuple[int, float, int]]] = {}
+    curated.count_recalls()
     for name, side in curated.sides.items():
-        side.records.queue.count()
         signals[name] = side.records.signals([one.id for one in memories if one.root.side == name])
     found = []
     for one in memories:
@@ -74,7 +64,7 @@ def summaries(curated: Curated, memories: list[Memory], now: datetime) -> list[J
 
 
 def list_memories(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return the memories that one sees, the files that are none, and what is shadowed by what."""
+    """Return the visible memories, the files that are not memories, and what is shadowed by what."""
     roots = curated.chosen(*selector(args))
     memories = curated.memories(roots)
     if "type" in args:
@@ -82,10 +72,10 @@ def list_memories(curated: Curated, args: Json, call: OperationCall) -> Json:
     hidden = curated.shadowed(memories)
     shown = memories
     if not args.get("include_shadowed"):
-        shown = [one for one in memories if f"{one.root.side}:{one.id}" not in hidden]
+        shown = [one for one in memories if one.key not in hidden]
     rows = summaries(curated, shown, call.now)
     for row, one in zip(rows, shown, strict=True):
-        winner = hidden.get(f"{one.root.side}:{one.id}")
+        winner = hidden.get(one.key)
         row["shadowed_by"] = None if winner is None else {"filename": winner.filename, **winner.root.json()}
     if args.get("include_system"):
         rows += [_system_row(root, name) for root in roots for name in system_files(curated.side_of(root).store, root)]
@@ -95,7 +85,7 @@ def list_memories(curated: Curated, args: Json, call: OperationCall) -> Json:
         "shadowed": [
             {"filename": one.filename, **one.root.json(), "shadowed_by": {"filename": by.filename, **by.root.json()}}
             for one in memories
-            if (by := hidden.get(f"{one.root.side}:{one.id}")) is not None
+            if (by := hidden.get(one.key)) is not None
         ],
     }
 
@@ -123,59 +113,56 @@ def show(curated: Curated, args: Json, call: OperationCall) -> Json:
     return {"memory": {**row, "provenance": memory.header.json()["provenance"], "content": memory.body}}
 
 
-def _answering(change: Callable[[Curated, Json, OperationCall], Proposed]) -> Callable[..., Json]:
-    """Return an operation that makes a change and answers what became of it.
+def proposed(
+    candidate_of: Callable[[Curated, Json, OperationCall], Candidate], curated: Curated, args: Json, call: OperationCall
+) -> Proposed:
+    """Propose the candidate of a call to the controller and return the result."""
+    candidate = candidate_of(curated, args, call)
+    return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 
-    Where memory runs out behind the change the answer is made once more: what was made is not told as a failure.
-    """
 
-    @wraps(change)
+def _proposing(candidate_of: Callable[[Curated, Json, OperationCall], Candidate]) -> Callable[..., Json]:
+    """Return an operation that proposes a candidate and returns the result for programs."""
+
+    @wraps(candidate_of)
     def operation(curated: Curated, args: Json, call: OperationCall) -> Json:
-        made = change(curated, args, call)
-        try:
-            return _done(made)
-        except MemoryError:
-            return _done(made)
+        made = proposed(candidate_of, curated, args, call)
+        return once_more(lambda: _done(made))
 
     return operation
 
 
-def _done(proposed: Proposed) -> Json:
-    """Return what became of a candidate; MemdeckError `memory.rejected` with the decision for a reject."""
-    if proposed.decision.op == "reject" and not proposed.dry_run:
+def _done(made: Proposed) -> Json:
+    """Return the result of a candidate; MemdeckError `memory.rejected` with the decision for a reject."""
+    if made.decision.op == "reject" and not made.dry_run:
         raise MemdeckError(
-            "memory.rejected", proposed.decision.reason, "nothing was written", decision=proposed.decision.json()
+            "memory.rejected", made.decision.reason, "nothing was written", decision=made.decision.json()
         )
-    return proposed.json()
+    return made.json()
 
 
-def proposed_write(curated: Curated, args: Json, call: OperationCall) -> Proposed:
-    """Write a memory through the controller and return what became of it."""
+def candidate_to_write(curated: Curated, args: Json, call: OperationCall) -> Candidate:
+    """Return the candidate for a memory."""
     scope, agent, tier = selector(args)
     check_selector(scope, agent, tier)
     if scope is None and (agent or tier):
         raise UsageError("memory.scope.agent_flags_invalid", "an agent is written to with --scope agent only")
-    root = curated.root(scope or default_scope(args["type"]), agent, tier)
+    root = curated.root(scope or DEFAULT_SCOPE[args["type"]], agent, tier)
     source = Provenance(
         source_sessions=tuple(args.get("source_sessions", ())), confidence=args.get("confidence")
     )  # fmt: skip
     name, content = args["name"], args["content"]
-    description = args.get("description") or _first_line(content)
+    description = args.get("description") or first_line(content)
     header = Header(name, description, args["type"], root.scope, root.agent, root.tier, source)
     metadata = {} if args.get("filename") is None else {"target_filename": args["filename"]}
-    candidate = Candidate(
+    return Candidate(
         root, call.origin, header, content, args.get("entity", ""), args.get("attribute", ""), metadata,
         args.get("idempotency_key"),
     )  # fmt: skip
-    return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 
 
-def _first_line(content: str) -> str:
-    return next((" ".join(line.split())[:160] for line in content.splitlines() if line.strip()), "")
-
-
-def proposed_edit(curated: Curated, args: Json, call: OperationCall) -> Proposed:
-    """Change a memory through the controller and return what became of it; what is not given stays."""
+def candidate_to_edit(curated: Curated, args: Json, call: OperationCall) -> Candidate:
+    """Return the candidate that changes a memory; fields that are not given stay."""
     memory = curated.find(args["filename"], *selector(args))
     header = memory.header._replace(
         name=args.get("name", memory.header.name),
@@ -185,15 +172,14 @@ def proposed_edit(curated: Curated, args: Json, call: OperationCall) -> Proposed
             superseded_by=args.get("superseded_by", memory.header.provenance.superseded_by),
         ),
     )
-    candidate = Candidate(
+    return Candidate(
         memory.root, call.origin, header, args.get("content", memory.body), "", "",
         {"target_filename": memory.filename}, args.get("idempotency_key"), edits=True, base=memory.hash,
     )  # fmt: skip
-    return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 
 
-def proposed_delete(curated: Curated, args: Json, call: OperationCall) -> Proposed:
-    """Forget a memory through the controller; in a scope that is named, one that is not there is a noop."""
+def candidate_to_delete(curated: Curated, args: Json, call: OperationCall) -> Candidate:
+    """Return the candidate that forgets a memory; in a named scope, a missing memory is a noop."""
     scope, agent, tier = selector(args)
     if scope is not None:
         root, name = curated.root(scope, agent, tier), args["filename"]
@@ -201,29 +187,27 @@ def proposed_delete(curated: Curated, args: Json, call: OperationCall) -> Propos
         memory = curated.find(args["filename"], scope, agent, tier)
         root, name = memory.root, memory.filename
     metadata = {"operation": "delete", "target_filename": name}
-    candidate = Candidate(root, call.origin, None, "", "", "", metadata, args.get("idempotency_key"))
-    return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
+    return Candidate(root, call.origin, None, "", "", "", metadata, args.get("idempotency_key"))
 
 
-write = _answering(proposed_write)
-edit = _answering(proposed_edit)
-delete = _answering(proposed_delete)
+write = _proposing(candidate_to_write)
+edit = _proposing(candidate_to_edit)
+delete = _proposing(candidate_to_delete)
 
 
-@_answering
-def promote(curated: Curated, args: Json, call: OperationCall) -> Proposed:
-    """Copy a memory to another scope under its name; the source stays."""
+@_proposing
+def promote(curated: Curated, args: Json, call: OperationCall) -> Candidate:
+    """Return the candidate that copies a memory to another scope under its name; the source stays."""
     agent = args.get("agent_name")
     source, target = (_scope_of(curated, args[key], agent) for key in ("from", "to"))
     if source == target:
         raise UsageError("memory.promote.selector_invalid", "a memory is promoted to another scope", "see --to")
     memory = curated.find(args["filename"], source.scope, source.agent, source.tier)
     header = memory.header._replace(scope=target.scope, agent=target.agent, agent_tier=target.tier)
-    candidate = Candidate(
+    return Candidate(
         target, call.origin, header, memory.body, "", "", {"target_filename": memory.filename},
         args.get("idempotency_key"), edits=True,
     )  # fmt: skip
-    return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 
 
 def _scope_of(curated: Curated, text: str, agent: str | None) -> Root:
@@ -247,14 +231,13 @@ def note(curated: Curated, args: Json, call: OperationCall) -> Json:
     if scope is None:
         scope = "agent" if agent else "workspace" if "workspace" in curated.sides else "global"
     root = curated.root(scope, agent, tier)
-    made = write_note(
+    return write_note(
         curated, root, args["content"], args.get("slug"), args.get("tags", []), actor=call.actor, now=call.now
-    )  # fmt: skip
-    return made.json()
+    )
 
 
 def search(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return the memories that answer a query with every term of their score, and the package of the recall."""
+    """Return the memories that match a query with every term of their score, and the package of the recall."""
     roots = curated.chosen(*selector(args))
     surfaced = args.get("already_surfaced", [])
     options = RecallOptions(
@@ -263,42 +246,54 @@ def search(curated: Curated, args: Json, call: OperationCall) -> Json:
     )  # fmt: skip
     done = recall(curated, args["query_text"], roots, options, now=call.now)
     rows = summaries(curated, [one.memory for one in done.entries], call.now)
-    found = []
+    results = [
+        _result(row, one.score, one.memory.body, one.why, one.memory.id in surfaced)
+        for row, one in zip(rows, done.entries, strict=True)
+    ]
     if args.get("include_system", curated.settings["recall.include_system"]):
-        found = find_system(curated, args["query_text"], roots, done.top)
+        results += _system_results(curated, args["query_text"], roots, done.top)
+    return {"results": results, "recall": done.json()}
+
+
+def _result(row: Json, score: float, text: str, why: list[str], shown: bool) -> Json:
     return {
-        "results": [
-            {
-                "memory": row,
-                "score": round(one.score, 6),
-                "snippet": " ".join(one.memory.body.split())[:180],
-                "why_recalled": one.why,
-                "shadowed_by": None,
-                "already_shown": one.memory.id in surfaced,
-            }
-            for row, one in zip(rows, done.entries, strict=True)
-        ]
-        + [
-            {
-                "memory": _system_row(one.root, one.name),
-                "score": round(one.score, 6),
-                "snippet": " ".join(one.text.split())[:180],
-                "why_recalled": [f"words={one.score:.3f}"],
-                "shadowed_by": None,
-                "already_shown": False,
-            }
-            for one in found
-        ],
-        "recall": done.json(),
-    }
+        "memory": row, "score": round(score, 6), "snippet": " ".join(text.split())[:180], "why_recalled": why,
+        "shadowed_by": None, "already_shown": shown,
+    }  # fmt: skip
+
+
+def _system_results(curated: Curated, query: str, roots: Sequence[Root], most: int) -> list[Json]:
+    """Return the `_system` files of some folders with words of a query, those with the most first."""
+    wanted = meaningful(query) or words(query)
+    found: list[tuple[float, Root, str, str]] = []
+    for root in roots:
+        store = curated.side_of(root).store
+        for name in system_files(store, root):
+            path = f"{root.folder}/{name}"
+            try:
+                data = store.read(path).data
+            except MemdeckError:
+                continue
+            finally:
+                store.remember(path, None)
+            text = data[:LARGEST].decode("utf-8", "replace")
+            folded = fold(text)
+            score = sum(word in folded for word in wanted) / max(len(wanted), 1)
+            if score:
+                found.append((score, root, name, text))
+    found.sort(key=lambda one: (-one[0], one[1].depth, one[2]))
+    return [
+        _result(_system_row(root, name), score, text, [f"words={score:.3f}"], False)
+        for score, root, name, text in found[:most]
+    ]
 
 
 def when(text: str, now: datetime) -> int:
-    """Return a time such as `2026-01-15T12:00:00Z`, or how long ago such as `24h`, as milliseconds.
+    """Return a time such as `2026-01-15T12:00:00Z`, or an age such as `24h`, as milliseconds.
 
     UsageError `memory.validation`.
     """
-    from memory.curated.places.settings import seconds_of
+    from memory.curated.settings import seconds_of
 
     try:
         return round((now.timestamp() - seconds_of(text)) * 1000)

@@ -1,28 +1,36 @@
-"""One operation on curated memory: its names, its schemas, its function."""
+"""One operation on curated memory: its names, its function, its schemas, and the check of values against these."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
-from memory.curated.interrupted import finish_interrupted
-from memory.curated.model import Json
+from memory.curated.curated import Curated
+from memory.curated.model import SCOPES, TIERS, TYPES, Json
+from memory.errors import UsageError
 
-from .memories import OperationCall
-from .schema import check
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "string": (str,), "boolean": (bool,), "integer": (int,), "array": (list,), "object": (dict,)
+}  # fmt: skip
+Run = Callable[[Curated, Json, "OperationCall"], Json]
 
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
 
-Run = Callable[["Curated", Json, OperationCall], Json]
+@dataclass(frozen=True, slots=True)
+class OperationCall:
+    """The context of a call: the actor, the time, and the interface."""
+
+    now: datetime
+    actor: str = "cli"
+    origin: str = "cli"
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation. `name` is its verb, `tool` and `route` what a tool and a server call it; empty for neither.
+    """One operation. `name` is its verb, `tool` and `route` its names for a tool and a server; empty for neither.
 
-    `first` are the inputs that the command line takes without a name; `writes` says that it may change a memory.
+    `first` are the positional inputs on the command line; `writes` says that it may change a memory.
     """
 
     name: str
@@ -37,8 +45,91 @@ class Operation:
     example: str = ""
 
     def call(self, curated: Curated, values: Mapping[str, Any], call: OperationCall) -> Json:
-        """Do it: check the values, finish what a crash interrupted, return the result; UsageError and MemdeckError."""
+        """Check the values, finish what a crash interrupted, run, return the result; UsageError and MemdeckError."""
         arguments = check(self.input, values)
         if not arguments.get("dry_run"):
-            finish_interrupted(curated, call.now)
+            curated.finish_interrupted(call.now)
         return self.run(curated, arguments, call)
+
+
+# -- schemas --------------------------------------------------------------------------------------------------------
+
+
+def text(does: str, **more: object) -> Json:
+    """Return the schema of a text."""
+    return {"type": "string", "description": does, **more}
+
+
+def choice(does: str, values: Sequence[str]) -> Json:
+    """Return the schema of one of some texts."""
+    return {"type": "string", "description": does, "enum": list(values)}
+
+
+def flag(does: str) -> Json:
+    """Return the schema of a truth value, false by default."""
+    return {"type": "boolean", "description": does, "default": False}
+
+
+def number(does: str, least: int = 0) -> Json:
+    """Return the schema of a whole number."""
+    return {"type": "integer", "description": does, "minimum": least}
+
+
+def texts(does: str) -> Json:
+    """Return the schema of a list of texts."""
+    return {"type": "array", "items": {"type": "string"}, "description": does}
+
+
+def taking(*required: str, **properties: Json) -> Json:
+    """Return the schema of an input; `required` are the mandatory properties."""
+    return {
+        "type": "object", "properties": properties, "required": list(required), "additionalProperties": False
+    }  # fmt: skip
+
+
+def giving(*keys: str, rows: str | None = None) -> Json:
+    """Return the schema of an output that has these keys; `rows` is the key of the list that jsonl prints."""
+    schema: Json = {"type": "object", "required": list(keys), "properties": {key: {} for key in keys}}
+    if rows is not None:
+        schema["properties"][rows] = {"type": "array"}
+        schema["x-rows"] = rows
+    return schema
+
+
+SELECTOR: dict[str, Json] = {
+    "scope": choice("The scope: global, workspace or agent.", SCOPES),
+    "agent_name": text("The agent whose memories are meant too, or alone with the scope agent."),
+    "agent_tier": choice("The tier of the agent: workspace (the default) or global.", TIERS),
+}
+TYPE = choice("The type of the memory.", TYPES)
+FILENAME = text("The file of the memory, with or without .md.")
+DRY_RUN = flag("Decide, and write nothing.")
+SYSTEM = flag("Include the files of _system.")
+
+
+def check(schema: Json, values: Mapping[str, object]) -> Json:
+    """Return the values of an input without those that are not given; UsageError `memory.validation`."""
+    properties: Mapping[str, Json] = schema["properties"]
+    found: Json = {}
+    for key, value in values.items():
+        known = properties.get(key)
+        if known is None:
+            raise UsageError("memory.validation", f"there is no argument {key[:60]!r}", field=key)
+        if value is None:
+            continue
+        kind = known["type"]
+        if not isinstance(value, _KINDS[kind]) or (kind == "integer" and isinstance(value, bool)):
+            raise UsageError("memory.validation", f"{key} is no {kind}", field=key)
+        if isinstance(value, list) and not all(isinstance(one, str) for one in value):
+            raise UsageError("memory.validation", f"{key} is no list of texts", field=key)
+        if "enum" in known and value not in known["enum"]:
+            code = {"scope": "memory.scope.invalid", "agent_tier": "memory.scope.agent_tier_invalid"}.get(key)
+            words = f"{key} is {str(value)[:40]!r}, not one of {', '.join(known['enum'])}"
+            raise UsageError(code or "memory.validation", words, field=key)
+        if "minimum" in known and isinstance(value, int) and value < known["minimum"]:
+            raise UsageError("memory.validation", f"{key} is less than {known['minimum']}", field=key)
+        found[key] = value
+    for key in schema["required"]:
+        if key not in found:
+            raise UsageError("memory.validation", f"{key} is missing", field=key)
+    return found

@@ -1,21 +1,17 @@
-"""The operations on providers: list, show, select, enable, disable, and what is to survive a compression."""
+"""The operations on providers: list, show, select, enable, disable, and the notes before a compression."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
+from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.curated.providers.calls import call as ask
-from memory.curated.providers.calls import change_state, home, note_collisions, read_state, safe_text, status_of
+from memory.curated.providers.calls import change_state, note_collisions, read_state, safe_text, status_of
 from memory.curated.providers.found import KnownProvider, providers
 from memory.errors import NotFoundError, RefusedError
 
-from .memories import OperationCall
-from .operation import Operation
-from .schema import giving, taking, text
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
+from .operation import Operation, OperationCall, giving, taking, text
 
 
 def _find(name: str) -> KnownProvider:
@@ -26,7 +22,7 @@ def _find(name: str) -> KnownProvider:
 
 
 def listed(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return the providers, and those that cannot be used with the reason."""
+    """Return the providers, and the reasons for those that cannot be used."""
     note_collisions(curated, call.now)
     known, bad = providers()
     return {
@@ -41,9 +37,9 @@ def show(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def select(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Make a provider the active one of this workspace, or of the person where there is none."""
+    """Make a provider the active one of this workspace, or of the person where there is no workspace."""
     one = _find(args["name"])
-    side = home(curated)
+    side = curated.home
     if one.name in (*read_state(side)["disabled"], *read_state(curated.sides.get("global"))["disabled"]):
         raise RefusedError(
             "memory.provider.disabled", f"{one.name} is disabled", f"`memdeck curated provider enable {one.name}`"
@@ -52,11 +48,12 @@ def select(curated: Curated, args: Json, call: OperationCall) -> Json:
     return {"provider": status_of(curated, one, call.now)}
 
 
-def _switched(curated: Curated, args: Json, call: OperationCall, *, on: bool) -> Json:
+def switch(curated: Curated, args: Json, call: OperationCall, *, on: bool) -> Json:
+    """Enable a provider and close its breaker, or disable it: while it is selected, memdeck does everything itself."""
     one = _find(args["name"])
     if one.package is None:
         raise RefusedError("memory.provider.builtin", f"{one.name} is memdeck itself, always there", "select another")
-    side, changed = home(curated), list[bool]()
+    side, changed = curated.home, list[bool]()
 
     def change(values: Json) -> None:
         off = set(values["disabled"])
@@ -66,24 +63,14 @@ def _switched(curated: Curated, args: Json, call: OperationCall, *, on: bool) ->
             values["breakers"].pop(one.name, None)
 
     change_state(side, call.now, change)
-    if changed[0] and side is not None:
+    if changed[0]:
         op = "memory.provider.enabled" if on else "memory.provider.disabled"
         side.records.event(op, call.now, target_id=one.name, reason=args.get("reason", ""))
     return {"provider": status_of(curated, one, call.now), "changed": changed[0]}
 
 
-def enable(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Enable a provider and close its breaker."""
-    return _switched(curated, args, call, on=True)
-
-
-def disable(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Disable a provider: memdeck does all by itself while it is selected."""
-    return _switched(curated, args, call, on=False)
-
-
 def pre_compress(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return what the provider wants to survive when a client shortens a session."""
+    """Return the provider's notes that must survive when a client shortens a session."""
     notes = ask(curated, "pre_compress", call.now, args["session_id"], args.get("content", ""))
     return {"session_id": args["session_id"], "notes": safe_text(curated, notes, 4096)}
 
@@ -108,14 +95,14 @@ PROVIDERS: tuple[Operation, ...] = (
         example="memdeck curated provider select local",
     ),
     Operation(
-        "provider enable", "Enable a provider.", enable, taking("name", name=_NAME, reason=_REASON),
+        "provider enable", "Enable a provider.", partial(switch, on=True), taking("name", name=_NAME, reason=_REASON),
         giving("provider", "changed"), "agh__memory_provider_enable",
         "POST /api/memory/providers/{provider_name}/enable", ("name",), True,
         example="memdeck curated provider enable NAME",
     ),
     Operation(
-        "provider disable", "Disable a provider.", disable, taking("name", name=_NAME, reason=_REASON),
-        giving("provider", "changed"), "agh__memory_provider_disable",
+        "provider disable", "Disable a provider.", partial(switch, on=False),
+        taking("name", name=_NAME, reason=_REASON), giving("provider", "changed"), "agh__memory_provider_disable",
         "POST /api/memory/providers/{provider_name}/disable", ("name",), True,
         example="memdeck curated provider disable NAME",
     ),

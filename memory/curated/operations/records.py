@@ -1,26 +1,26 @@
-"""The operations on decisions, traces and events, and those that look after the databases."""
+"""The operations on decisions, traces and events, and on the databases."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from memory.base.clock import format_utc
-from memory.curated.control.decision import CHANGES, Decision, select, time_of
-from memory.curated.control.replay import pending
+from memory.curated.control.carry_out import once_more, pending
+from memory.curated.control.decision import CHANGED, Decision, select
 from memory.curated.control.revert import find, revert
+from memory.curated.curated import Curated
 from memory.curated.dreaming.gates import gates_of
-from memory.curated.index.records import milliseconds
+from memory.curated.index.records import milliseconds, time_of
 from memory.curated.model import Json
 from memory.curated.providers.calls import active, status_of
 from memory.curated.recall.recall import RecallOptions, recall, turn_block
 from memory.curated.recall.snapshot import capture
-from memory.curated.sessions.kept import kept_sessions
+from memory.curated.sessions.places import kept_sessions
 from memory.errors import NotFoundError, UsageError
 
-from .memories import OperationCall, selector, when
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
+from .memories import selector, when
+from .operation import OperationCall
 
 _HISTORY = {
     "memory.recall.executed": "memory.search",
@@ -34,9 +34,9 @@ _HISTORY = {
 def decisions_list(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Return decisions, the newest first."""
     where, values = ["1"], list[Any]()
-    for key, column in (("op", "op"), ("scope", "scope"), ("agent_name", "agent_name"), ("agent_tier", "agent_tier")):
+    for key in ("op", "scope", "agent_name", "agent_tier"):
         if key in args:
-            where.append(f"{column} = ?")
+            where.append(f"{key} = ?")
             values.append(args[key])
     if "since" in args:
         where.append("decided_at >= ?")
@@ -51,7 +51,7 @@ def decisions_list(curated: Curated, args: Json, call: OperationCall) -> Json:
     text = f"{' AND '.join(where)} ORDER BY seq DESC LIMIT {limit}"
     found: list[Decision] = []
     for side in curated.sides.values():
-        found += side.records.read(lambda db: select(db, text, values), [])
+        found += side.records.read(partial(select, side, where=text, values=values), [])
     found.sort(key=lambda one: (one.decided_at, one.seq), reverse=True)
     return {"decisions": [one.json() for one in found[:limit]]}
 
@@ -62,15 +62,12 @@ def decisions_show(curated: Curated, args: Json, call: OperationCall) -> Json:  
 
 
 def decisions_revert(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Take a decision back."""
+    """Revert a decision."""
     done = revert(
         curated, args["id"], reason=args.get("reason", ""), actor=call.actor, now=call.now,
         dry_run=args.get("dry_run", False),
     )  # fmt: skip
-    try:
-        return done.json()
-    except MemoryError:
-        return done.json()  # It is made, and not to be told as a failure.
+    return once_more(done.json)
 
 
 def recall_trace(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
@@ -85,7 +82,7 @@ def recall_trace(curated: Curated, args: Json, call: OperationCall) -> Json:  # 
 
 
 def recall_block(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return the block of memories that goes in front of a message."""
+    """Return the block of memories that precedes a message."""
     options = RecallOptions(session=args.get("session_id"), turn=args.get("turn_seq"))
     roots = curated.visible(args.get("agent_name"))
     done = recall(curated, args["query_text"], roots, options, now=call.now)
@@ -93,16 +90,16 @@ def recall_block(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def snapshot(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return the frozen snapshot of a session, captured when it is asked for first."""
+    """Return the frozen snapshot of a session, captured on first request."""
     made = capture(
         curated, args["session_id"], now=call.now, agent=args.get("agent_name"), parent=args.get("parent_session_id"),
         query=args.get("query_text"),
     )  # fmt: skip
-    return {"snapshot": made.json()}
+    return {"snapshot": made._asdict()}
 
 
 def reload(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Make all snapshots outdated: the next one of each session is captured anew."""
+    """Make all snapshots outdated: the next one of each session is captured again."""
     numbers = [
         side.records.next_generation() for side in curated.sides.values() if side.name == "global" or side.workspace_id
     ]
@@ -110,14 +107,13 @@ def reload(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
 
 
 def reindex(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Make the catalogue anew from the files; signals stay."""
+    """Rebuild the catalogue from the files; signals stay."""
     scope, agent, tier = selector(args)
     roots = curated.all_roots() if scope is None and not agent else curated.chosen(scope, agent, tier)
     count = 0
     every = curated.all_roots()
-    for side in curated.sides.values():
-        mine = [root for root in roots if root.side == side.name]
-        indexed = side.catalog.rebuild(mine, [root for root in every if root.side == side.name]) if mine else {}
+    for side, mine in curated.by_side(roots):
+        indexed = side.catalog.rebuild(mine, [root for root in every if root.side == side.name])
         for root in mine:
             count += indexed[root.key]
             side.records.event("memory.write.reindex", call.now, root=root, summary=f"indexed={indexed[root.key]}")
@@ -128,7 +124,7 @@ def reindex(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def reset(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Throw the catalogue away and make it anew; files, decisions and signals stay."""
+    """Delete the catalogue and rebuild it; files, decisions and signals stay."""
     if not args.get("derived_only", True):
         raise UsageError("memory.validation", "only what is derived can be reset", "memories are deleted one by one")
     dry = args.get("dry_run", False) or not args.get("confirm", False)
@@ -143,7 +139,7 @@ def reset(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def scope_show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return which folders count, in the order of precedence, and which workspace this is."""
+    """Return the folders that count, in the order of precedence, and the identity of this workspace."""
     scope, agent, tier = selector(args)
     roots = curated.chosen(scope, agent, tier)
     side, person = curated.sides.get("workspace"), curated.sides.get("global")
@@ -164,7 +160,7 @@ def scope_show(curated: Curated, args: Json, call: OperationCall) -> Json:  # no
 
 
 def history(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return what was done to memory, the newest first."""
+    """Return the events of memory, the newest first."""
     since = when(args["since"], call.now) if "since" in args else None
     limit = min(args.get("limit", 25), 100)
     wanted = args.get("operation")
@@ -199,7 +195,7 @@ def history(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return how memory stands: files, what cannot be read, what waits, which copies exist."""
+    """Return the health of memory: files, unreadable files, waiting work, existing copies."""
     roots = curated.all_roots()
     memories, invalid = curated.memories(roots), curated.invalid(roots)
     waiting = sum(len(pending(side)) for side in curated.sides.values())
@@ -218,15 +214,13 @@ def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
     for one in memories:
         counts[one.root.label] = counts.get(one.root.label, 0) + 1
     since = milliseconds(call.now) - 86_400_000
-    marks = ", ".join(f"'{op}'" for op in CHANGES)
-    text = f"SELECT count(*), max(decided_at) FROM memory_decisions WHERE op IN ({marks})"
+    text = f"SELECT count(*), max(decided_at) FROM memory_decisions WHERE {CHANGED}"
     rows: list[tuple[int, int | None]] = [
         one.records.look(lambda db: db.execute(text).fetchone(), (0, None)) for one in curated.sides.values()
     ]
     last = max((at for _, at in rows if at is not None), default=None)
     events = sum(len(one.records.events(since=since, limit=1000)) for one in curated.sides.values())
-    for each in curated.sides.values():
-        each.records.queue.count()
+    curated.count_recalls()
     dreaming = [gates_of(curated, one, call.now) for one in curated.sides.values()]
     dreamt = max((one.last.started_at for one in dreaming if one.last is not None), default=None)
     return {

@@ -1,6 +1,6 @@
 """The one list of operations on curated memory: name, input, function, output.
 
-The verbs of the command line are made from it; a server and tools can be made from it without a second list.
+The verbs of the command line are built from it; so can a server and tools, without a second list.
 """
 
 from __future__ import annotations
@@ -10,9 +10,22 @@ from . import records as of
 from .daily import DAILY
 from .dreams import DREAMS
 from .extractor import EXTRACTOR
-from .operation import Operation
+from .operation import (
+    DRY_RUN,
+    FILENAME,
+    SELECTOR,
+    SYSTEM,
+    TYPE,
+    Operation,
+    choice,
+    flag,
+    giving,
+    number,
+    taking,
+    text,
+    texts,
+)
 from .providers import PROVIDERS
-from .schema import DRY_RUN, FILENAME, SELECTOR, SYSTEM, TYPE, choice, flag, giving, number, taking, text, texts
 from .sessions import SESSIONS
 
 __all__ = ["BY_NAME", "OPERATIONS", "Operation"]

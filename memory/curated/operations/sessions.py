@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
 
+from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.curated.providers.calls import call as ask
 from memory.curated.sessions.ledger import SessionLedger, append, end, events_of, read
@@ -12,16 +12,11 @@ from memory.curated.sessions.places import EVENTS, LEDGER, SessionFolder, find_s
 from memory.curated.sessions.upkeep import prune, repair
 from memory.errors import MemdeckError
 
-from .memories import OperationCall
-from .operation import Operation
-from .schema import DRY_RUN, choice, flag, giving, number, taking, text
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
+from .operation import DRY_RUN, Operation, OperationCall, choice, flag, giving, number, taking, text
 
 
 def appended(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Add events to a session that runs."""
+    """Add events to a running session."""
     rows = events_of(args["content"])
     count = append(curated, args["session_id"], rows, args, actor=call.actor, now=call.now)
     return {"session_id": args["session_id"], "appended": len(rows), "events": count}
@@ -55,7 +50,7 @@ def _meta(place: SessionFolder, found: SessionLedger, data: bytes, running: bool
 
 
 def ledger(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return the ledger of a session; MemdeckError `memory.ledger.damaged` for one that cannot be relied on."""
+    """Return the ledger of a session; MemdeckError `memory.ledger.damaged` for an unreliable one."""
     place, found, data, running = _read(find_session(curated, args["session_id"], args.get("workspace_id")))
     if found.fault and not running:
         raise MemdeckError(
@@ -89,7 +84,7 @@ def pruned(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def repaired(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Make ledgers anew that are damaged or missing."""
+    """Rebuild damaged or missing ledgers."""
     return repair(curated, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 
 

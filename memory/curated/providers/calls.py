@@ -1,71 +1,62 @@
-"""Calls of the provider that is active: within its time, behind a breaker, and never a reason for memdeck to fail."""
+"""Calls of the active provider: limited in time, behind a breaker, and never a reason for memdeck to fail."""
 
 from __future__ import annotations
 
-import json
-import threading
+from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
-from memory.base.json_objects import read_object
-from memory.curated.index.records import milliseconds
+from memory.curated.index.records import milliseconds, time_of
 from memory.curated.model import Json
 from memory.errors import MemdeckError
+from memory.lazy import TYPE_CHECKING
+
+from . import NotHandled
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memory.curated.curated import Curated
     from memory.curated.sides import Side
 
     from .found import KnownProvider
 
-_EMPTY: Json = {"active": None, "disabled": [], "breakers": {}, "session": None}
 _NONE: Any = object()
 
 
-def home(curated: Curated) -> Side | None:
-    """Return the side that keeps what is selected here: the workspace where it has an identity, else the person."""
-    side = curated.sides.get("workspace")
-    return side if side is not None and side.workspace_id else curated.sides.get("global")
-
-
 def read_state(side: Side | None) -> Json:
-    """Return what a side keeps on providers: `active`, `disabled`, `breakers`."""
-    record = None if side is None else side.record("providers")
-    return dict(_EMPTY) if record is None else _read(record.read().base)
+    """Return a side's stored state of providers: `active`, `disabled`, `breakers`."""
+    return _whole({} if side is None else side.note("providers"))
 
 
-def _read(data: bytes | None) -> Json:
-    return {**_EMPTY, **read_object(data)}
+def _whole(values: Json) -> Json:
+    return {"active": None, "disabled": [], "breakers": {}, "session": None, **values}
 
 
-def change_state(side: Side | None, now: datetime, change: Any) -> None:
-    """Let `change` alter what a side keeps; MemdeckError `memory.provider.no_state` where nothing can be kept."""
-    record = None if side is None else side.record("providers")
-    if record is None:
+def change_state(side: Side, now: datetime, change: Callable[[Json], None]) -> None:
+    """Let `change` alter a side's stored state; MemdeckError `memory.provider.no_state` where nothing can be stored."""
+
+    def work(values: Json) -> Json:
+        state = _whole(values)
+        change(state)
+        return state
+
+    if not side.change_note("providers", work, command="provider", now=now):
         raise MemdeckError("memory.provider.no_state", "there is no private folder to keep the choice in", "set HOME")
-
-    def work(data: bytes | None) -> bytes:
-        values = _read(data)
-        change(values)
-        return json.dumps(values).encode()
-
-    record.update(work, command="provider", now=now)
 
 
 def active(curated: Curated) -> KnownProvider:
-    """Return the provider that counts here: that of the workspace, of the person, of the settings, or the local one."""
+    """Return the active provider: that of the workspace, of the person, of the settings, or the local one."""
     from .found import LOCAL
 
     return _other(curated) or LOCAL
 
 
 def _other(curated: Curated) -> KnownProvider | None:
-    """Return the provider that counts here where it is that of another package, None for the local one."""
-    here = home(curated)
-    states = [read_state(side) for side in dict.fromkeys((here, curated.sides.get("global")))]
+    """Return the active provider if it comes from another package, None for the local one."""
+    states = [read_state(side) for side in dict.fromkeys((curated.home, curated.sides.get("global")))]
     names = (*(state["active"] for state in states), curated.settings["provider.name"].lower())
     name = next((one for one in names if one), "local")
-    # Other packages are looked for only where one of them is selected.
+    # Other packages are searched only where one of them is selected.
     if name == "local" or any(name in state["disabled"] for state in states):
         return None
     from .found import providers
@@ -76,9 +67,7 @@ def _other(curated: Curated) -> KnownProvider | None:
 
 def status_of(curated: Curated, one: KnownProvider, now: datetime) -> Json:
     """Return a provider for programs."""
-    from memory.curated.control.decision import time_of
-
-    state = read_state(home(curated))
+    state = read_state(curated.home)
     person = read_state(curated.sides.get("global"))
     breaker = state["breakers"].get(one.name, {})
     until = breaker.get("until")
@@ -95,13 +84,15 @@ def status_of(curated: Curated, one: KnownProvider, now: datetime) -> Json:
 
 
 def call(curated: Curated, method: str, now: datetime, /, *arguments: object) -> Any:
-    """Return what the active provider answers, None where memdeck does it by itself: nothing selected, not handled,
-    a breaker that is open, an error, or no answer in time.
+    """Return the answer of the active provider, None where memdeck does the work itself.
+
+    That is so where no provider is selected or it does not handle the call, its breaker is open, it fails, or it does
+    not answer in time.
     """
     one = _other(curated)
     if one is None:
         return None
-    side, settings = home(curated), curated.settings
+    side, settings = curated.home, curated.settings
     breaker = read_state(side)["breakers"].get(one.name, {})
     until = breaker.get("until")
     if until is not None and until > milliseconds(now):
@@ -120,8 +111,8 @@ def call(curated: Curated, method: str, now: datetime, /, *arguments: object) ->
 
 
 def _ask(one: KnownProvider, method: str, arguments: tuple[object, ...], seconds: float) -> tuple[Any, str | None]:
-    """Return the answer, or the code of what went wrong."""
-    from .interface import NotHandled
+    """Return the answer, or the code of the error."""
+    import threading
 
     box: list[tuple[Any, str | None]] = []
 
@@ -139,7 +130,7 @@ def _ask(one: KnownProvider, method: str, arguments: tuple[object, ...], seconds
     return box[0] if box else (_NONE, "memory.provider.timeout")
 
 
-def _note(side: Side | None, now: datetime, name: str, breaker: Json | None) -> None:
+def _note(side: Side, now: datetime, name: str, breaker: Json | None) -> None:
     def change(values: Json) -> None:
         if breaker is None:
             values["breakers"].pop(name, None)
@@ -149,11 +140,11 @@ def _note(side: Side | None, now: datetime, name: str, breaker: Json | None) -> 
     try:
         change_state(side, now, change)
     except MemdeckError:
-        return  # a breaker that cannot be kept is no reason to fail
+        return  # a breaker that cannot be stored is no reason to fail
 
 
 def safe_text(curated: Curated, text: object, longest: int) -> str:
-    """Return a text of a provider, empty for what is none or what the content scan rejects."""
+    """Return a text of a provider; empty for what is not text or what the content scan rejects."""
     if not isinstance(text, str) or not text.strip():
         return ""
     cut = text.strip()[:longest]
@@ -176,7 +167,7 @@ def recalled(curated: Curated, query: str, limit: int, now: datetime) -> list[Js
 
 
 def prompt_block(curated: Curated, agent: str | None, now: datetime) -> str:
-    """Return what the provider adds to a snapshot, with its heading; empty for nothing."""
+    """Return the provider's addition to a snapshot, with its heading; empty for none."""
     number = curated.workspace_id()
     scope = "workspace" if number else "global"
     text = safe_text(curated, call(curated, "prompt_block", now, scope, agent, number), 4096)
@@ -184,10 +175,10 @@ def prompt_block(curated: Curated, agent: str | None, now: datetime) -> str:
 
 
 def session_began(curated: Curated, session: str, query: str | None, now: datetime) -> None:
-    """Tell the provider which session goes on, and what it will be about."""
+    """Tell the provider which session continues, and its expected subject."""
     if _other(curated) is None:
         return
-    side = home(curated)
+    side = curated.home
     before = read_state(side).get("session")
     if before != session:
         if before:
@@ -198,13 +189,13 @@ def session_began(curated: Curated, session: str, query: str | None, now: dateti
 
 
 def note_collisions(curated: Curated, now: datetime) -> None:
-    """Note the providers that collide as events, each once."""
+    """Record the providers that collide as events, each once."""
     from .found import providers
 
     bad = providers()[1]
-    side = home(curated)
-    if not bad or side is None:
+    if not bad:
         return
+    side = curated.home
     rows = side.records.events(ops=("memory.provider.collision",), limit=1000)
     known = [(row["metadata"].get("provider"), row["metadata"].get("message")) for row in rows]
     for one in bad:

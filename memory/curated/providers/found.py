@@ -1,25 +1,24 @@
-"""The providers that there are: the built-in one and those of other packages, without those that collide."""
+"""The available providers: the built-in one and those of other packages, without those that collide."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
 
-from memory.base.patterns import late
 from memory.curated.model import Json
-from memory.named_tuple import NamedTuple
+from memory.lazy import NamedTuple, late
 from memory.registry import entries
 
-from .interface import BuiltInProvider, Provider
+from . import Provider
 
 GROUP = "memdeck.curated_providers"
 RESERVED = "agh__memory"
-"""How the names of memdeck's own tools begin."""
+"""The prefix of the names of memdeck's own tools."""
 _NAME = late(r"[a-z][a-z0-9_-]{0,31}")
 
 
 class KnownProvider(NamedTuple):
-    """A provider that can be selected, with the package that brings it (None: memdeck itself)."""
+    """A provider that can be selected, with the package that provides it (None: memdeck itself)."""
 
     provider: Provider
     name: str
@@ -45,12 +44,13 @@ class Collision(NamedTuple):
         }  # fmt: skip
 
 
-LOCAL = KnownProvider(BuiltInProvider(), "local", (), None)
+LOCAL = KnownProvider(Provider(), "local", (), None)
+"""The built-in provider: memdeck itself, which handles everything."""
 
 
 @cache
 def providers() -> tuple[tuple[KnownProvider, ...], tuple[Collision, ...]]:
-    """Return the providers that can be used, and those that cannot with the reason; looked for once in a process."""
+    """Return the usable providers, and the unusable ones with the reason; searched once per process."""
     known, bad = [LOCAL], list[Collision]()
     for entry, package, load in entries(GROUP):
         try:

@@ -1,15 +1,13 @@
-"""The query of a recall: what both indexes are asked for, and what each find is worth."""
+"""The query of a recall: the words for both indexes, and the value of each match."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from memory.base.names import edit_distance
-from memory.base.patterns import late
+from memory.base.values import edit_distance
 from memory.curated.index.words import is_unspaced, meaningful, pairs, words
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
     import sqlite3
@@ -21,13 +19,13 @@ _ENDINGS = (
 )  # fmt: skip
 _LEAST = 4
 _SHORT, _LONG = 4, 7
-"""From so many letters on a word may have one typo, or two."""
+"""How many letters a word needs to be allowed one typo, or two."""
 _MOST = 3
 _WORTH = 0.9
 
 
 def stem(word: str) -> str:
-    """Return what the inflections of an English word begin with."""
+    """Return the common beginning of the inflections of an English word."""
     if not word.isascii() or not word.isalpha():
         return word
     for ending in _ENDINGS:
@@ -38,9 +36,9 @@ def stem(word: str) -> str:
 
 
 def near(db: sqlite3.Connection, word: str) -> list[tuple[str, float, int]]:
-    """Return the words of memories that a word may be a typo of: each with its worth (to 1) and how many have it.
+    """Return the words of memories of which a word may be a typo: each with its value (to 1) and how many have it.
 
-    Typos are letters left out, doubled, exchanged or put in; the first letter, or the second one, is taken for right.
+    Typos are letters left out, doubled, exchanged or inserted; the first or the second letter must be right.
     """
     most = _allowed(word)
     if not most:
@@ -70,7 +68,7 @@ def _allowed(word: str) -> int:
 
 
 def _nearest(word: str, most: int, known: Iterable[str]) -> list[tuple[int, str]]:
-    """Return distance and word of those at most so many typos away."""
+    """Return distance and word of those that differ by at most `most` typos."""
     letters = frozenset(word)
     found = []
     for term in known:
@@ -87,31 +85,31 @@ _MOST_WORDS = 32
 _COMMON_SHARE, _COMMON_LEAST, _RARE = 0.1, 200, 2
 _STEM, _BEGIN, _INSIDE, _PAIR = 0.9, 0.75, 0.5, 0.5
 _CORRECTED = 8
-"""How many words that no memory has, and none like them, are looked up as typos."""
+"""How many words that no memory has, nor any like them, are looked up as typos."""
 _ENOUGH, _CUT = 1, 2
-"""Where fewer words than this are known, so many of the others, the longest, are cut into threes."""
+"""With fewer known words than the first, the longest others, as many as the second, are cut into threes."""
 
 
 class WordForm(NamedTuple):
-    """One way in which a word may be in a text of words with spaces around; `worth` is more for a rarer one."""
+    """One form of a word in a text of words with spaces around; `worth` is larger for a rarer one."""
 
     needle: str
     worth: float
 
 
 class RecallTerm(NamedTuple):
-    """A word of the query: its forms, the best first, its pieces of three letters, and what all of them are worth."""
+    """A word of the query: its forms, the best first, its pieces of three letters, and its value."""
 
     text: str
     forms: tuple[WordForm, ...]
     pieces: tuple[str, ...]
     worth: float
     sums: bool
-    """All forms count together (the pairs of an unspaced run), not the best one alone."""
+    """All forms count together (the pairs of an unspaced run), not only the best one."""
 
 
 class RecallQuery(NamedTuple):
-    """What is looked for; empty texts match nothing. `pieces` are what the substring fallback looks for."""
+    """The query; empty texts match nothing. `pieces` are for the substring fallback."""
 
     terms: tuple[RecallTerm, ...]
     unicode: str
@@ -120,11 +118,12 @@ class RecallQuery(NamedTuple):
 
 
 def query_of(db: sqlite3.Connection, text: str) -> RecallQuery:
-    """Return the query of a text, any word of which may be absent.
+    """Return the query of a text; no single word of it is required.
 
-    Each word is quoted and they are joined by OR, with what their inflections begin with. A word that no memory has
-    stands for the words that begin with it or have it inside, else for those it may be a typo of. Where no word of the
-    query is known so far, the longest ones are cut into their letters by threes. Unspaced runs go by pairs.
+    The words are quoted and joined by OR, together with the common beginnings of their inflections. A word that no
+    memory has stands for the words that begin with it or contain it, else for those of which it may be a typo. Where
+    then no word of the query is known, the longest ones are cut into pieces of three letters. Unspaced runs are looked
+    up by pairs.
     """
     lookup = _Lookup(db)
     plain: list[str] = []
@@ -164,7 +163,7 @@ def query_of(db: sqlite3.Connection, text: str) -> RecallQuery:
 
 
 class _Lookup:
-    """What the catalogue has of single words, each looked up once."""
+    """Statistics of the catalogue about single words, each looked up once."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -177,19 +176,19 @@ class _Lookup:
         return 0 if row is None else int(row[0])
 
     def begun(self, start: str) -> int:
-        """Return how many memories have words that begin with these letters; one with two of them counts twice."""
+        """Return how many memories have words that begin with these letters; one with two such words counts twice."""
         text = "SELECT coalesce(sum(doc), 0) FROM memory_words WHERE term >= ? AND term < ?"
         return int(self._db.execute(text, (start, f"{start}\U0010ffff")).fetchone()[0])
 
     def rarity(self, count: int) -> float:
-        """Return what a word that so many memories have is worth: the rarer, the more."""
+        """Return the value of a word that `count` memories have: the rarer, the higher."""
         count = min(count, self._all)
         return math.log(1 + (self._all - count + 0.5) / (count + 0.5))
 
     def forms(self, term: str, count: int) -> list[WordForm]:
-        """Return the forms of a spaced word that memories have: itself, what its stem begins, what it is inside of.
+        """Return the forms of a spaced word that memories have: itself, words with its stem, words that contain it.
 
-        The first one is the word itself, whether or not a memory has it.
+        The first form is the word itself, whether or not a memory has it.
         """
         forms = [WordForm(f" {term} ", self.rarity(count))]
         if len(term) >= _PIECE:
@@ -202,7 +201,7 @@ class _Lookup:
         return forms
 
     def joined(self, term: str) -> WordForm | None:
-        """Return the parts of a code name that was written without what stands between them (`bug7731`).
+        """Return the parts of a code name that was written without the separator between them (`bug7731`).
 
         None for another word, and where memories do not have each part as a word.
         """
@@ -218,7 +217,7 @@ class _Lookup:
         return RecallTerm(term, forms, _threes(term) or pairs(term), sum(form.worth for form in forms), True)
 
     def common(self, counts: dict[str, int]) -> set[str]:
-        """Return the words that so many memories have that they tell nothing apart; some rarer ones always stay."""
+        """Return the words that occur in too many memories to distinguish them; none where too few others remain."""
         limit = max(self._all * _COMMON_SHARE, _COMMON_LEAST)
         rare = sum(0 < count <= limit for count in counts.values())
         return {term for term, count in counts.items() if count > limit} if rare >= _RARE else set()

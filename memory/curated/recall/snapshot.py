@@ -1,20 +1,19 @@
-"""The frozen snapshot that a session begins with: the indexes of its folders, captured once and never changed."""
+"""The frozen snapshot at the beginning of a session: the indexes of its folders, captured once and never changed."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
 from memory.curated.files.index_file import capped, line_of
 from memory.curated.files.listing import digest
 from memory.curated.index.entries import index_hash, index_lines, newest_change
-from memory.curated.model import INDEX, Json, Root
+from memory.curated.model import INDEX, Root
 from memory.curated.providers.calls import prompt_block, session_began
 from memory.errors import MemdeckError
-from memory.named_tuple import NamedTuple
-from memory.storage.files.version import sha256
+from memory.lazy import TYPE_CHECKING, NamedTuple
+from memory.storage.safe_open import sha256
 
 from .recall import RecallOptions, days_since, recall, turn_block
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from memory.curated.sides import Side
 
 LARGEST = 24_000
-"""Characters of a snapshot."""
+"""The most characters of a snapshot."""
 _HEADINGS = {
     ("global", None): "Global MEMORY.md Index",
     ("workspace", None): "Workspace MEMORY.md Index",
@@ -49,31 +48,17 @@ _HELP = (
 
 
 class SessionSnapshot(NamedTuple):
-    """What a session sees of memory from its beginning to its end."""
+    """The memory that a session sees from its beginning to its end; programs get the fields by their names."""
 
     id: str
-    session: str
+    session_id: str
     text: str
     hash: str
     generation: int
     captured_at: str
-    mode: str
+    controller_mode: str
     inherited_from: str | None
     blocks: int
-
-    def json(self) -> Json:
-        """Return it for programs."""
-        return {
-            "id": self.id,
-            "session_id": self.session,
-            "text": self.text,
-            "hash": self.hash,
-            "generation": self.generation,
-            "captured_at": self.captured_at,
-            "controller_mode": self.mode,
-            "inherited_from": self.inherited_from,
-            "blocks": self.blocks,
-        }
 
 
 def capture(
@@ -85,29 +70,28 @@ def capture(
     parent: str | None = None,
     query: str | None = None,
 ) -> SessionSnapshot:
-    """Return the snapshot of a session: the one that was captured first, until `reload` made it outdated.
+    """Return the snapshot of a session: the first one captured, until `reload` makes it outdated.
 
-    A session with a `parent` gets that one's, to be read only; MemdeckError `memory.snapshot.no_parent` where the
-    parent has none.
+    A session with a `parent` gets the parent's, read-only; MemdeckError `memory.snapshot.no_parent` where the parent
+    has none.
     """
     curated.refuse_disabled()
-    home = curated.sides["workspace" if curated.workspace_id() or "global" not in curated.sides else "global"]
-    records = home.records
+    records = curated.home.records
     generation = records.generation()
     known = records.snapshot(session)
     if known is not None and known[0] == generation:
-        return _read(known[1])
+        return SessionSnapshot(**known[1])
     if parent is not None:
         theirs = records.snapshot(parent)
         if theirs is None:
             raise MemdeckError("memory.snapshot.no_parent", f"the session {parent[:80]!r} has no snapshot", "begin it")
-        before = _read(theirs[1])
+        before = SessionSnapshot(**theirs[1])
         made = _made(session, before.text, before.hash, before.generation, before.blocks, now, parent)
     else:
         session_began(curated, session, query, now)
         text, digest, blocks = _text(curated, curated.visible(agent), now, query, agent)
         made = _made(session, text, digest, generation, blocks, now, None)
-    home.records.put_snapshot(session, generation, made.json(), now)
+    records.put_snapshot(session, generation, made._asdict(), now)
     return made
 
 
@@ -120,17 +104,10 @@ def _made(
     return SessionSnapshot(name, session, text, digest, generation, format_utc(now), mode, parent, blocks)
 
 
-def _read(values: Json) -> SessionSnapshot:
-    return SessionSnapshot(
-        values["id"], values["session_id"], values["text"], values["hash"], values["generation"],
-        values["captured_at"], values["controller_mode"], values["inherited_from"], values["blocks"],
-    )  # fmt: skip
-
-
 def _text(
     curated: Curated, roots: Sequence[Root], now: datetime, query: str | None, agent: str | None
 ) -> tuple[str, str, int]:
-    """Return the text of a snapshot, its hash, and how many indexes it has; all empty for an empty memory."""
+    """Return the text of a snapshot, its hash, and the number of its indexes; all empty for an empty memory."""
     settings = curated.settings
     after = settings["recall.freshness.banner_after_days"]
     parts: list[str] = []
@@ -175,10 +152,10 @@ def _text(
 
 
 def _index(side: Side, root: Root, most: int) -> tuple[str, bool]:
-    """Return the index of a folder: the file, or one made of the headers where it is missing or a line is outdated.
+    """Return the index of a folder: the file, or one made of the headers where it is missing or outdated.
 
-    The second value tells that there is a file, and a line of it is outdated. Where it is missing there is one line
-    more than the `most` that a prompt gets, for the rest is left out anyway.
+    The second value is true where the file exists and a line of it is outdated. An index made for a missing file has at
+    most `most` + 1 lines: a prompt gets `most`, and the rest is left out anyway.
     """
     data = side.store.read(f"{root.folder}/{INDEX}").data
     text = data.decode("utf-8", "replace")

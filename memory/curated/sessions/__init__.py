@@ -1,3 +1,3 @@
-"""Sessions: their events while they run, and the ledger that is made of them at the end."""
+"""Sessions: their events while they run, and the ledger that is made of these at the end."""
 
 from __future__ import annotations

@@ -1,31 +1,31 @@
-"""The ledger of a session: a line that describes it with a checksum, then its events; never overwritten."""
+"""The ledger of a session: a first line with its description and a checksum, then its events; never overwritten."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
 from memory.base.json_objects import read_object
-from memory.base.tries import again
+from memory.base.retry import retry
 from memory.curated.model import Json
 from memory.errors import ConflictError, RefusedError, UsageError
-from memory.named_tuple import NamedTuple
-from memory.storage.files.version import sha256
+from memory.lazy import TYPE_CHECKING, NamedTuple
+from memory.storage.safe_open import sha256
 
-from .places import EVENTS, LEDGER, SessionFolder, place_of
+from .places import EVENTS, LEDGER, SessionFolder, find_session, place_of
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
+    from memory.storage.transaction import Transaction
 
 _META = ("agent_name", "session_type", "spawn_parent_id", "root_session_id", "spawn_depth")
 _KEYS = frozenset({"event_type", "content", "event_id", "turn_id", "agent_name", "timestamp"})
 
 
 class SessionLedger(NamedTuple):
-    """What a file of a session says; `fault` why it cannot be relied on, empty where it can."""
+    """The content of a session file; `fault` says why it is unreliable, empty where it is sound."""
 
     meta: Json
     events: tuple[Json, ...]
@@ -37,7 +37,7 @@ def _line(values: Json) -> bytes:
 
 
 def _session_of(place: SessionFolder, given: Json, curated: Curated, now: datetime) -> Json:
-    """Return what the first line of a session says of it."""
+    """Return the description of a session for its first line."""
     parent = given.get("parent_session_id")
     root, depth = place.id, 0
     if parent:
@@ -55,7 +55,7 @@ def _session_of(place: SessionFolder, given: Json, curated: Curated, now: dateti
 
 
 def events_of(text: str) -> list[Json]:
-    """Return the events of JSON lines; UsageError `memory.session.event` with the line of one that is none."""
+    """Return the events of JSON lines; UsageError `memory.session.event` with the line of an invalid one."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
@@ -73,9 +73,9 @@ def events_of(text: str) -> list[Json]:
 
 
 def append(curated: Curated, session: str, rows: Sequence[Json], given: Json, *, actor: str, now: datetime) -> int:
-    """Add events to a session that runs, begin it with the first; return how many it has.
+    """Add events to a running session, which the first event starts; return how many it has.
 
-    RefusedError `memory.session.ended` for one whose ledger is made.
+    RefusedError `memory.session.ended` for one whose ledger exists.
     """
     place = place_of(curated, session)
     place.side.prepare(actor=actor, now=now)
@@ -104,11 +104,11 @@ def append(curated: Curated, session: str, rows: Sequence[Json], given: Json, *,
             transaction.commit(f"noted {len(rows)} events of session {session}")
             return number + len(rows)
 
-    return again(attempt)
+    return retry(attempt)
 
 
 def read(data: bytes) -> SessionLedger:
-    """Return what a ledger, or a file of events, says; lines that are none make it faulty, and the rest counts."""
+    """Read a ledger or a file of events; bad lines make it faulty, and the remaining lines count."""
     meta: Json = {}
     events: list[Json] = []
     faults: list[str] = []
@@ -131,12 +131,12 @@ def read(data: bytes) -> SessionLedger:
 
 
 def checksum(data: bytes) -> str:
-    """Return the SHA-256 of the events of a ledger: of all bytes behind its first line."""
+    """Return the SHA-256 of the events of a ledger: of all bytes after its first line."""
     return str(sha256(data.partition(b"\n")[2]).hexdigest())
 
 
 def ledger_of(data: bytes, place: SessionFolder, ended: str) -> bytes:
-    """Return the ledger that is made of the events of a session."""
+    """Return the ledger made of the events of a session."""
     found = read(data)
     lines = b"".join(_line(one) for one in found.events)
     meta = {
@@ -150,27 +150,25 @@ def ledger_of(data: bytes, place: SessionFolder, ended: str) -> bytes:
 def end(curated: Curated, session: str, *, actor: str, now: datetime) -> SessionFolder:
     """Make the ledger of a session from its events, once; a second end with the same events changes nothing.
 
-    NotFoundError `memory.not_found`, ConflictError `memory.ledger.exists` where a ledger says something else.
+    NotFoundError `memory.not_found`, ConflictError `memory.ledger.exists` where the ledger has other content.
     """
-    from .places import find_session
-
     place = find_session(curated, session)
 
-    def attempt() -> None:
-        with place.side.store.transaction("curated.session", actor=actor, now=now) as transaction:
-            stored = transaction.read(place.path(LEDGER))
-            events = transaction.read(place.path(EVENTS))
-            if events.base is None:
-                return
-            made = ledger_of(events.data, place, format_utc(now))
-            if stored.base is None:
-                transaction.write(place.path(LEDGER), made, base=None)
-                transaction.commit(f"made the ledger of session {session}")
-            elif stored.data.partition(b"\n")[2] != made.partition(b"\n")[2]:
-                raise ConflictError(
-                    "memory.ledger.exists", f"{session} has a ledger with other events",
-                    "`memdeck curated session repair` looks at it", file=place.path(LEDGER),
-                )  # fmt: skip
+    def plan(transaction: Transaction) -> str:
+        stored = transaction.read(place.path(LEDGER))
+        events = transaction.read(place.path(EVENTS))
+        if events.base is None:
+            return ""
+        made = ledger_of(events.data, place, format_utc(now))
+        if stored.base is None:
+            transaction.write(place.path(LEDGER), made, base=None)
+            return f"made the ledger of session {session}"
+        if stored.data.partition(b"\n")[2] != made.partition(b"\n")[2]:
+            raise ConflictError(
+                "memory.ledger.exists", f"{session} has a ledger with other events",
+                "`memdeck curated session repair` looks at it", file=place.path(LEDGER),
+            )  # fmt: skip
+        return ""
 
-    again(attempt)
+    place.side.change("curated.session", plan, actor=actor, now=now)
     return place

@@ -1,22 +1,25 @@
-"""Where sessions are: `<ledger root>/<workspace id or _unbound>/<session>/` in the person's folder."""
+"""The folders of sessions: `<ledger root>/<workspace id or _unbound>/<session>/` in the person's folder.
+
+Also how many are kept, how large they are, and for how long the settings keep them.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
 
-from memory.curated.places.session_ids import check_session, is_segment
+from memory.curated.curated import Curated
+from memory.curated.files.listing import listed_names
+from memory.curated.files.names import check_session, is_segment
+from memory.curated.model import Json
+from memory.curated.settings import CuratedSettings
+from memory.curated.sides import Side
 from memory.errors import NotFoundError
-from memory.named_tuple import NamedTuple
-
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-    from memory.curated.sides import Side
+from memory.lazy import NamedTuple
 
 EVENTS, LEDGER, DAMAGED = "events.jsonl", "ledger.jsonl", "ledger.damaged.jsonl"
 ARCHIVE = "_archive"
-"""The folder of ledgers that were put away, beside those of the workspaces."""
+"""The folder of archived ledgers, beside those of the workspaces."""
 
 
 class SessionFolder(NamedTuple):
@@ -38,7 +41,7 @@ class SessionFolder(NamedTuple):
         try:
             return self.side.store.read(path).base
         finally:
-            self.side.store.remember(path, None)  # Thousands of ledgers would stay in memory.
+            self.side.store.remember(path, None)  # Otherwise thousands of ledgers would stay in memory.
 
 
 def person(curated: Curated) -> Side:
@@ -57,7 +60,7 @@ def place_of(curated: Curated, session: str, workspace_id: str | None = None) ->
 
 
 def find_session(curated: Curated, session: str, workspace_id: str | None = None) -> SessionFolder:
-    """Return the folder of a session that exists, wherever it is; NotFoundError `memory.not_found`."""
+    """Return the folder of an existing session, wherever it is; NotFoundError `memory.not_found`."""
     place = place_of(curated, session, workspace_id)
     if place.data(LEDGER) is None and place.data(EVENTS) is None:
         for one in sessions(curated, archived=True):
@@ -70,7 +73,7 @@ def find_session(curated: Curated, session: str, workspace_id: str | None = None
 
 
 def sessions(curated: Curated, *, archived: bool = False) -> list[SessionFolder]:
-    """Return all sessions that have a folder; with `archived` those too that were put away."""
+    """Return all sessions that have a folder; with `archived` also the archived ones."""
     side = person(curated)
     top = curated.settings["session.ledger_root"]
     found = []
@@ -87,12 +90,39 @@ def sessions(curated: Curated, *, archived: bool = False) -> list[SessionFolder]
 
 
 def _folders(side: Side, folder: str) -> list[str]:
-    try:
-        with os.scandir(side.store.root / folder) as entries:
-            return sorted(
-                one.name
-                for one in entries
-                if is_segment(one.name) and stat.S_ISDIR(one.stat(follow_symlinks=False).st_mode)
-            )
-    except OSError:
-        return []
+    return listed_names(side.store, folder, stat.S_ISDIR, is_segment)
+
+
+class KeptSessions(NamedTuple):
+    """The number of kept sessions, the bytes of their files, and how long they are kept, in words."""
+
+    sessions: int
+    size: int
+    words: str
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {"count": self.sessions, "bytes": self.size, "kept": self.words}
+
+
+def kept_sessions(curated: Curated, workspace_id: str | None = None) -> KeptSessions:
+    """Return the statistics of all sessions, or of those of one workspace."""
+    count = size = 0
+    for one in sessions(curated, archived=True) if "global" in curated.sides else ():
+        if workspace_id not in (None, one.workspace_id):
+            continue
+        count += 1
+        for name in (EVENTS, LEDGER):
+            try:
+                size += os.lstat(one.side.store.root / one.path(name)).st_size
+            except OSError:
+                continue
+    return KeptSessions(count, size, keeping(curated.settings))
+
+
+def keeping(settings: CuratedSettings) -> str:
+    """Return in words until when sessions are kept: without a setting none is deleted by its age."""
+    days, most = settings["session.hard_delete_days"], settings["session.max_archive_bytes"]
+    aged = f"deleted {days:,} days after their end" if days else "none is deleted by its age"
+    room = f"{most / 2**30:.3g} GiB" if most >= 2**27 else f"{most:,} bytes"
+    return f"{aged}, the oldest archived ones beyond {room}"

@@ -1,15 +1,15 @@
-"""The upkeep of sessions: prune, repair, and what maintenance puts away."""
+"""The upkeep of sessions: prune, repair, and archiving by maintenance."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
-from memory.base.tries import again
 from memory.curated.model import Json
+from memory.curated.sides import archive
 from memory.storage.fsio import remove_empty
 
 from .ledger import SessionLedger, ledger_of, read
@@ -17,11 +17,11 @@ from .places import ARCHIVE, DAMAGED, EVENTS, LEDGER, SessionFolder, sessions
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
-    from memory.storage.transaction.transaction import Transaction
+    from memory.storage.transaction import Transaction
 
 
 def ended_at(found: SessionLedger) -> datetime | None:
-    """Return when a session ended: as its ledger says, or at its last event."""
+    """Return when a session ended: the time in its ledger, else that of its last event."""
     text = found.meta.get("ended_at") or (found.events[-1].get("timestamp") if found.events else None)
     try:
         moment = datetime.fromisoformat(str(text or found.meta.get("started_at")))
@@ -31,7 +31,7 @@ def ended_at(found: SessionLedger) -> datetime | None:
 
 
 def ended_since(curated: Curated, since: datetime) -> set[str]:
-    """Return the sessions whose ledger says that they ended after a time."""
+    """Return the sessions whose ledger names an end after a time."""
     if "global" not in curated.sides:
         return set()
     found = set()
@@ -44,7 +44,7 @@ def ended_since(curated: Curated, since: datetime) -> set[str]:
 
 
 def prune(curated: Curated, hours: float, *, actor: str, now: datetime, dry_run: bool = False) -> Json:
-    """Remove the sessions with a sound ledger that ended longer ago than some hours; the change log keeps their bytes.
+    """Remove sessions with a sound ledger that ended longer ago than `hours`; the change log keeps their bytes.
 
     A session that has not ended, or whose ledger is damaged, stays.
     """
@@ -55,15 +55,15 @@ def prune(curated: Curated, hours: float, *, actor: str, now: datetime, dry_run:
         moment = None if found is None else ended_at(found)
         if found is None or found.fault or moment is None or now - moment <= timedelta(hours=hours):
             continue
-        if not dry_run and not _change(one, partial(_remove, one=one), "pruned", actor, now):
+        if not dry_run and not _change(one, _remove, "pruned", actor, now):
             continue
         gone += 1
         events += len(found.events)
     return {"pruned_sessions": gone, "pruned_events": events, "dry_run": dry_run}
 
 
-def _remove(transaction: Transaction, one: SessionFolder) -> bool:
-    for name in (EVENTS, LEDGER, DAMAGED):
+def _remove(transaction: Transaction, one: SessionFolder, names: Sequence[str] = (EVENTS, LEDGER, DAMAGED)) -> bool:
+    for name in names:
         stored = transaction.read(one.path(name))
         if stored.base is not None:
             transaction.remove(one.path(name), base=stored.base)
@@ -71,32 +71,22 @@ def _remove(transaction: Transaction, one: SessionFolder) -> bool:
 
 
 def _change(
-    one: SessionFolder,
-    plan: Callable[[Transaction], bool],
-    verb: str,
-    actor: str,
-    now: datetime,
-    folder: str | None = None,
+    one: SessionFolder, plan: Callable[[Transaction, SessionFolder], bool], verb: str, actor: str, now: datetime
 ) -> bool:
-    def attempt() -> bool:
-        store = one.side.store
-        with store.transaction("curated.session", actor=actor, now=now, recorded=True) as transaction:
-            if not plan(transaction):
-                return False
-            transaction.commit(f"{verb} session {one.id}")
-            return True
+    def planned(transaction: Transaction) -> str:
+        return f"{verb} session {one.id}" if plan(transaction, one) else ""
 
-    done = again(attempt)
-    top = one.side.store.root
-    remove_empty([top / (folder or one.folder), (top / (folder or one.folder)).parent])
+    done = one.side.change("curated.session", planned, actor=actor, now=now, recorded=True)
+    folder = one.side.store.root / one.folder
+    remove_empty([folder, folder.parent])
     return done
 
 
 def repair(curated: Curated, *, actor: str, now: datetime, dry_run: bool = False) -> Json:
-    """Make ledgers anew that are damaged or missing, from the events where these are there still.
+    """Rebuild damaged or missing ledgers from the events where these still exist.
 
     A damaged ledger is kept as `ledger.damaged.jsonl`. A session without new events for `session.events_purge_grace`
-    has ended, also where nobody said so. What cannot be repaired is told and stays.
+    counts as ended, even without a call to end it. What cannot be repaired is reported and stays.
     """
     grace = timedelta(seconds=curated.settings.seconds("session.events_purge_grace"))
     repaired: list[str] = []
@@ -121,7 +111,7 @@ def repair(curated: Curated, *, actor: str, now: datetime, dry_run: bool = False
             problems.append({"session_id": one.id, "workspace_id": one.workspace_id, "reason": source.fault})
         if not dry_run:
             made = ledger_of(events, one, ended)
-            _change(one, partial(_renew, one=one, made=made), "repaired", actor, now)
+            _change(one, partial(_renew, made=made), "repaired", actor, now)
         repaired.append(one.id)
     return {
         "checked_sessions": checked, "repaired_sessions": len(repaired), "repaired": repaired, "problems": problems,
@@ -139,9 +129,9 @@ def _renew(transaction: Transaction, one: SessionFolder, made: bytes) -> bool:
 
 
 def sweep(curated: Curated, *, actor: str, now: datetime, dry_run: bool = False) -> dict[str, int]:
-    """Put away what the settings say: events of ended sessions, old ledgers into the archive, the oldest of it out.
+    """Clean up by the settings: drop events of ended sessions, archive old ledgers, purge the oldest archived ones.
 
-    Return how many sessions there are, how many were archived, and how many left the archive.
+    Return the number of sessions, how many were archived, and how many left the archive.
     """
     settings = curated.settings
     grace = timedelta(seconds=settings.seconds("session.events_purge_grace"))
@@ -161,33 +151,21 @@ def sweep(curated: Curated, *, actor: str, now: datetime, dry_run: bool = False)
             tally["archived"] += 1
             if not dry_run:
                 target = f"{settings['session.ledger_root']}/{ARCHIVE}/{one.workspace_id}/{one.id}/{LEDGER}"
-                _change(one, partial(_archive, one=one, target=target), "archived", actor, now)
+                _change(one, partial(_archive, target=target), "archived", actor, now)
         elif now - moment > grace and one.data(EVENTS) is not None and not dry_run:
-            _change(one, partial(_drop_events, one=one), "put away the events of", actor, now)
+            _change(one, _drop_events, "put away the events of", actor, now)
     size = 0
     for moment, one, length in sorted(kept, key=lambda row: row[0], reverse=True):
         size += length
         if (hard and now - moment > timedelta(days=hard)) or size > settings["session.max_archive_bytes"]:
             tally["cleared"] += 1
             if not dry_run:
-                _change(one, partial(_remove, one=one), "cleared", actor, now)
+                _change(one, _remove, "cleared", actor, now)
     return tally
 
 
 def _archive(transaction: Transaction, one: SessionFolder, target: str) -> bool:
-    stored = transaction.read(one.path(LEDGER))
-    there = transaction.read(target)
-    if stored.base is None or (there.base is not None and there.base != stored.base):
-        return False
-    if there.base is None:
-        transaction.move(one.path(LEDGER), target, base=stored.base)
-    else:
-        transaction.remove(one.path(LEDGER), base=stored.base)
-    for name in (EVENTS, DAMAGED):
-        more = transaction.read(one.path(name))
-        if more.base is not None:
-            transaction.remove(one.path(name), base=more.base)
-    return True
+    return archive(transaction, one.path(LEDGER), target) and _remove(transaction, one, (EVENTS, DAMAGED))
 
 
 def _drop_events(transaction: Transaction, one: SessionFolder) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memory.document.lines_and_headings import decode
+from memory.document.lines import decode
 from memory.document.model import Document, parse
 from memory.errors import UsageError
 
@@ -17,7 +17,7 @@ from .bodies import BodyClash
 from .build import build
 from .conflicts import Conflict, MergeResult, Spot
 
-__all__ = ["Conflict", "MergeResult", "apply_mine", "kind_of", "merge", "undo_merge"]
+__all__ = ["Conflict", "MergeResult", "apply_mine", "kind_of", "merge"]
 _KINDS = {"orchestration": "plans"}
 _MONTH = re.compile(r"-\d{4}-\d{2}$", re.ASCII)
 
@@ -52,15 +52,6 @@ def merge(base: Document, ours: Document, theirs: Document, kind: str, *, strict
     clash = BodyClash("file", "", *[decode(side.dump()) for side in (base, ours, theirs)])
     why = "the two versions cannot stand in one file: one of them leaves a block open, or its structure is unclear"
     return MergeResult(theirs, (Conflict(Spot(kind), clash, why),))
-
-
-def undo_merge(before: Document, after: Document, current: Document, kind: str) -> MergeResult:
-    """Take back the change from `before` to `after` in the file as it is now.
-
-    Only the entries, fields and lines of that change are taken back; what stands in `current` apart from them
-    stays. Where somebody changed the same since, there are conflicts, and nothing should be written.
-    """
-    return merge(after, before, current, kind, strict=True)
 
 
 def _same_line_ends(base: Document, ours: Document, theirs: Document) -> tuple[Document, Document, Document]:

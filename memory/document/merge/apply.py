@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memory.document.fields import read_fields, set_field
-from memory.document.lines_and_headings import encode, ends_line
+from memory.document.lines import encode, ends_line, read_fields, set_field
 from memory.document.model import Document, parse
 from memory.document.nodes import Block, Entry
 from memory.document.rescan import updated
 from memory.errors import ConflictError, UsageError
 
 from .conflicts import Conflict, Spot
+from .match import identity
 from .pieces import split_body
-from .spots import entries_of, section_of
 
 if TYPE_CHECKING:
     from .bodies import BodyClash
@@ -77,25 +77,16 @@ def _front(document: Document, conflict: Conflict) -> Document:
 
 def _part(document: Document, conflict: Conflict) -> Document:
     """Put our title, field, row or lines into an entry or a section."""
-    clash = conflict.clash
     spot = conflict.spot
+    number: int | None = None
     if spot.entry is None:
-        index = section_of(document, spot.section, spot.section_nth)
-        if index is None:
-            raise _moved_on(conflict)
-        section = document.section(index)
-        if conflict.what == "title":
-            new = section.with_title(_title(clash.ours))
-        elif clash.ours is None and clash.name == "" and section.body == clash.theirs:
-            new = section.with_body("")
-        else:
-            new = section.with_body(_body(section, conflict))
-        return document.with_section(index, new)
-    index, number = _find(document, conflict)
-    entry = document.section(index).entries[number]
+        index = _section_of(document, conflict, spot.section, spot.section_nth)
+    else:
+        index, number = _find(document, conflict)
+    block = document.block(index, number)
     if conflict.what == "title":
-        return document.replace_entry(index, number, entry.with_title(_title(clash.ours)))
-    return document.replace_entry(index, number, entry.with_body(_body(entry, conflict)))
+        return document.with_block(index, number, block.with_title(_title(conflict.clash.ours)))
+    return document.with_block(index, number, block.with_body(_body(block, conflict)))
 
 
 def _entry(document: Document, conflict: Conflict) -> Document:
@@ -105,9 +96,7 @@ def _entry(document: Document, conflict: Conflict) -> Document:
     if clash.theirs is None:
         if mine is None:
             return document
-        index = section_of(document, spot.section, spot.section_nth)
-        if index is None:
-            raise _moved_on(conflict)
+        index = _section_of(document, conflict, spot.section, spot.section_nth)
         return document.insert_entry(index, 0, mine)
     index, number = _find(document, conflict)
     if document.section(index).entries[number].text.rstrip() != clash.theirs.rstrip():
@@ -116,19 +105,39 @@ def _entry(document: Document, conflict: Conflict) -> Document:
         return document.remove_entry(index, number)
     if conflict.places is None:
         return document.replace_entry(index, number, mine)
-    target = section_of(document, conflict.places[1], 0)
-    if target is None:
-        raise _moved_on(conflict)
+    target = _section_of(document, conflict, conflict.places[1], 0)
     return document.remove_entry(index, number).insert_entry(target, 0, mine)
 
 
 def _find(document: Document, conflict: Conflict) -> tuple[int, int]:
     spot = conflict.spot
     for names in ([spot.identity], list(spot.aliases)):
-        found = entries_of(document, spot.kind, names)
+        found = _entries_of(document, spot.kind, names)
         if found:
             return found[max(0, len(found) - 1 - spot.nth)]
     raise _moved_on(conflict)
+
+
+def _section_of(document: Document, conflict: Conflict, title: str, nth: int) -> int:
+    """Return the index of the section with that title, the nth of its name; -1 is the part before the first."""
+    if not title and not nth:
+        return -1
+    found = [index for index, section in enumerate(document.sections) if section.title == title]
+    if nth >= len(found):
+        raise _moved_on(conflict)
+    return found[nth]
+
+
+def _entries_of(document: Document, kind: str, known_as: Sequence[tuple[str, ...]]) -> list[tuple[int, int]]:
+    """Return where the entries of an identity stand, in file order."""
+    titles = [names[1 if kind == "journal" else 0] for names in known_as]
+    return [
+        (index, number)
+        for index, section in document.all_sections()
+        for number, entry in enumerate(section.entries)
+        # Looking at the title first spares reading the fields of every entry.
+        if any(title in entry.title for title in titles) and identity(kind, section, entry) in known_as
+    ]
 
 
 def _title(heading: str | None) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
-from .lines import merge_lines
-from .order import merge_order
 from .pieces import Key, LinePiece, What, join_pieces, split_body, split_tail
-from .versions import Three
+from .sequences import Three, merge_lines, merge_order
 
 LATER = frozenset({"updated", "lastCheck", "lastUpdate"})
 """Fields of which the later one counts where both sides changed them."""
@@ -119,7 +118,7 @@ def _pick(base: LinePiece | None, ours: LinePiece | None, theirs: LinePiece | No
     """Choose between the sources of one line: the side that changed what it says, else the side that changed a byte."""
     if base is None or ours is None or theirs is None:
         return theirs if theirs is not None else ours
-    for part in (_value, _bare, _raw):
+    for part in (attrgetter("value"), _bare, attrgetter("raw")):
         if part(theirs) != part(base):
             return theirs
         if part(ours) != part(base):
@@ -127,16 +126,8 @@ def _pick(base: LinePiece | None, ours: LinePiece | None, theirs: LinePiece | No
     return theirs
 
 
-def _value(piece: LinePiece) -> str:
-    return piece.value
-
-
 def _bare(piece: LinePiece) -> str:
     return piece.raw.rstrip("\r\n")
-
-
-def _raw(piece: LinePiece) -> str:
-    return piece.raw
 
 
 def _found(named: Three[dict[_Name, LinePiece]], name: _Name) -> Three[LinePiece | None]:
@@ -161,18 +152,10 @@ def _merged(key: Key, found: Three[LinePiece | None], named: Three[dict[_Name, L
         timed = "lastCheck" if key[1] == "lastStatus" else key[1]
         if timed in LATER:
             name = (key[0], timed, *key[2:])
-            late = _later(named.ours.get(name), named.theirs.get(name))
-            if late is not None:
-                return ours if late else theirs
+            mine, other = [_moment(side[name].value) if name in side else None for side in named[1:]]
+            if mine is not None and other is not None and mine != other:
+                return ours if mine > other else theirs
     return _CLASH
-
-
-def _later(ours: LinePiece | None, theirs: LinePiece | None) -> bool | None:
-    """Tell whether ours is the later time; None where either is no time, or they are the same."""
-    if ours is None or theirs is None:
-        return None
-    one, two = _moment(ours.value), _moment(theirs.value)
-    return None if one is None or two is None or one == two else one > two
 
 
 def _moment(value: str) -> tuple[float, str] | None:

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from memory.document.lines_and_headings import blank_end, decode, encode, ends_line, with_line_end, without_blank_end
-from memory.document.nodes import Entry, Section
+from memory.document.lines import blank_end, decode, encode, ends_line, with_line_end, without_blank_end
+from memory.document.nodes import Entry, Section, joined, keep_apart
 from memory.document.rescan import updated
 
 from .bodies import BodyClash
+from .conflicts import settle
 from .merge_entry import merge_front, merge_section_text
-from .order import merge_order
-from .plan import Doubt, MergePlan, by_section, date_rank, plan_entries, time_rank
-from .spots import settle
-from .versions import Three
+from .plan import Doubt, MergePlan, by_number, by_section, date_rank, plan_entries, time_rank
+from .sequences import Three, merge_order
 
 if TYPE_CHECKING:
     from memory.document.model import Document
@@ -29,7 +28,7 @@ class Text:
     """What becomes of the sections themselves: heading and text by number, and the clashes in them."""
 
     parts: dict[int, tuple[int, bytes, bytes]] = field(default_factory=dict)
-    doubts: list[tuple[int | None, Doubt]] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
 
 
 def build(base: Document, ours: Document, theirs: Document, kind: str, strict: bool) -> MergeResult | None:
@@ -48,24 +47,18 @@ def build(base: Document, ours: Document, theirs: Document, kind: str, strict: b
     entries = _entry_orders(plan, [0, *order], kind)
     sections, placed = _sections(plan, text, theirs, [0, *order], entries)
     top = encode(front.text)
-    if any(section.heading or section.size() for section in sections) and not ends_line(top):
+    if any(section.heading or section.size for section in sections) and not ends_line(top):
         top += theirs.newline.encode()
-    chunks: list[bytes | memoryview] = [bom, top]
-    for section in sections:
-        section.chunks(chunks)
-    document = updated(theirs, b"".join(chunks))
+    document = updated(theirs, joined(sections, bom + top))
     if not _reads(document, bom, top, sections):
         return None
-    doubts = [(None, Doubt(-1, clash)) for clash in front.clashes] + text.doubts
-    return settle(document, kind, doubts, plan.doubts, placed, strict)
+    doubts = [*(Doubt(None, clash) for clash in front.clashes), *text.doubts, *plan.doubts]
+    return settle(document, kind, doubts, placed, strict)
 
 
 def _section_texts(base: Document, ours: Document, theirs: Document, plan: MergePlan, strict: bool) -> Text:
     numbers = plan.numbers
-    sides = [
-        {number: part for number, (_, part) in zip(found, document.all_sections(), strict=True)}
-        for found, document in ((numbers.base, base), (numbers.ours, ours), (numbers.theirs, theirs))
-    ]
+    sides = [by_number(side, found) for side, found in zip((base, ours, theirs), numbers, strict=True)]
     filled = {place.section for place in plan.result.values()}
     text = Text()
     for number in dict.fromkeys([*numbers.theirs, *numbers.ours]):
@@ -73,7 +66,7 @@ def _section_texts(base: Document, ours: Document, theirs: Document, plan: Merge
         if mine is not None and other is not None:
             heading, lead, clashes = merge_section_text(old, mine, other, theirs.newline)
             text.parts[number] = (other.level if heading == other.heading else mine.level, heading, lead)
-            text.doubts += [(number, Doubt(-1, clash)) for clash in clashes]
+            text.doubts += [Doubt(None, clash, section=number) for clash in clashes]
             continue
         left = mine if other is None else other
         assert left is not None
@@ -84,22 +77,18 @@ def _section_texts(base: Document, ours: Document, theirs: Document, plan: Merge
                 text.parts[number] = (left.level, left.heading, left.lead)
         if changed and old is not None:
             leads = Three(old, mine, other).map(lambda part: None if part is None else decode(part.lead))
-            text.doubts.append((number, Doubt(-1, BodyClash("text", "", *leads), stays=True)))
+            text.doubts.append(Doubt(None, BodyClash("text", "", *leads), stays=True, section=number))
     return text
 
 
 def _section_rank(plan: MergePlan, ours: Document, theirs: Document) -> Callable[[int], str | None]:
-    known = {
-        number: part
-        for found, document in ((plan.numbers.ours, ours), (plan.numbers.theirs, theirs))
-        for number, (_, part) in zip(found, document.all_sections(), strict=True)
-    }
+    known = {**by_number(ours, plan.numbers.ours), **by_number(theirs, plan.numbers.theirs)}
     return lambda number: date_rank(known[number])
 
 
 def _entry_orders(plan: MergePlan, order: list[int], kind: str) -> dict[int, list[int]]:
     """Return the names of the entries of each section in their merged order."""
-    old, mine, other = [dict(by_section(side)) for side in plan.order]
+    old, mine, other = [by_section(side) for side in plan.order]
     assigned: dict[int, set[int]] = {number: set() for number in order}
     for name, place in plan.result.items():
         assigned[place.section].add(name)
@@ -121,7 +110,7 @@ def _entry_orders(plan: MergePlan, order: list[int], kind: str) -> dict[int, lis
 
 def _sections(
     plan: MergePlan, text: Text, theirs: Document, order: list[int], entries: dict[int, list[int]]
-) -> tuple[list[Section], dict[int, tuple[int, int]]]:
+) -> tuple[list[Section], dict[int | None, tuple[int, int]]]:
     """Return the sections, and where each entry stands; parts that meet anew are kept apart as the file does."""
     names: list[int | tuple[int]] = []
     for number in order:
@@ -141,7 +130,7 @@ def _sections(
             units[name] = _entry(plan.result[name].entry, newline, last=last, apart=fresh and spaced,
                                  bare=last and not _was_last(plan, name))  # fmt: skip
     sections = []
-    placed = {}
+    placed: dict[int | None, tuple[int, int]] = {}
     for at, number in enumerate(order):
         level = text.parts[number][0]
         unit = units[(number,)]
@@ -156,8 +145,8 @@ def _sections(
 def _meetings(plan: MergePlan) -> set[tuple[object, object]]:
     """Return which parts stand behind each other in ours or in theirs already."""
     met: set[tuple[object, object]] = set()
-    for side, numbers in ((plan.order[1], plan.numbers.ours), (plan.order[2], plan.numbers.theirs)):
-        groups = dict(by_section(side))
+    for side, numbers in zip(plan.order[1:], plan.numbers[1:], strict=True):
+        groups = by_section(side)
         run: list[int | tuple[int]] = []
         for number in numbers:
             run += [(number,), *groups.get(number, [])]
@@ -170,10 +159,7 @@ def _was_last(plan: MergePlan, name: int) -> bool:
 
 
 def _lead(level: int, heading: bytes, lead: bytes, newline: str, *, last: bool, apart: bool) -> tuple[bytes, bytes]:
-    if lead and not ends_line(heading):
-        heading += newline.encode()
-    if heading.endswith(b"\r") and lead.startswith(b"\n"):
-        lead = b"\r" + lead[1:]
+    heading, lead = keep_apart(heading, lead, newline)
     if last:
         return heading, lead
     if lead:
@@ -200,6 +186,6 @@ def _reads(document: Document, bom: bytes, front: bytes, sections: list[Section]
     if document.bom != bom or document.front_raw != front or len(found) != len(sections):
         return False
     return all(
-        (one.level, one.heading, len(one), one.offsets()) == (two.level, two.heading, len(two), two.offsets())
+        (one.level, one.heading, len(one), one.offsets) == (two.level, two.heading, len(two), two.offsets)
         for one, two in zip(found, sections, strict=True)
     )

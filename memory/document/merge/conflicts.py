@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memory.document.fields import read_fields
-from memory.document.lines_and_headings import heading_title
+from memory.document.lines import heading_title, read_fields
+
+from .match import identity
 
 if TYPE_CHECKING:
     from memory.document.model import Document
 
     from .bodies import BodyClash
     from .pieces import What
+    from .plan import Doubt
+
+_WHY = {
+    "title": "both changed the title",
+    "text": "both changed the same lines",
+    "row": "both changed the same row",
+    "section": "both moved the entry, to different sections",
+    "entry": "both changed the entry, and its parts cannot be told apart",
+    "front": "both changed the front matter",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +133,88 @@ def reading(what: What, name: str, text: str | None) -> str | None:
     if what == "title":
         return heading_title(clean)
     return clean
+
+
+def settle(
+    document: Document,
+    kind: str,
+    doubts: Sequence[Doubt],
+    placed: dict[int | None, tuple[int, int]],
+    strict: bool,
+) -> MergeResult:
+    """Return the merge with its conflicts; `placed` says at which section and entry each part ended up.
+
+    Sections are listed there under -1 less their number; a part that is gone is not in it.
+    """
+    spots = _Spots(document, kind, placed)
+    conflicts: list[Conflict] = []
+    kept: list[Conflict] = []
+    for doubt in doubts:
+        (kept if doubt.stays and not strict else conflicts).append(spots.conflict(doubt))
+    return MergeResult(document, tuple(conflicts), tuple(kept))
+
+
+class _Spots:
+    """Names for the places of a document; what is equal is counted once for all of them."""
+
+    def __init__(self, document: Document, kind: str, placed: dict[int | None, tuple[int, int]]) -> None:
+        self.document = document
+        self.kind = kind
+        self.placed = placed
+        self.titles = [section.title for section in document.sections]
+        seen: dict[str, int] = {}
+        self.nth = []
+        for title in self.titles:
+            self.nth.append(seen.get(title, 0))
+            seen[title] = self.nth[-1] + 1
+        self._twins: dict[tuple[str, ...], list[tuple[int, int]]] | None = None
+
+    def conflict(self, doubt: Doubt) -> Conflict:
+        at = self.placed.get(doubt.name) or self._section(doubt.section)
+        spot = Spot(self.kind) if at is None else self._spot(doubt, at)
+        places = None
+        if doubt.places:
+            before, mine, theirs = [
+                self._title(found[0]) if (found := self._section(number)) else "" for number in doubt.places
+            ]
+            places = (before, mine, theirs)
+        return Conflict(spot, doubt.clash, _why(doubt), places)
+
+    def _section(self, number: int | None) -> tuple[int, int] | None:
+        return None if number is None else self.placed.get(-1 - number)
+
+    def _title(self, index: int) -> str:
+        return self.titles[index] if index >= 0 else ""
+
+    def _spot(self, doubt: Doubt, at: tuple[int, int]) -> Spot:
+        index, number = at
+        nth = self.nth[index] if index >= 0 else 0
+        if doubt.name is None:
+            return Spot(self.kind, self._title(index), nth)
+        section = self.document.section(index)
+        aliases = tuple(dict.fromkeys(identity(self.kind, section, entry) for entry in doubt.titles))
+        if number < 0:
+            entry = doubt.titles[0]
+            return Spot(self.kind, section.title, nth, entry.title, identity(self.kind, section, entry), 0, aliases)
+        entry = section.entries[number]
+        known = identity(self.kind, section, entry)
+        twins = self._known()[known]
+        return Spot(self.kind, section.title, nth, entry.title, known, len(twins) - 1 - twins.index(at), aliases)
+
+    def _known(self) -> dict[tuple[str, ...], list[tuple[int, int]]]:
+        if self._twins is None:
+            self._twins = {}
+            for index, section in self.document.all_sections():
+                for number, entry in enumerate(section.entries):
+                    self._twins.setdefault(identity(self.kind, section, entry), []).append((index, number))
+        return self._twins
+
+
+def _why(doubt: Doubt) -> str:
+    clash = doubt.clash
+    if doubt.stays:
+        gone, changed = ("we", "they") if clash.ours is None else ("they", "we")
+        return f"{gone} removed it, {changed} changed it: it stays"
+    if clash.what == "field":
+        return f"both changed {clash.name}"
+    return _WHY.get(clash.what, "both changed it")

@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from memory.base.remarks import is_absent
-from memory.named_tuple import NamedTuple
+from memory.base.values import is_absent
+from memory.document.compare import same_ends
+from memory.document.nodes import bare
+from memory.lazy import NamedTuple
+
+from .sequences import Three
 
 if TYPE_CHECKING:
     from memory.document.model import Document
@@ -48,22 +51,11 @@ def identity(kind: str, section: Section, entry: Entry) -> tuple[str, ...]:
     return (title, "" if is_absent(created) else created)
 
 
-def core(entry: Entry) -> bytes:
-    """Return the source of an entry without the blank lines at its end."""
-    return entry.raw.rstrip(b" \t\r\n")
+def match_sections(base: Document, ours: Document, theirs: Document) -> Three[list[int]]:
+    """Number the sections of three versions: 0 is the part before the first, equal sections have one number.
 
-
-@dataclass(slots=True)
-class SectionNumbers:
-    """Numbers for the sections of three versions: 0 is the part before the first, equal sections have one number."""
-
-    base: list[int]
-    ours: list[int]
-    theirs: list[int]
-
-
-def match_sections(base: Document, ours: Document, theirs: Document) -> SectionNumbers:
-    """Number the sections: by level and name, those of one name by occurrence; renamed ones by what they hold."""
+    Equal are those of one level and name, by occurrence, and renamed ones that hold the same.
+    """
     numbers = [0, *range(1, len(base.sections) + 1)]
     fresh = len(numbers)
     found = []
@@ -84,7 +76,7 @@ def match_sections(base: Document, ours: Document, theirs: Document) -> SectionN
                 fresh += 1
             mine.append(known[name])
         found.append(mine)
-    return SectionNumbers(numbers, *found)
+    return Three(numbers, *found)
 
 
 def _pair_sections(base: Sequence[Section], side: Sequence[Section]) -> dict[int, int]:
@@ -126,7 +118,7 @@ def _pair_sections(base: Sequence[Section], side: Sequence[Section]) -> dict[int
 
 
 def _content(section: Section) -> set[bytes]:
-    return {line for line in section.lead.splitlines() if line.strip()} | {core(entry) for entry in section.entries}
+    return {line for line in section.lead.splitlines() if line.strip()} | {bare(entry) for entry in section.entries}
 
 
 def places(document: Document, numbers: Sequence[int]) -> list[EntryPlace]:
@@ -151,8 +143,8 @@ def match_entries(
         return place.entry.fields.get("completed", "")
 
     keys: list[Callable[[EntryPlace], Hashable]] = [
-        lambda place: (place.section, core(place.entry)),
-        lambda place: core(place.entry),
+        lambda place: (place.section, bare(place.entry)),
+        lambda place: bare(place.entry),
         lambda place: (place.section, names(place), completed(place)),
         lambda place: (place.section, names(place)),
         lambda place: (names(place), completed(place)),
@@ -184,14 +176,9 @@ def _trimmed(
     rest: tuple[list[int], list[int]] = ([], [])
     for section in {**left, **right}:
         one, two = left.get(section, range(0)), right.get(section, range(0))
-        least = min(len(one), len(two))
         olds = [base[at].entry.raw for at in one]
         news = [side[at].entry.raw for at in two]
-        head = tail = 0
-        while head < least and olds[head] == news[head]:
-            head += 1
-        while tail < least - head and olds[-1 - tail] == news[-1 - tail]:
-            tail += 1
+        head, tail = same_ends(olds, news)
         middle = {raw[:_BEGINNING] for raw in (*olds[head : len(olds) - tail], *news[head : len(news) - tail])}
         if middle and any(raw[:_BEGINNING] in middle for raw in (*olds[:head], *olds[len(olds) - tail :])):
             head = tail = 0

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memory.document.fields import split_lines
 from memory.document.front_matter import FrontMatter
-from memory.document.lines_and_headings import decode, encode, ends_line, heading_end, scan
-from memory.document.nodes import Entry, Section
+from memory.document.lines import decode, encode, heading_end, scan, split_lines
+from memory.document.nodes import Entry, Section, keep_apart
 
 from .bodies import BodyClash, TextMerge, merge_bodies, merge_pieces, pick
 from .pieces import Key, LinePiece, same_text
-from .versions import Three
+from .sequences import Three
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,8 @@ def merge_entry(base: Entry, ours: Entry, theirs: Entry, newline: str = "\n") ->
         return EntryMerge(theirs)
     if theirs.raw == base.raw:
         return EntryMerge(ours)
-    sources = Three(base, ours, theirs).map(lambda entry: decode(entry.raw))
+    sides = Three(base, ours, theirs)
+    sources = sides.map(lambda entry: entry.text)
     whole = EntryMerge(theirs, (BodyClash("entry", "", *sources),))
     if base.open_ended or ours.open_ended or theirs.open_ended:
         # Blank lines behind it are inside the fence, and nobody knows what else is.
@@ -39,10 +39,9 @@ def merge_entry(base: Entry, ours: Entry, theirs: Entry, newline: str = "\n") ->
         if len(set(bare)) == len(bare):
             return whole
         return EntryMerge(ours if bare.theirs == bare.base else theirs)
-    parts = sources.map(_split)
-    head, clashes = merge_heading(parts.map(lambda part: part[0]))
-    merged = merge_bodies(*parts.map(lambda part: part[1]), newline)
-    raw = encode(_joined(head, merged.text, newline))
+    head, clashes = merge_heading(sides.map(lambda entry: decode(entry.raw[: heading_end(entry.raw)])))
+    merged = merge_bodies(*sides.map(lambda entry: entry.body), newline)
+    raw = b"".join(keep_apart(encode(head), encode(merged.text), newline))
     if raw == theirs.raw:
         return EntryMerge(theirs, (*clashes, *merged.clashes))
     outline = scan(raw)
@@ -121,17 +120,3 @@ def _front_pieces(front: str) -> list[LinePiece] | None:
         pieces.append(LinePiece(raw, value, key))
     pieces += [LinePiece(line, same_text(line)) for line in lines[at:]]
     return pieces
-
-
-def _split(text: str) -> tuple[str, str]:
-    end = heading_end(encode(text))
-    head = decode(encode(text)[:end])
-    return head, text[len(head) :]
-
-
-def _joined(head: str, body: str, newline: str) -> str:
-    if body and not ends_line(encode(head)):
-        head += newline
-    if head.endswith("\r") and body.startswith("\n"):
-        body = "\r" + body[1:]
-    return head + body

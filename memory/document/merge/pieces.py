@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memory.document.fields import hidden_lines, read_bullets, read_fields, split_lines
+from memory.document.lines import hidden_lines, read_bullets, read_fields, split_lines
 
 What = Literal["entry", "title", "field", "row", "text", "section", "front", "file"]
 """What a conflict is about."""
@@ -24,11 +24,6 @@ class LinePiece:
     raw: str
     value: str
     key: Key | None = None
-
-    @property
-    def what(self) -> What:
-        """What a conflict over the piece is about."""
-        return "text" if self.key is None else "field" if self.key[0] == "field" else "row"
 
 
 def split_tail(text: str) -> tuple[str, str]:
@@ -101,8 +96,7 @@ def _free(text: str) -> list[LinePiece]:
         stop = at + len(lines[number][0]) + len(lines[number][1])
         behind = number + 1
         end = bullets.get(at, stop)
-        inside = number < len(hidden) and hidden[number]
-        while behind < len(lines) and (stop < end or (inside and behind < len(hidden) and hidden[behind])):
+        while behind < len(lines) and (stop < end or (hidden[number] and hidden[behind])):
             stop += len(lines[behind][0]) + len(lines[behind][1])
             behind += 1
         pieces.append(_line(text[at:stop]))

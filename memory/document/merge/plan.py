@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from memory.document.nodes import bare
+
 from .bodies import BodyClash
-from .match import EntryPlace, SectionNumbers, core, identity, match_entries, match_sections, places
+from .match import EntryPlace, identity, match_entries, match_sections, places
 from .merge_entry import merge_entry
-from .versions import Three
+from .sequences import Three
 
 if TYPE_CHECKING:
     from memory.document.model import Document
@@ -22,17 +23,18 @@ _TIME = re.compile(r"(\d{1,2}):(\d{2})", re.ASCII)
 
 @dataclass(slots=True)
 class Doubt:
-    """A clash of one entry, before it is known where the entry ends up.
+    """A clash, before it is known where what it is about ends up.
 
-    `places` are the sections that it was moved to, `stays` says that one side removed what the other changed.
+    `name` is None for the text of a section, and for the front matter, which has no `section`. `places` are the
+    sections that an entry was moved to, `stays` says that one side removed what the other changed.
     """
 
-    name: int
+    name: int | None
     clash: BodyClash
     titles: tuple[Entry, ...] = ()
     places: tuple[int, int, int] | None = None
     stays: bool = False
-    section: int = 0
+    section: int | None = None
 
 
 @dataclass(slots=True)
@@ -43,8 +45,8 @@ class MergePlan:
     where each that stays ends up and what it is then.
     """
 
-    numbers: SectionNumbers
-    order: tuple[list[tuple[int, int]], list[tuple[int, int]], list[tuple[int, int]]]
+    numbers: Three[list[int]]
+    order: Three[list[tuple[int, int]]]
     result: dict[int, EntryPlace] = field(default_factory=dict)
     doubts: list[Doubt] = field(default_factory=list)
 
@@ -52,11 +54,8 @@ class MergePlan:
 def plan_entries(base: Document, ours: Document, theirs: Document, kind: str, strict: bool) -> MergePlan:
     """Decide about every entry; `strict` keeps theirs where one side removed what the other changed."""
     numbers = match_sections(base, ours, theirs)
-    sides = (base, ours, theirs)
-    old, mine, other = [
-        places(side, found) for side, found in zip(sides, (numbers.base, numbers.ours, numbers.theirs), strict=True)
-    ]
-    titles = {number: part for number, (_, part) in zip(numbers.base, base.all_sections(), strict=True)}
+    old, mine, other = [places(side, found) for side, found in zip((base, ours, theirs), numbers, strict=True)]
+    titles = by_number(base, numbers.base)
 
     def names(place: EntryPlace) -> tuple[str, ...]:
         return identity(kind, titles.get(place.section, base.head), place.entry)
@@ -70,15 +69,15 @@ def plan_entries(base: Document, ours: Document, theirs: Document, kind: str, st
         name = their_pairs.get(index, fresh + index)
         their_names.append(name)
         if index not in their_pairs:
-            added.setdefault((place.section, core(place.entry)), []).append(name)
+            added.setdefault((place.section, bare(place.entry)), []).append(name)
     fresh += len(other)
     our_names = []
     for index, place in enumerate(mine):
-        twins = added.get((place.section, core(place.entry))) if index not in our_pairs else None
+        twins = added.get((place.section, bare(place.entry))) if index not in our_pairs else None
         our_names.append(our_pairs.get(index, twins.pop() if twins else fresh + index))
     plan = MergePlan(
         numbers,
-        (
+        Three(
             [(name, place.section) for name, place in enumerate(old)],
             [(name, place.section) for name, place in zip(our_names, mine, strict=True)],
             [(name, place.section) for name, place in zip(their_names, other, strict=True)],
@@ -111,7 +110,7 @@ def _decide(
         _merge_both(plan, name, base, ours, theirs, newline)
         return
     left = theirs if ours is None else ours
-    if left is None or (left.section == base.section and core(left.entry) == core(base.entry)):
+    if left is None or (left.section == base.section and bare(left.entry) == bare(base.entry)):
         return
     sides: Three[EntryPlace | None] = Three(base, ours, theirs)
     texts = sides.map(lambda place: None if place is None else place.entry.text)
@@ -149,9 +148,14 @@ def date_rank(section: Section) -> str | None:
     return found[0] if found else None
 
 
-def by_section(order: list[tuple[int, int]]) -> Iterator[tuple[int, list[int]]]:
-    """Iterate over (section number, names of its entries in order)."""
+def by_section(order: list[tuple[int, int]]) -> dict[int, list[int]]:
+    """Return the names of the entries of each section in order, by the number of the section."""
     groups: dict[int, list[int]] = {}
     for name, section in order:
         groups.setdefault(section, []).append(name)
-    yield from groups.items()
+    return groups
+
+
+def by_number(document: Document, numbers: list[int]) -> dict[int, Section]:
+    """Return the sections of a version by their numbers."""
+    return {number: part for number, (_, part) in zip(numbers, document.all_sections(), strict=True)}

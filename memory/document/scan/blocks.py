@@ -7,13 +7,215 @@ the library is followed: what people see rendered and what the scanner finds mus
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
-from memory.base.patterns import late
-from memory.named_tuple import NamedTuple
+from memory.lazy import NamedTuple, late
 
-from .definitions import definition_lines
-from .html import BLANK, ends, html_end
+_LABEL = late(r"(?:[^\\\[\]]|\\.)*+", re.DOTALL)
+_ANGLED = late(r"<(?:[^\n<>\\]|\\.)*+>", re.DOTALL)
+_BARE = late(r"(?:[^\x00-\x20\x7f\\()]|\\[^ ])*+")
+_SPACES = late(r"[ \t]*+")
+# An opening parenthesis inside a title in parentheses ends the attempt: it is no part of its pattern.
+_TITLES = {
+    '"': ('"', late(r'(?:[^"\\]|\\.)*+', re.DOTALL)),
+    "'": ("'", late(r"(?:[^'\\]|\\.)*+", re.DOTALL)),
+    "(": (")", late(r"(?:[^()\\]|\\.)*+", re.DOTALL)),
+}
+_LABEL_BLANKS = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+_BAD_PROTOCOL = late(r"(?ai:vbscript|javascript|file|data):")
+_GOOD_DATA = late(r"(?ai:data:image/(?:gif|png|jpeg|webp);)")
+_ESCAPE = late(r"\\([!-/:-@\[-`{-~])|&[A-Za-z#][A-Za-z0-9]{1,31};")
+_DEEPEST_PARENTHESES = 32
+
+
+def definition_lines(first: str, following: Iterator[str]) -> int:
+    """Return how many lines the link reference definition takes that `first` begins; 0 if it is none.
+
+    `first` starts with `[`. `following` yields the lines that may continue it, lazily and without their
+    indentation and line ends; it ends where a blank line or another block ends the paragraph.
+    """
+    lines = map(_mend, following)
+    text = _mend(first)
+    taken = 1
+    # The label, over as many lines as it needs.
+    position = 1
+    named = False
+    while True:
+        end = _match_end(_LABEL, text, position)
+        named = named or bool(text[position:end].strip(_LABEL_BLANKS))
+        position = end
+        if end < len(text):
+            break
+        text, taken, position = next(lines, ""), taken + 1, 0
+        if not text:
+            return 0
+    if not named or not text.startswith("]:", position):
+        return 0
+    # The destination, at the latest on the next line.
+    position = _match_end(_SPACES, text, position + 2)
+    if text[position] == "\n":
+        text, taken, position = next(lines, ""), taken + 1, 0
+        if not text:
+            return 0
+    end = _destination_end(text, position)
+    if end < 0:
+        return 0
+    with_title = _title_lines(text, end, lines)
+    if with_title is None:
+        return 0
+    if with_title >= 0:
+        return taken + with_title
+    # No title, or none that ends its line: the destination has to end its line then.
+    end = _match_end(_SPACES, text, end)
+    return taken if end == len(text) or text[end] == "\n" else 0
+
+
+def _mend(line: str) -> str:
+    """Return the line as the definition is read: with its line end, and NUL replaced."""
+    return line.replace("\0", "\ufffd") + "\n"
+
+
+def _match_end(pattern: re.Pattern[str], text: str, position: int) -> int:
+    """Return where a pattern that always matches ends."""
+    found = pattern.match(text, position)
+    return found.end() if found else position
+
+
+def _destination_end(text: str, start: int) -> int:
+    """Return where the destination that begins at `start` ends; -1 if there is none or it is refused."""
+    if text[start] == "<":
+        found = _ANGLED.match(text, start)
+        return found.end() if found and _is_allowed(text[start + 1 : found.end() - 1]) else -1
+    depth = 0
+    end = start
+    while True:
+        end = _match_end(_BARE, text, end)
+        here = text[end : end + 1]
+        if here == "(":
+            depth += 1
+            if depth > _DEEPEST_PARENTHESES:
+                return -1
+        elif here == ")" and depth:
+            depth -= 1
+        else:
+            break
+        end += 1
+    return end if end > start and not depth and _is_allowed(text[start:end]) else -1
+
+
+def _is_allowed(destination: str) -> bool:
+    """Return whether a link may lead there: the oracle makes no definition of `javascript:` and its like."""
+    if ":" not in destination and "&" not in destination:
+        return True
+    destination = _ESCAPE.sub(_unescape, destination).strip()
+    return not _BAD_PROTOCOL.match(destination) or bool(_GOOD_DATA.match(destination))
+
+
+def _unescape(found: re.Match[str]) -> str:
+    """Return what an escape or a character reference stands for."""
+    if found[1]:
+        return found[1]
+    from html import unescape
+
+    return unescape(found[0])
+
+
+def _title_lines(text: str, start: int, lines: Iterator[str]) -> int | None:
+    """Return how many of `lines`, after `text`, the title takes; -1 without a title, None for no definition at all.
+
+    `start` is where the destination ended in `text`.
+    """
+    more = 0
+    position = _match_end(_SPACES, text, start)
+    apart = position > start
+    if text[position : position + 1] == "\n":
+        text, more, position, apart = next(lines, ""), 1, 0, True
+        if not text:
+            return -1
+    opener = text[position : position + 1]
+    if opener not in _TITLES or not opener:
+        return -1
+    closer, pattern = _TITLES[opener]
+    position += 1
+    end = _match_end(pattern, text, position)
+    empty = end == position
+    while end == len(text):
+        # A title over several lines needs no space before it: a habit of the oracle.
+        text, more, empty, apart = next(lines, ""), more + 1, False, True
+        if not text:
+            return -1
+        end = _match_end(pattern, text, 0)
+    if text[end] != closer or not apart:
+        return -1
+    end = _match_end(_SPACES, text, end + 1)
+    if text[end] == "\n":
+        return more
+    # Text after an empty title spoils the definition as a whole: a habit of the oracle.
+    return None if empty else -1
+
+
+_RAW_START = late(r"<(?ai:script|pre|style|textarea)(?=[\s>]|$)")
+_RAW_END = late(r"</(?ai:script|pre|style|textarea)>")
+_NAMES = (
+    "address article aside base basefont blockquote body caption center col colgroup dd details dialog dir"
+    " div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html"
+    " iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary"
+    " table tbody td tfoot th thead title tr track ul"
+)
+_BLOCK_TAG = late(rf"</?(?ai:{'|'.join(_NAMES.split())})(?=\s|/?>|$)")
+_WHOLE_TAG = late(
+    r"(?:<[A-Za-z][A-Za-z0-9-]*"
+    r"""(?:\s+[A-Za-z_:][A-Za-z0-9_:.-]*(?:\s*=\s*(?:[^"'=<>`\x00-\x20]+|'[^']*'|"[^"]*"))?)*"""
+    r"\s*/?>|</[A-Za-z][A-Za-z0-9-]*\s*>)\s*$"
+)
+# Such a space may be part of an unquoted value or come after it: each doubles the ways to read a line.
+_WIDE_SPACE = late(r"[^\x00-\x7f\S]")
+_MOST_WIDE_SPACES = 64
+
+BLANK = ""
+"""The end of kinds 6 and 7: a blank line."""
+
+RAW = "</"
+"""The end of kind 1: any of four closing tags, see `ends`."""
+
+
+def html_end(line: str, start: int, *, in_paragraph: bool) -> str | None:
+    """Return what ends the HTML block that `line` begins at `start` (where a `<` is); None if it begins none.
+
+    `in_paragraph` leaves out kind 7, the only one that cannot interrupt a paragraph. Pass the result to
+    `ends`.
+    """
+    second = line[start + 1 : start + 2]
+    if second == "!":
+        if line.startswith("--", start + 2):
+            return "-->"
+        if line.startswith("[CDATA[", start + 2):
+            return "]]>"
+        third = line[start + 2 : start + 3]
+        return ">" if third.isascii() and third.isalpha() else None
+    if second == "?":
+        return "?>"
+    if _RAW_START.match(line, start):
+        return RAW
+    if _BLOCK_TAG.match(line, start) or (not in_paragraph and _is_whole_tag(line[start:])):
+        return BLANK
+    return None
+
+
+def ends(line: str, start: int, end: str) -> bool:
+    """Return whether the line, read from `start`, holds the end of an HTML block; `BLANK` is never held."""
+    if end == RAW:
+        return _RAW_END.search(line, start) is not None
+    return end != BLANK and line.find(end, start) >= 0
+
+
+def _is_whole_tag(text: str) -> bool:
+    """Return whether the text is one complete opening or closing tag and nothing else (kind 7)."""
+    if not text.isascii() and len(_WIDE_SPACE.findall(text)) > _MOST_WIDE_SPACES:
+        return False
+    return _WHOLE_TAG.match(text.replace("\0", "\ufffd")) is not None
+
 
 _FENCE = late(r"`{3,}+(?=[^`]*+\Z)|~{3,}+")
 _RULE = late(r"(?:\*[ \t]*+){3,}+\Z|(?:-[ \t]*+){3,}+\Z|(?:_[ \t]*+){3,}+\Z")

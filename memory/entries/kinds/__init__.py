@@ -1,4 +1,4 @@
-"""What can be done with the entries of each kind; the one list that a new kind joins."""
+"""The operations on the entries of each kind; the one list to which a new kind is added."""
 
 from __future__ import annotations
 
@@ -6,78 +6,68 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from memory.entries.model import Check, Made, derived_ref
+from memory.entries.model import Made, derived_ref
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.registry import kinds, registered
 
-from .filters import passes
 from .kind import EntryCall, EntryKind
+from .values import passes
 
 if TYPE_CHECKING:
-    from memory.entries.model import Changes
-    from memory.search import Record
+    from memory.search.records import Record
     from memory.workspace import Workspace
 
 
 class PlainEntries:
-    """The records of one kind, whichever system has them."""
+    """The records of one kind, in any system."""
 
     compact = False
 
     def __init__(self, name: str) -> None:
-        """`name` is that of the kind."""
+        """`name` is the name of the kind."""
         self.name = name
 
     def find(self, call: EntryCall, ref: str) -> Record:
-        """Return the record that a ref names."""
+        """Return the record of a ref."""
         for record in self.list(call, {}):
             if ref in (record.ref, derived_ref(record)):
                 return record
         raise NotFoundError("entry.not_found", f"no entry has the ref {ref[:60]!r}", "list them to see their refs")
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
-        """Yield the records that pass the filter, as the system has them."""
+        """Yield the records that pass the filter, in the system's order."""
         from memory.systems import records_of_all
 
         for record in records_of_all(call.workspace, (self.name,)):
             if record.kind == self.name and passes(record, filter):
                 yield record
 
-    def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
-        """Refuse."""
-        raise self._refusal()
+    def add(self, *_: Any, **__: Any) -> Made:
+        """Refuse: the records of such a kind are not changed here."""
+        raise RefusedError("entry.read_only", f"{self.name} are only read here", "use the tool that they belong to")
 
-    def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
-        """Refuse."""
-        raise self._refusal()
-
-    def remove(self, call: EntryCall, ref: str, check: Check) -> Made:
-        """Refuse."""
-        raise self._refusal()
-
-    def _refusal(self) -> RefusedError:
-        return RefusedError("entry.read_only", f"{self.name} are only read here", "use the tool that they belong to")
+    edit = remove = add
 
 
 _PLACES = {
-    "tasks": "tasks:Tasks",
-    "journal": "journal:JournalEntries",
-    "knowledge": "knowledge:KnowledgeItems",
-    "contacts": "contacts:ContactEntries",
-    "plans": "plans:PlanEntries",
-    "monitors": "monitors:MonitorEntries",
-    "config": "config:ConfigEntries",
+    "tasks": "in_files:Tasks",
+    "journal": "in_files:JournalEntries",
+    "knowledge": "in_files:KnowledgeItems",
+    "contacts": "in_files:ContactEntries",
+    "plans": "in_files:PlanEntries",
+    "monitors": "in_files:MonitorEntries",
+    "config": "in_files:ConfigEntries",
     "facts": "facts:FactEntries",
     "typed": "typed:TypedBlocks",
     "state": "state:StateParts",
 }
 ALIASES = {"orchestration": "plans", "fact": "facts", "task": "tasks", "contact": "contacts", "monitor": "monitors"}
-"""Other names of kinds: plans are called by their file in refs."""
+"""Other names of kinds; in refs, plans have the name of their file."""
 
 
 def kind_named(name: str, workspace: Workspace) -> EntryKind:
-    """Return what can be done with a kind; UsageError `entry.kind`, NotFoundError `entry.no_system` where no system of
-    the workspace has it.
+    """Return the operations of a kind; UsageError `entry.kind`, NotFoundError `entry.no_system` if no system of the
+    workspace has it.
     """
     name = ALIASES.get(name, name)
     owner = next((one.name for one in registered() if name in one.kinds), None)
@@ -96,7 +86,7 @@ def kind_named(name: str, workspace: Workspace) -> EntryKind:
 
 
 def kind_of_ref(ref: str) -> str:
-    """Return the kind that a ref is one of; UsageError `entry.ref` for a text that is no ref."""
+    """Return the kind of a ref; UsageError `entry.ref` for a text that is no ref."""
     scope, mark, rest = ref.strip().rpartition("#")
     if not (scope and mark and rest) or len(ref) > 300:
         raise UsageError(
@@ -104,6 +94,6 @@ def kind_of_ref(ref: str) -> str:
         )
     if scope in _PLACES or scope in ALIASES or scope in kinds():
         return ALIASES.get(scope, scope)
-    from memory.files.refs.entry_refs import kind_of
+    from memory.files.snapshot import kind_of
 
     return kind_of(scope if scope.endswith(".md") else f"{scope}.md") or scope

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from memory.entries.model import Check, Made, item_of
 from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.facts import Fact, FactStore, RefusedFact
+from memory.facts.model import SHOWN, ref_of
+from memory.search.records import Record
+from memory.systems import system_of
+from memory.systems.facts import Facts
 
-from .filters import passes
 from .kind import EntryCall
-from .values import list_of, refuse_unknown, text_of
+from .values import list_of, passes, refuse_unknown, text_of
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes
-    from memory.facts import Fact, FactStore
-    from memory.search import Record
 
 
 class FactEntries:
@@ -24,7 +26,7 @@ class FactEntries:
     compact = True
 
     def find(self, call: EntryCall, ref: str) -> Record:
-        """Return the record of the fact with that id."""
+        """Return the record of the fact with this id."""
         for fact in _store(call).read().newest:
             if fact.ref == ref:
                 return _record(fact)
@@ -35,10 +37,7 @@ class FactEntries:
         return (record for record in map(_record, _store(call).read().newest) if passes(record, filter))
 
     def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
-        """Store a fact; what looks like a secret is refused."""
-        from memory.facts import RefusedFact
-        from memory.facts.model import ref_of
-
+        """Store a fact; a text that looks like a secret is refused."""
         refuse_unknown(fields, ("tags", "scope"), "a fact")
         said = f"{title}\n{text}" if text and text.strip() and text.strip() != title.strip() else title
         scope = text_of("scope", fields.get("scope") or "workspace")
@@ -51,7 +50,7 @@ class FactEntries:
         return Made(item_of(self.find(call, ref_of(kept.id))), kept.change.id, kept.change.summary)
 
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
-        """Refuse: a fact is what it says."""
+        """Refuse: facts cannot be edited."""
         check(item_of(self.find(call, ref)))
         raise RefusedError("facts.fixed", "a fact is not edited", "add the new one, then remove this one")
 
@@ -73,14 +72,8 @@ class FactEntries:
 
 
 def _store(call: EntryCall) -> FactStore:
-    from memory.systems import system_of
-    from memory.systems.facts import Facts as System
-
-    return system_of(call.workspace, "facts", System).store
+    return system_of(call.workspace, "facts", Facts).store
 
 
 def _record(fact: Fact) -> Record:
-    from memory.facts.model import SHOWN
-    from memory.search import Record
-
     return Record("facts", SHOWN, fact.title, fact.text, fact, fact.ts[:10], tuple(fact.tags))

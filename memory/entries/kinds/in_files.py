@@ -1,38 +1,54 @@
-"""What the kinds of the memory files share: a change is one edit under the lock, checked against the file as it is."""
+"""The kinds of the memory files as entries: a change is one edit under the lock, checked against the file."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.entries.model import Check, EntryItem, Made, item_of
-from memory.errors import RefusedError
+from memory.entries.model import Check, Made, derived_ref, item_of
+from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.files.refs import identity_hex
+from memory.search.records import (
+    Record,
+    contact_record,
+    journal_record,
+    knowledge_record,
+    monitor_record,
+    plan_record,
+    records,
+    task_record,
+)
 
 from .kind import EntryCall
+from .values import date_of, lines_of, list_of, passes, refuse_unknown, sent_source, text_of, texts_of
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
-    from memory.search import Record
     from memory.workspace import Outcome
+
+_OPEN = ("pending", "in-progress")
+_OWN = ("priority", "due", "recurring", "assigned", "tags", "notes", "action")
+_DECISIONS, _FACTS = "Decisions Made", "Technical Facts"
 
 
 class InFiles:
-    """The entries of one memory file; a kind says how one is found, added, edited and removed."""
+    """The entries of one memory file; each kind defines how one is found, added, edited and removed."""
 
     name = ""
     verb = ""
-    compact = False
+    compact = True
 
     def located(self, snapshot: Snapshot, ref: str) -> Record:
         """Return the record of a ref, archives included."""
         raise NotImplementedError
 
     def source(self, record: Record) -> str:
-        """Return what `read` gives as the text of an entry, which an edit may send back."""
-        return record.text
+        """Return the text of an entry for `read`, which an edit may send back: its source."""
+        return str(record.item.entry.text)
 
     def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
         """Return the edit that adds an entry."""
@@ -49,18 +65,14 @@ class InFiles:
     # -- the protocol -------------------------------------------------------------------------------------------
 
     def find(self, call: EntryCall, ref: str) -> Record:
-        """Return the record that a ref names."""
+        """Return the record of a ref."""
         return self._told(self.located(call.workspace.snapshot(), ref))
 
     def _told(self, record: Record) -> Record:
         return record._replace(text=self.source(record))
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
-        """Yield the records of the file that pass the filter; archived ones where it asks for them."""
-        from memory.search import records
-
-        from .filters import passes
-
+        """Yield the records of the file that pass the filter; archived ones if the filter selects them."""
         wanted = str(filter.get("section", "")).casefold() in ("archived", "all")
         for record in records(call.workspace.snapshot(), (self.name,)):
             if (wanted or not record.file.startswith("archive/")) and passes(record, filter):
@@ -75,7 +87,7 @@ class InFiles:
         return self._made(call, call.workspace.change(f"{self.verb}.add", build, actor=call.actor, now=call.now))
 
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
-        """Change an entry, in one change; it is compared with what was read under the lock."""
+        """Change an entry, in one change; it is compared under the lock with the version that was read."""
 
         def build(snapshot: Snapshot) -> Edit:
             record = self._checked(snapshot, ref, check)
@@ -105,7 +117,373 @@ class InFiles:
         return record
 
     def _made(self, call: EntryCall, outcome: Outcome, ref: str = "") -> Made:
-        # The change is made: what another program wrote since must not turn it into a failure.
+        # The change is made: a later write by another program must not turn it into a failure.
         snapshot = outcome.snapshot or call.workspace.snapshot()
-        item: EntryItem = item_of(self._told(self.located(snapshot, outcome.ref or ref)))
+        item = item_of(self._told(self.located(snapshot, outcome.ref or ref)))
         return Made(item, outcome.change.id if outcome.change.files else None, outcome.summary)
+
+
+class Tasks(InFiles):
+    """The tasks of tasks.md and its archive."""
+
+    name = verb = "tasks"
+
+    def located(self, snapshot: Snapshot, ref: str) -> Record:
+        """Return the record of a task."""
+        from memory.files.tasks.model import find_task
+
+        return task_record(find_task(snapshot, ref, archived=True))
+
+    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+        """Yield the tasks of a section (default: pending, then in progress) that pass the rest of the filter."""
+        snapshot = call.workspace.snapshot()
+        rest = dict(filter)
+        section = str(rest.pop("section", "")).casefold().replace(" ", "-")
+        due = rest.pop("due", None)
+        sections = (*_OPEN, "completed", "archived") if section == "all" else (section,) if section else _OPEN
+        if any(one not in (*_OPEN, "completed", "archived") for one in sections):
+            raise UsageError(
+                "task.section",
+                f"{section[:40]!r} is not a section",
+                "use pending, in-progress, completed, archived or all",
+            )
+        is_due = None
+        if due is not None:
+            from memory.files.tasks.due_filter import due_when
+
+            is_due = due_when(str(due), call.now, snapshot.zone)
+        for one in sections:
+            lists = snapshot.archived_tasks() if one == "archived" else (snapshot.tasks,)
+            for tasks in lists:
+                for task in tasks.tasks if one == "archived" else tasks.in_section(one):
+                    if is_due is None or is_due(task):
+                        record = task_record(task)
+                        if not rest or passes(record, rest):
+                            yield record
+
+    def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
+        """Add a task to Pending; `text` are its notes if the fields have none."""
+        from memory.files.tasks.edits import add_task
+
+        values = {key: value for key, value in fields.items() if value is not None}
+        if text and "notes" not in values:
+            values["notes"] = text
+        if str(values.pop("section", "pending")).casefold() != "pending":
+            raise UsageError("task.section", "a new task is pending", "add it, then move it by an edit of its section")
+        tags = list_of("tags", values.pop("tags", []))
+        known = {key: text_of(key, values.pop(key)) for key in _OWN if key in values}
+        if "due" in known:
+            known["due"] = date_of(known["due"], now, snapshot.zone)
+        return add_task(snapshot, title, tags=tags, extra=texts_of(values), now=now, **known)
+
+    def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
+        """Set fields, which moves the task if `section` is one of them, or replace its source."""
+        from memory.files.tasks.edits import edit_task, replace_task_text
+
+        if (source := sent_source(record, changes)) is not None:
+            return replace_task_text(snapshot, ref, source, now=now)
+        values = texts_of(
+            {key: ", ".join(list_of(key, value)) if key == "tags" else value for key, value in changes.set.items()}
+        )
+        if "due" in values:
+            values["due"] = date_of(values["due"], now, snapshot.zone)
+        return edit_task(snapshot, ref, set=values, unset=changes.unset, now=now)
+
+    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
+        """Remove a task."""
+        from memory.files.tasks.edits import remove_task
+
+        return remove_task(snapshot, ref, now=now)
+
+
+class JournalEntries(InFiles):
+    """The entries of journal.md and its archive, the newest first."""
+
+    name = verb = "journal"
+
+    def located(self, snapshot: Snapshot, ref: str) -> Record:
+        """Return the record of an entry."""
+        from memory.files.journal.model import find_entry
+
+        return journal_record(find_entry(snapshot, ref, archived=True))
+
+    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+        """Yield the entries that pass the filter, the newest first; `date` also accepts words."""
+        snapshot = call.workspace.snapshot()
+        rest = dict(filter)
+        archived = str(rest.pop("section", "")).casefold() in ("archived", "all")
+        if "date" in rest:
+            rest["date"] = date_of(str(rest["date"]), call.now, snapshot.zone, past=True)[:10]
+        for journal in (snapshot.journal, *(snapshot.archived_journals() if archived else ())):
+            for entry in journal.entries():
+                record = journal_record(entry)
+                if not rest or passes(record, rest):
+                    yield self._told(record)
+
+    def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
+        """Add an entry at the top of its day: `time` is when it was (default: now), each line of the text a bullet."""
+        from memory.files.journal.edits import add_entry
+
+        refuse_unknown(fields, ("time", "lines"), "a journal entry")
+        lines = list_of("lines", fields["lines"]) if isinstance(fields.get("lines"), list) else []
+        time = fields.get("time")
+        return add_entry(
+            snapshot,
+            title,
+            [*lines, *lines_of(text or "")],
+            at=None if time is None else _time(str(time), snapshot, now),
+            now=now,
+        )
+
+    def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
+        """Set title, time or lines, or replace the source."""
+        from memory.files.journal.edits import edit_entry, replace_entry_text
+
+        if (source := sent_source(record, changes)) is not None:
+            return replace_entry_text(snapshot, ref, source, now=now)
+        values = changes.values
+        refuse_unknown(values, ("title", "time", "lines"), "a journal entry")
+        lines = None
+        if "lines" in values:
+            given = values["lines"]
+            lines = lines_of(given) if isinstance(given, str) else list_of("lines", given or [])
+        title = text_of("title", values["title"]) if "title" in values else None
+        time = None if "time" not in values else "" if values["time"] is None else text_of("time", values["time"])
+        return edit_entry(snapshot, ref, title=title, lines=lines, time=time, now=now)
+
+    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
+        """Remove an entry."""
+        from memory.files.journal.edits import remove_entry
+
+        return remove_entry(snapshot, ref, now=now)
+
+
+def _time(text: str, snapshot: Snapshot, now: datetime) -> str:
+    """Return a time in the form of the file; a time of day alone is one of today."""
+    if found := re.fullmatch(r"(\d{1,2}):(\d\d)", text.strip(), re.ASCII):
+        return f"{int(found[1]):02}:{found[2]}"
+    return date_of(text, now, snapshot.zone, past=True)
+
+
+class KnowledgeItems(InFiles):
+    """The bullets of knowledge.md."""
+
+    name = verb = "knowledge"
+
+    def located(self, snapshot: Snapshot, ref: str) -> Record:
+        """Return the record of a bullet."""
+        from memory.files.knowledge.model import find_knowledge
+
+        return knowledge_record(find_knowledge(snapshot, ref))
+
+    def source(self, record: Record) -> str:
+        """Return the bullet as in the file, with date and reason."""
+        return str(record.item.raw)
+
+    def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
+        """Add a fact, or a decision if a date, a reason or `kind: decision` is given; text goes below the title."""
+        from memory.files.knowledge.model import add_knowledge
+
+        refuse_unknown(fields, ("section", "topic", "date", "reason", "kind"), "knowledge")
+        values = texts_of(fields)
+        decision = values.get("kind") == "decision" or "date" in values or "reason" in values
+        date = date_of(values["date"], now, snapshot.zone, past=True)[:10] if values.get("date") else None
+        if date is None and decision:
+            date = date_of("today", now, snapshot.zone, past=True)[:10]
+        section = values.get("section") or (_DECISIONS if decision else _FACTS)
+        said = f"{title}\n{text}" if text and text.strip() else title
+        return add_knowledge(
+            snapshot, said, section=section, topic=values.get("topic"), date=date, reason=values.get("reason"), now=now
+        )
+
+    def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
+        """Set its text, date or reason."""
+        from memory.files.knowledge.model import edit_knowledge
+
+        values = changes.values
+        refuse_unknown(values, ("text", "title", "date", "reason"), "knowledge")
+        given = [one for one in (changes.text, values.get("text"), values.get("title")) if one is not None]
+        if len(given) > 1:
+            raise UsageError("entry.arguments", "two texts are given", "send one")
+        text = text_of("text", given[0]) if given else record.item.text
+        date = values.get("date")
+        day = None if date is None else date_of(text_of("date", date), now, snapshot.zone, past=True)[:10]
+        reason = None if "reason" not in values else text_of("reason", values["reason"] or "")
+        return edit_knowledge(snapshot, ref, text, date=day, reason=reason, now=now)
+
+    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
+        """Remove a bullet."""
+        from memory.files.knowledge.model import remove_knowledge
+
+        return remove_knowledge(snapshot, ref, now=now)
+
+
+class ContactEntries(InFiles):
+    """The rows and people of contacts.md; the field `kind` is channel, route or person."""
+
+    name = verb = "contacts"
+
+    def located(self, snapshot: Snapshot, ref: str) -> Record:
+        """Return the record of a contact."""
+        from memory.files.contacts.model import find_contact
+
+        return contact_record(find_contact(snapshot, ref))
+
+    def source(self, record: Record) -> str:
+        """Return the text about a person; rows have none."""
+        return str(getattr(record.item, "text", None) or "")
+
+    def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
+        """Add a person, or what the field `kind` names; the title is the name, for a route its channel."""
+        from memory.files.contacts.model import add_contact
+
+        values = texts_of(fields)
+        kind = values.pop("kind", "person")
+        values["channel" if kind == "route" else "name"] = title
+        if text and text.strip():
+            if kind != "person":
+                raise UsageError("entry.field", f"a {kind} has no text", "use fields")
+            values.setdefault("text", text.strip())
+        return add_contact(snapshot, kind, values, now=now)
+
+    def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
+        """Set values; an empty one clears it."""
+        from memory.files.contacts.model import edit_contact
+
+        values = texts_of(changes.values)
+        if changes.text is not None:
+            values.setdefault("text", changes.text)
+        return edit_contact(snapshot, ref, values, now=now)
+
+    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
+        """Remove a contact."""
+        from memory.files.contacts.model import remove_contact
+
+        return remove_contact(snapshot, ref, now=now)
+
+
+class PlanEntries(InFiles):
+    """The plans of orchestration.md and its archive."""
+
+    name, verb = "plans", "orchestration"
+    compact = False
+
+    def located(self, snapshot: Snapshot, ref: str) -> Record:
+        """Return the record of a plan."""
+        from memory.files.plans.model import find_plan
+
+        return plan_record(find_plan(snapshot, ref, archived=True))
+
+    def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
+        """Add a plan to Active Plans; text is what goes below its fields, such as its table of tasks."""
+        from memory.files.plans.edits import add_plan
+
+        return add_plan(snapshot, title, texts_of(fields), text or "", now=now)
+
+    def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
+        """Set and unset fields, which moves the plan if `section` is one of them, or replace its source."""
+        from memory.files.plans.edits import edit_plan, replace_plan_text
+
+        if (source := sent_source(record, changes)) is not None:
+            return replace_plan_text(snapshot, ref, source, now=now)
+        return edit_plan(snapshot, ref, texts_of(changes.set), changes.unset, now=now)
+
+    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
+        """Remove a plan."""
+        from memory.files.plans.edits import remove_plan
+
+        return remove_plan(snapshot, ref, now=now)
+
+
+class MonitorEntries(InFiles):
+    """The monitors of monitors.md."""
+
+    name = verb = "monitors"
+
+    def located(self, snapshot: Snapshot, ref: str) -> Record:
+        """Return the record of a monitor."""
+        from memory.files.monitors import find_monitor
+
+        return monitor_record(find_monitor(snapshot, ref))
+
+    def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
+        """Add a monitor with this name."""
+        from memory.files.monitors import add_monitor
+        from memory.monitoring.problems import runnable
+
+        if text and text.strip():
+            raise UsageError("entry.field", "a monitor has no text", "use fields")
+        return runnable(lambda looked: add_monitor(looked, title, texts_of(fields), now=now))(snapshot)
+
+    def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
+        """Set and unset fields, or replace the source."""
+        from memory.files.monitors import edit_monitor, replace_monitor_text
+        from memory.monitoring.problems import runnable
+
+        if (source := sent_source(record, changes)) is not None:
+            return runnable(lambda looked: replace_monitor_text(looked, ref, source, now=now))(snapshot)
+        values = texts_of(changes.set)
+        return runnable(lambda looked: edit_monitor(looked, ref, values, changes.unset, now=now))(snapshot)
+
+    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
+        """Remove a monitor."""
+        from memory.files.monitors import remove_monitor
+
+        return remove_monitor(snapshot, ref, now=now)
+
+
+class ConfigEntries(InFiles):
+    """The settings of config.md; of a duplicate key, the one that is in effect."""
+
+    name = verb = "config"
+
+    def located(self, snapshot: Snapshot, ref: str) -> Record:
+        """Return the record of a setting."""
+        found = [record for record in records(snapshot, (self.name,)) if derived_ref(record) == ref]
+        if not found:
+            raise NotFoundError(
+                "config.not_found", f"no setting has the ref {ref[:60]!r}", "list them to see their refs"
+            )
+        counts = snapshot.config.setting(found[0].title)
+        return next((record for record in found if record.item is counts), found[0])
+
+    def source(self, record: Record) -> str:
+        """Return nothing: the value is a field."""
+        return ""
+
+    def added(self, snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str | None, now: datetime) -> Edit:
+        """Set a new key."""
+        from memory.files import config
+
+        refuse_unknown(fields, ("value", "section"), "a setting")
+        values = texts_of(fields)
+        value = values.get("value") or (text or "")
+        if not value.strip():
+            raise UsageError("config.value", "a setting needs a value", "send it as the field value")
+        if snapshot.config.setting(title) is not None:
+            raise UsageError("config.exists", f"config.md has {title[:60]!r} already", "edit it by its ref")
+        edit = config.set_setting(snapshot, title, value, section=values.get("section"), now=now)
+        return _with_ref(edit, title)
+
+    def edited(self, snapshot: Snapshot, record: Record, ref: str, changes: Changes, now: datetime) -> Edit:
+        """Set its value."""
+        from memory.files import config
+
+        refuse_unknown(changes.values, ("value",), "a setting")
+        value = changes.text if changes.text is not None else changes.set.get("value")
+        if value is None:
+            raise UsageError("config.value", "a setting needs a value", "remove it to take it away")
+        edit = config.set_setting(snapshot, record.title, text_of("value", value), now=now)
+        return _with_ref(edit, record.title)
+
+    def removed(self, snapshot: Snapshot, ref: str, now: datetime) -> Edit:
+        """Remove the key."""
+        from memory.files import config
+
+        return config.unset_setting(snapshot, self.located(snapshot, ref).title, now=now)
+
+
+def _with_ref(edit: Edit, key: str) -> Edit:
+    from memory.files import config
+
+    return edit._replace(ref=f"config#{identity_hex('config', config.FILE, key)}")

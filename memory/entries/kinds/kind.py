@@ -1,4 +1,4 @@
-"""What every kind of entries does, and what it is asked with."""
+"""The interface of every kind of entries, and the context of its calls."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes, Check, Made
-    from memory.search import Record
+    from memory.search.records import Record
     from memory.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class EntryCall:
-    """In which workspace, in whose name and when something is asked for; `now` is aware.
+    """The context of a call: workspace, actor and time; `now` is aware.
 
-    `reason` is why, for the change log; empty where nobody said.
+    `reason` is for the change log; empty if none was given.
     """
 
     workspace: Workspace
@@ -26,25 +26,23 @@ class EntryCall:
     reason: str = ""
 
     def because(self, summary: str) -> str:
-        """Return the summary of a change with the reason behind it, on one line."""
+        """Return the summary of a change followed by the reason, on one line."""
         return f"{summary}: {' '.join(self.reason.split())[:200]}" if self.reason.strip() else summary
 
 
 class EntryKind(Protocol):
-    """The entries of one kind; a method that cannot do what it is asked says so by UsageError or RefusedError.
+    """The entries of one kind; a method that cannot do what is requested raises UsageError or RefusedError.
 
-    `compact` tells that the fields say all, so that a list goes without the text.
+    `compact` means that the fields contain everything, so that a list leaves the text out.
     """
 
-    @property
-    def compact(self) -> bool:
-        """Whether the fields of an entry say all that its text says."""
+    compact: bool
 
     def find(self, call: EntryCall, ref: str) -> Record:
-        """Return the record that a ref names, archives included; NotFoundError or AmbiguousError."""
+        """Return the record of a ref, archives included; NotFoundError or AmbiguousError."""
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002 - the name of the argument
-        """Yield the records that pass a filter, in the order in which a person would list them."""
+        """Yield the records that pass a filter, in the usual order of a listing."""
 
     def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
         """Add an entry."""

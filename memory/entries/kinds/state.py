@@ -1,4 +1,4 @@
-"""Project state as entries: the parts of the bundle can be edited, its events and archive are only read."""
+"""Project state as entries: the parts of the bundle can be edited, its events and archive are read-only."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.entries.model import Check, Made, item_of
 from memory.errors import ConflictError, NotFoundError, RefusedError, UsageError
+from memory.state.operations import edit, key_of
+from memory.systems import system_of
+from memory.systems.state import ProjectState
 
-from .filters import passes
 from .kind import EntryCall
-from .values import list_of, text_of
+from .values import list_of, passes, text_of
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes
-    from memory.search import Record
+    from memory.search.records import Record
     from memory.state.files.store import StateStore
-    from memory.systems.state import ProjectState
 
 _NUMBERED = re.compile(r"state#(gotcha|next-step)-(\d{1,6})")
 _LISTS = {"gotcha": "gotchas", "next-step": "next-steps"}
@@ -27,7 +28,7 @@ _TEXTS = {"gotchas": ("title", "symptom", "cause", "correctPath"), "next-steps":
 
 
 class _Part(NamedTuple):
-    """A part of the bundle with its values, in place of the item of a search record."""
+    """A part of the bundle with its values, instead of the item of a search record."""
 
     ref: str
     line: int
@@ -51,7 +52,7 @@ class StateParts:
         raise NotFoundError("state.not_found", f"nothing in the project state has the ref {ref[:60]!r}", "list state")
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
-        """Yield the parts, then the events, the newest first; archived ones where `section` asks for them."""
+        """Yield the parts, then the events, the newest first; archived ones if `section` selects them."""
         rest = dict(filter)
         archived = str(rest.pop("section", "")).casefold() in ("archived", "all")
         for record in _system(call).records():
@@ -60,8 +61,6 @@ class StateParts:
 
     def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
         """Add a gotcha or a next step, as the field `section` says, at the end of its list."""
-        from memory.state.operations import key_of
-
         values = dict(fields)
         section = str(values.pop("section", ""))
         if section not in _TEXTS:
@@ -84,13 +83,13 @@ class StateParts:
         return self._told(call, f"state#{name}-{len(before) + 1}", made)
 
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
-        """Set values of a part; lists of texts are given as lists."""
+        """Set values of a part; lists of texts are passed as lists."""
         if changes.text is not None:
             raise UsageError("entry.arguments", "a part of the project state has no text of its own", "set its fields")
         section, number, before = self._section(call, ref, check)
         value = copy.deepcopy(before)
         part = value if number is None else value[number]
-        for key, given in {**changes.set, **dict.fromkeys(changes.unset)}.items():
+        for key, given in changes.values.items():
             if key not in part:
                 raise UsageError("entry.field", f"{ref} has no field {key[:40]!r}", f"use {', '.join(part)}")
             if isinstance(part[key], list) and all(isinstance(one, str) for one in part[key]):
@@ -100,29 +99,27 @@ class StateParts:
         return self._told(call, ref, self._checked(call, ref, check, section, before, value))
 
     def remove(self, call: EntryCall, ref: str, check: Check) -> Made:
-        """Remove a gotcha or a next step; the numbers of those behind it go down."""
+        """Remove a gotcha or a next step; the numbers of those after it decrease."""
         section, number, before = self._section(call, ref, check)
         if number is None:
             raise RefusedError("state.fixed", f"{ref} is a part of every project state", "edit it instead")
         return self._checked(call, ref, check, section, before, [*before[:number], *before[number + 1 :]])
 
     def _section(self, call: EntryCall, ref: str, check: Check) -> tuple[str, int | None, Any]:
-        """Return the section of a part, its place in it, and what the section holds now."""
-        from memory.state.operations import key_of
-
+        """Return the section of a part, its position in it, and the current value of the section."""
         found = _NUMBERED.fullmatch(ref)
         name = ref.removeprefix("state#")
         if found is None and name not in _WHOLE:
             self.find(call, ref)
             raise RefusedError("state.read_only", f"{ref} is history, which is only read", "edit the state itself")
         section = _LISTS[found[1]] if found else name
-        # The value that is checked is the one that the change is based on: what differs under the lock is a conflict.
+        # The change is based on the value that is checked: a difference under the lock is a conflict.
         bundle = _store(call).memory().bundle
         check(item_of(self.find(call, ref)))
         return section, int(found[2]) - 1 if found else None, bundle[key_of(section)]
 
     def _checked(self, call: EntryCall, ref: str, check: Check, section: str, before: Any, value: Any) -> Made:
-        """Write a section; where it was changed since the check, the part is checked again for what to say."""
+        """Write a section; if it was changed since the check, the part is checked again to report what changed."""
         try:
             return self._write(call, section, before, value)
         except ConflictError:
@@ -130,8 +127,6 @@ class StateParts:
             raise
 
     def _write(self, call: EntryCall, section: str, before: Any, value: Any) -> Made:
-        from memory.state.operations import edit
-
         done = edit(_store(call), section, value, base=before, actor=call.actor, now=call.now)
         return Made(None, None if done.change is None else done.change.id, done.summary)
 
@@ -144,16 +139,11 @@ def _store(call: EntryCall) -> StateStore:
 
 
 def _system(call: EntryCall) -> ProjectState:
-    from memory.systems import system_of
-    from memory.systems.state import ProjectState
-
     return system_of(call.workspace, "state", ProjectState)
 
 
 def _full(call: EntryCall, record: Record) -> Record:
     """Return the record with the values of its part."""
-    from memory.state.operations import key_of
-
     ref = str(record.ref)
     found = _NUMBERED.fullmatch(ref)
     name = ref.removeprefix("state#")

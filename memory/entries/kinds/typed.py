@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memory.entries.model import Check, EntryItem, Made, derived_ref, item_of
+from memory.document import parse
+from memory.document.lines import decode, encode, newline_of
+from memory.entries.model import Check, Made, derived_ref, item_of
 from memory.errors import AmbiguousError, NotFoundError, RefusedError, UsageError
+from memory.files.edit import one_line
+from memory.systems import system_of
+from memory.systems.typed import TypedMemory
+from memory.typed.writes import AgentWriter
 
-from .filters import passes
 from .kind import EntryCall
-from .values import refuse_unknown, text_of, unescaped
+from .values import passes, refuse_unknown, text_of, unescaped
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes
-    from memory.search import Record
-    from memory.systems.typed import TypedMemory
+    from memory.search.records import Record
     from memory.typed.status import AgentLook
 
 _NOTES = "notes.md"
@@ -41,7 +45,7 @@ class TypedBlocks:
         return found[0]
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
-        """Yield the blocks that pass the filter; `agent` and `path` name whose and where."""
+        """Yield the blocks that pass the filter; `agent` and `path` select whose and which file."""
         rest = dict(filter)
         agent, path = rest.pop("agent", None), rest.pop("path", None)
         for record in _system(call).records():
@@ -51,13 +55,9 @@ class TypedBlocks:
                 yield record
 
     def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
-        """Add a `##` block at the end of a file of an agent's memory: `path` from its folder (default: notes.md among
-        its procedural files), `agent` where there are several.
+        """Add a `##` block at the end of a file of an agent's memory: `path` relative to its folder (default: notes.md
+        among its procedural files), `agent` if there are several.
         """
-        from memory.document.lines_and_headings import encode
-        from memory.files.edit import one_line
-        from memory.typed.writes import AgentWriter
-
         refuse_unknown(fields, ("agent", "path"), "a block")
         look = self._agent(call, fields.get("agent"))
         heading = one_line("typed.title", "the title of a block", title)
@@ -88,21 +88,17 @@ class TypedBlocks:
 
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Replace the text of a block, heading included, or set its `title`."""
-        values = {**changes.set, **dict.fromkeys(changes.unset)}
+        values = changes.values
         refuse_unknown(values, ("title",), "a block")
         title = text_of("title", values["title"]) if values.get("title") else None
         if (changes.text is None) == (title is None):
             raise UsageError("entry.arguments", "a block takes a text or a title", "send one of them")
 
         def new(block: bytes) -> bytes:
-            from memory.document.lines_and_headings import decode, encode, newline_of
-
             source = decode(block)
             newline = newline_of(block)
             heading, mark, rest = source.partition(newline)
             if title is not None:
-                from memory.files.edit import one_line
-
                 level = heading.split(" ", 1)[0]
                 return encode(f"{level} {one_line('typed.title', 'the title of a block', title)}{mark}{rest}")
             text = unescaped(str(changes.text), source)
@@ -117,21 +113,18 @@ class TypedBlocks:
         return self._rewritten(call, ref, check, new, "edit", title)
 
     def remove(self, call: EntryCall, ref: str, check: Check) -> Made:
-        """Take a block out of its file; the file stays."""
+        """Remove a block from its file; the file stays."""
         return self._rewritten(call, ref, check, lambda _: b"", "remove", None)
 
     def _rewritten(
         self, call: EntryCall, ref: str, check: Check, new: Callable[[bytes], bytes], word: str, title: str | None
     ) -> Made:
-        """Replace the bytes of one block, which is looked for under the lock."""
-        from memory.typed.writes import AgentWriter
-
+        """Replace the bytes of one block, which is located under the lock."""
         record = self.find(call, ref)
-        item: EntryItem = item_of(record)
-        check(item)
+        check(item_of(record))
         look = self._agent(call, record.item.agent)
         store = _system(call).store(look.agent)
-        path = record.file.removeprefix(store.shown("")).lstrip("/")
+        path = record.file.removeprefix(store.prefix).lstrip("/")
         if record.title == path.rpartition("/")[2]:
             raise RefusedError(
                 "typed.whole_file", f"{record.file} is a file without blocks", "a person edits whole files"
@@ -142,8 +135,6 @@ class TypedBlocks:
             places = [at for at, (name, _) in enumerate(pieces) if name == record.title]
             if len(places) != 1:
                 raise NotFoundError("typed.not_found", f"{record.file} has no such block any more", "read it again")
-            from memory.document.lines_and_headings import decode
-
             before = pieces[places[0]][1]
             check(item_of(record._replace(text=decode(before))))
             return b"".join(new(block) if at == places[0] else block for at, (_, block) in enumerate(pieces))
@@ -169,14 +160,11 @@ class TypedBlocks:
 
 
 def _system(call: EntryCall) -> TypedMemory:
-    from memory.systems import system_of
-    from memory.systems.typed import TypedMemory
-
     return system_of(call.workspace, "typed", TypedMemory)
 
 
 def _memory_path(look: AgentLook, path: str | None) -> str:
-    """Return a path relative to the agent's folder; RefusedError `typed.not_memory` outside of its memory."""
+    """Return a path relative to the agent's folder; RefusedError `typed.not_memory` if it is outside its memory."""
     aidefile = look.aidefile
     assert aidefile is not None
     wanted = path or f"{aidefile.procedural_real}/{_NOTES}"
@@ -197,22 +185,15 @@ def _memory_path(look: AgentLook, path: str | None) -> str:
 
 
 def _behind(data: bytes, block: str) -> bytes:
-    from memory.document.lines_and_headings import encode, newline_of
-
     newline = newline_of(data)
     return data.rstrip(b"\r\n") + encode((newline * 2) + block.replace("\n", newline))
 
 
 def _pieces(data: bytes) -> list[tuple[str, bytes]]:
-    """Return the parts of a file, which joined are its bytes, each with its title; what is no block has none."""
-    from memory.document import parse
-
-    document = parse(data)
-    raws = [section.raw for section in document.sections]
-    top = len(data) - sum(map(len, raws))
-    found = [("", data[:top])]
-    for section in document.sections:
-        found.append((section.title, section.raw))
+    """Return the parts of a file, which joined are its bytes, each with its title; a part that is no block has ""."""
+    sections = parse(data).sections
+    top = len(data) - sum(len(section.raw) for section in sections)
+    found = [("", data[:top]), *((section.title, section.raw) for section in sections)]
     if b"".join(block for _, block in found) != data:
         raise RefusedError("typed.structure", "the file cannot be taken apart", "edit it with an editor")
     return found

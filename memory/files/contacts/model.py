@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from memory.base.remarks import split_remark
+from memory.base.values import split_remark
 from memory.document import Document, Section
-from memory.document.fields import insert_line, read_bullets, split_lines
-from memory.document.lines_and_headings import encode
+from memory.document.lines import encode, insert_line, read_bullets, split_lines
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import UsageError
 from memory.files.edit import Edit, one_line, started_document, with_end
-from memory.files.refs.item_refs import NamedItem, name_all
-from memory.files.refs.refs import look_up
+from memory.files.item_refs import NamedItem, name_all
+from memory.files.refs import look_up
 
 if TYPE_CHECKING:
     from memory.files.reader import Files
@@ -47,7 +46,6 @@ class Channel(NamedItem):
     status: str
     extra: Mapping[str, str]
     kind: ClassVar[str] = "channel"
-    entry: ClassVar[None] = None
 
     @property
     def title(self) -> str:
@@ -70,7 +68,6 @@ class Route(NamedItem):
     terminal: str
     extra: Mapping[str, str]
     kind: ClassVar[str] = "route"
-    entry: ClassVar[None] = None
 
     @property
     def title(self) -> str:
@@ -102,7 +99,6 @@ class Person(NamedItem):
     text: str
     plain: bool = False
     kind: ClassVar[str] = "person"
-    entry: ClassVar[None] = None
 
     @property
     def title(self) -> str:
@@ -137,15 +133,16 @@ class Contacts:
         said += [(role or "", text) for _, _, _, role, text, _ in people]
         names = iter(name_all(KIND, known, [encode("\0".join(one)) for one in said]))
         self.channels: tuple[Channel, ...] = tuple(
-            Channel(next(names), file, line, at, v["name"], v["id"], v["type"], v["status"], extra)
+            Channel(*next(names), file, line, at, v["name"], v["id"], v["type"], v["status"], extra)
             for at, line, v, extra in rows["channel"]
         )
         self.routes: tuple[Route, ...] = tuple(
-            Route(next(names), file, line, at, v["channel"], v["project"], v["prefix"], v["terminal"], extra)
+            Route(*next(names), file, line, at, v["channel"], v["project"], v["prefix"], v["terminal"], extra)
             for at, line, v, extra in rows["route"]
         )
         self.people: tuple[Person, ...] = tuple(
-            Person(next(names), file, line, at, name, role, text, plain) for at, line, name, role, text, plain in people
+            Person(*next(names), file, line, at, name, role, text, plain)
+            for at, line, name, role, text, plain in people
         )
 
     def all(self) -> tuple[Contact, ...]:

@@ -10,12 +10,23 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, format_local, read_moment
 from memory.document import Document, Entry, Section
-from memory.document.fields import split_lines
+from memory.document.lines import split_lines
 from memory.errors import UsageError
 from memory.files.edit import Edit, entry_of_text, started_document
+from memory.files.refs import short
 
-from .lines import check_lines, clean_line, read_lines, write_line, write_lines
-from .model import JournalEntry, find_entry, read_date, read_journal, split_heading
+from .model import (
+    JournalEntry,
+    check_lines,
+    clean_line,
+    find_entry,
+    read_date,
+    read_journal,
+    read_lines,
+    split_heading,
+    write_line,
+    write_lines,
+)
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -37,13 +48,12 @@ def add_entry(
     document = started_document(snapshot, FILE, now)
     document, place = _with_entry(document, date, time, title, lines)
     added = read_journal(FILE, document).at(*place)
-    return Edit({FILE: document}, f"added {date} {time} {_short(added.title)} to the journal", added.ref)
+    return Edit({FILE: document}, f"added {date} {time} {short(added.title)} to the journal", added.ref)
 
 
 def with_note(snapshot: Snapshot, title: str, lines: Sequence[str], now: datetime) -> Document:
     """Return the journal with an entry of now on top, for edits of other files that leave a note."""
-    date, time = _when(snapshot, None, now)
-    return _with_entry(started_document(snapshot, FILE, now), date, time, title, lines)[0]
+    return with_notes(snapshot, [(now, title, lines)], now)
 
 
 def with_notes(snapshot: Snapshot, notes: Iterable[tuple[datetime, str, Sequence[str]]], now: datetime) -> Document:
@@ -83,7 +93,7 @@ def edit_entry(
         new = new.with_title(_heading(entry, title, time))
     if lines is not None:
         new = new.with_body(_changed_body(new, lines) if base is None else _merged_body(new, lines, base))
-    return _replaced(snapshot, entry, new, "changed")
+    return _replaced(snapshot, entry, new)
 
 
 def remove_entry(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
@@ -94,7 +104,7 @@ def remove_entry(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noq
     left = document.section(section)
     if section >= 0 and entry.date is not None and not left.entries and not left.body.strip():
         document = document.remove_section(section)
-    return Edit({FILE: document}, f"removed {_short(entry.title)} from the journal")
+    return Edit({FILE: document}, f"removed {short(entry.title)} from the journal")
 
 
 def replace_entry_text(
@@ -112,7 +122,7 @@ def replace_entry_text(
     """
     entry = find_entry(snapshot, ref)
     new = entry_of_text(text, entry.entry, base, entry.title)
-    return Edit({}, "nothing changed", entry.ref) if new is None else _replaced(snapshot, entry, new, "changed")
+    return Edit({}, "nothing changed", entry.ref) if new is None else _replaced(snapshot, entry, new)
 
 
 def section_for(document: Document, date: str) -> tuple[Document, int]:
@@ -139,10 +149,8 @@ def section_for(document: Document, date: str) -> tuple[Document, int]:
 
 def _first_place(document: Document) -> int:
     """Return where the first day goes: behind titles of level 1 on top, before other sections."""
-    for index, section in enumerate(document.sections):
-        if section.level == 2:
-            return index
-    return len(document.sections)
+    sections = document.sections
+    return next((index for index, section in enumerate(sections) if section.level == 2), len(sections))
 
 
 def _with_entry(
@@ -256,13 +264,9 @@ def _refuse_conflict(entry: JournalEntry, base: Entry, *, title: str | None, tim
         raise edit_conflict(entry.title, both, entry.ref)
 
 
-def _replaced(snapshot: Snapshot, entry: JournalEntry, new: Entry, done: str) -> Edit:
+def _replaced(snapshot: Snapshot, entry: JournalEntry, new: Entry) -> Edit:
     if new.raw == entry.entry.raw:
         return Edit({}, "nothing changed", entry.ref)
     document = snapshot.document(FILE).replace_entry(*entry.at, new)
     changed = read_journal(FILE, document).at(*entry.at)
-    return Edit({FILE: document}, f"{done} {_short(changed.title)} in the journal", changed.ref)
-
-
-def _short(title: str) -> str:
-    return repr(title if len(title) <= 60 else title[:59] + "…")
+    return Edit({FILE: document}, f"changed {short(changed.title)} in the journal", changed.ref)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.files.links.index import quoted
 from memory.files.links.links import journal_naming
-from memory.files.refs.refs import fits
+from memory.files.refs import fits
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date as calendar_date
 from functools import lru_cache
 from itertools import groupby
-from operator import ge
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter, ge
 
-from memory.document.nodes import bare
-from memory.files.refs.refs import SHORT, fits, identity_hex, identity_of_bytes, look_up, tell_apart
-from memory.named_tuple import NamedTuple
-
-from .lines import read_lines
+from memory.document.lines import hidden_lines, split_lines
+from memory.document.nodes import bare, of_each
+from memory.errors import UsageError
+from memory.files.refs import SHORT, fits, identity_hex, identity_of_bytes, look_up, tell_apart
+from memory.lazy import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from memory.document import Document, Entry
+    from typing import Any
+
+    from memory.document import Document, Entry, Section
     from memory.files.reader import Files
+
 
 KIND = "journal"
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w-])", re.ASCII)
@@ -115,7 +117,7 @@ class JournalEntry:
     @property
     def identity(self) -> str:
         """Ten hex digits made of date, time and title; twins have the same."""
-        return _identity(self.date, self.head)
+        return identity_of(self.date, self.head)
 
     @property
     def long_hex(self) -> str:
@@ -145,9 +147,9 @@ _CLOCK = re.compile(rb"### ((?:[01]\d|2[0-3]):[0-5]\d(?![\d:]))")
 def _by_time(entries: list[JournalEntry]) -> list[JournalEntry]:
     """Return entries of one day by their times, the newest first; equal times keep their order."""
     # Nearly all headings begin like this, and reading them in full takes ten times as long.
-    quick = [_CLOCK.match(entry.entry.raw) for entry in entries]
     times = [
-        (entry.clock or "").encode() if match is None else match[1] for entry, match in zip(entries, quick, strict=True)
+        (entry.clock or "").encode() if (match := _CLOCK.match(entry.entry.raw)) is None else match[1]
+        for entry in entries
     ]
     if all(map(ge, times, times[1:])):
         return entries
@@ -163,6 +165,11 @@ def clock_of(time: str | None) -> str | None:
     return clock if clock[:2] < "24" and clock[3:5] < "60" and clock[6:] < "60" else None
 
 
+def _date_and_size(section: Section) -> tuple[str | None, int]:
+    """Return the date in the heading of a section, and how many entries it has."""
+    return read_date(section.title), len(section)
+
+
 class Days:
     """What the entries of one journal file share: the document with its days, and the digits of twins.
 
@@ -176,10 +183,9 @@ class Days:
         self.file = file
         self.document = document
         days = [Day(None, -1, len(document.head))] if len(document.head) else []
-        for index, section in enumerate(document.sections):
-            date, number = read_date(section.title), len(section)
-            if number or date:
-                days.append(Day(date, index, number))
+        # Of a long journal one section is another one than in the look before.
+        said = enumerate(of_each(document.sections, _date_and_size))
+        days += [Day(date, index, size) for index, (date, size) in said if size or date]
         self.days: tuple[Day, ...] = tuple(days)
         self._twins: dict[str | None, dict[tuple[int, int], str]] = {}
 
@@ -196,7 +202,7 @@ class Days:
             for head, group in groups.items():
                 if len(group) > 1:
                     marks = [bare(self.document.section(place).entries[number]) for place, number in group]
-                    digits = tell_apart(_identity(date, head), marks)
+                    digits = tell_apart(identity_of(date, head), marks)
                     known.update(zip(group, digits, strict=True))
             self._twins[date] = known
         return known
@@ -225,10 +231,8 @@ class Journal:
         known = self._wrapped.get(day.section)
         if known is None:
             shared, date, index = self._shared, day.date, day.section
-            known = tuple(
-                JournalEntry(shared, date, (index, number), entry)
-                for number, entry in enumerate(self.document.section(index).entries)
-            )
+            entries = enumerate(self.document.section(index).entries)
+            known = tuple([JournalEntry(shared, date, (index, number), entry) for number, entry in entries])
             self._wrapped[day.section] = known
         return known
 
@@ -240,7 +244,7 @@ class Journal:
         """
         dates = [day.date or "" for day in self.days]
         newest = [self.days[place] for place in sorted(range(len(dates)), key=dates.__getitem__, reverse=True)]
-        for date, sections in groupby(newest, key=lambda day: day.date):
+        for date, sections in groupby(newest, key=attrgetter("date")):
             entries = [entry for day in sections for entry in self.of_day(day)]
             yield from entries if date is None else _by_time(entries)
 
@@ -274,7 +278,8 @@ def read_journal(file: str, document: Document) -> Journal:
     return Journal(file, document)
 
 
-def _identity(date: str | None, head: tuple[str | None, str]) -> str:
+def identity_of(date: str | None, head: tuple[str | None, str]) -> str:
+    """Return the ten hex digits made of an entry's date, and of the time and title in its heading."""
     time, title = head
     return identity_hex(KIND, date or "", time or "", title)
 
@@ -309,3 +314,102 @@ def _quick_identity(entry: JournalEntry) -> str | None:
     if end < 0 or _USUAL.match(raw) is None or not 35 < title[-1] < 127:
         return None
     return identity_of_bytes(b"journal\0%b\0%b\0%b" % ((entry.date or "").encode(), raw[4:9], title))
+
+
+# -- the lines of an entry, written so that no line can become anything else ---------------------------------------
+
+_BULLET = re.compile(r"[-*+](?:[ \t]+|$)")
+
+
+class EntryLine(NamedTuple):
+    """One line of an entry: its text without the marker, and the lines of the body that it takes (from, behind)."""
+
+    text: str
+    start: int
+    stop: int
+
+
+def read_lines(body: str) -> list[EntryLine]:
+    """Return the lines of a body: each bullet with what is indented below it, each paragraph, each block of code.
+
+    Further lines of one are joined with a line feed, dedented by what they share.
+    """
+    lines = [text for text, _ in split_lines(body)]
+    hidden = hidden_lines(body)
+    found: list[EntryLine] = []
+    start = 0
+    bullet = False  # the part that begins at `start` is a bullet
+
+    def close(stop: int) -> None:
+        first, last = start, stop
+        while last > first and not lines[last - 1].strip():
+            last -= 1
+        while first < last and not lines[first].strip():
+            first += 1
+        if last > first:
+            found.append(EntryLine(_join(lines[first:last], bullet), first, last))
+
+    for number, line in enumerate(lines):
+        inside = hidden[number]
+        if inside and number and hidden[number - 1]:
+            continue
+        opens = _BULLET.match(line) is not None
+        blank = not line.strip()
+        ends = not bullet and (inside or blank or (number and hidden[number - 1]))
+        leaves = bullet and not blank and not line.startswith((" ", "\t"))
+        if opens or ends or leaves:
+            close(number)
+            start, bullet = number, opens
+    close(len(lines))
+    return found
+
+
+def _join(lines: Sequence[str], bullet: bool) -> str:
+    first = _BULLET.sub("", lines[0], count=1) if bullet else lines[0]
+    rest = lines[1:]
+    if bullet:
+        indent = min((len(line) - len(line.lstrip(" \t")) for line in rest if line.strip()), default=0)
+        rest = [line[indent:] for line in rest]
+        first = first.strip(" \t")
+    return "\n".join([first.rstrip(" \t"), *(line.rstrip(" \t") for line in rest)])
+
+
+def clean_line(text: str) -> str:
+    """Return a line as it will read: no space around it, no blank lines at its ends; empty for nothing."""
+    lines = [line.rstrip(" \t") for line, _ in split_lines(text)]
+    while lines and not lines[0]:
+        lines.pop(0)
+    while lines and not lines[-1]:
+        lines.pop()
+    if not lines:
+        return ""
+    rest = lines[1:]
+    indent = min((len(line) - len(line.lstrip(" \t")) for line in rest if line), default=0)
+    return "\n".join([lines[0].lstrip(" \t"), *(line[indent:] for line in rest)])
+
+
+def write_line(text: str, newline: str) -> str:
+    """Return a clean line as a bullet, further lines of it indented below, so that none of them is a heading."""
+    first, *rest = text.split("\n")
+    return newline.join([f"- {first}", *[f"  {line}" if line else "" for line in rest], ""])
+
+
+def write_lines(lines: Sequence[str], newline: str) -> str:
+    """Return the body that says these lines; raises UsageError `journal.line` for what cannot be said in one."""
+    wanted = [line for line in map(clean_line, lines) if line]
+    body = "".join([write_line(line, newline) for line in wanted])
+    check_lines(body, wanted)
+    return body
+
+
+def check_lines(body: str, wanted: Sequence[str]) -> None:
+    """Raise UsageError `journal.line` unless a body reads as the wanted lines."""
+    read = [line.text for line in read_lines(body)]
+    if read == list(wanted):
+        return
+    wrong = next((line for line, other in zip(wanted, read, strict=False) if line != other), wanted[-1:] or [""])
+    raise UsageError(
+        "journal.line",
+        f"the line {wrong if isinstance(wrong, str) else wrong[0]!r} would not stay one line of the entry",
+        "write code into a line of its own, with its fence closed",
+    )

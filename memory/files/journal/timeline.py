@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 from .heat import entries_by_day
@@ -64,33 +65,20 @@ class DayLine:
     @cached_property
     def counts(self) -> tuple[int, ...]:
         """How many entries each of the 24 hours has."""
-        counts = [0] * 24
-        for one in self.timed:
-            counts[(one.minute or 0) // 60] += 1
-        return tuple(counts)
+        hours = [(one.minute or 0) // 60 for one in self.timed]
+        return tuple(map(hours.count, range(24)))
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """The axis from the hour of the first entry to that of the last: hours with entries, gaps between them."""
         found: list[Slot] = []
-        before: Timed | None = None
-        inside: list[Timed] = []
-
-        def close() -> None:
-            if inside:
-                found.append(Hour((inside[0].minute or 0) // 60, tuple(inside)))
-                inside.clear()
-
-        for one in self.timed:
-            minute = one.minute or 0
-            if before is not None and minute // 60 != (before.minute or 0) // 60:
-                close()
-                last = before.minute or 0
-                if minute // 60 - last // 60 > 1:
-                    found.append(Gap(last // 60 + 1, minute // 60 - 1, minute - last))
-            inside.append(one)
-            before = one
-        close()
+        last = None
+        for hour, group in groupby(self.timed, key=lambda one: (one.minute or 0) // 60):
+            entries = tuple(group)
+            if last is not None and hour - last // 60 > 1:
+                found.append(Gap(last // 60 + 1, hour - 1, (entries[0].minute or 0) - last))
+            found.append(Hour(hour, entries))
+            last = entries[-1].minute or 0
         return tuple(found)
 
 

@@ -6,17 +6,19 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
 
-from memory.base.remarks import split_remark
+from memory.base.values import split_remark
 from memory.document import Bullet, Document, Entry, Section
-from memory.document.fields import insert_line, read_bullets, split_lines
+from memory.document.lines import insert_line, read_bullets, split_lines
 from memory.errors import UsageError
 from memory.files.edit import Edit, one_line, started_document, with_end
-from memory.files.refs.item_refs import NamedItem, name_all
-from memory.files.refs.refs import look_up
+from memory.files.item_refs import NamedItem, name_all
+from memory.files.refs import look_up
+from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any, Literal
+
     from memory.files.reader import Files
 
 FILE = "knowledge.md"
@@ -46,11 +48,6 @@ class KnowledgeItem(NamedItem):
     def title(self) -> str:
         """The text, under which it is looked up."""
         return self.text
-
-    @property
-    def entry(self) -> None:
-        """Bullets are no entries."""
-        return
 
     def json(self) -> dict[str, Any]:
         """Return the item under the keys of the interface; absent values are None, lines count from 1."""
@@ -95,7 +92,18 @@ class Knowledge:
         found = list(_read(document))
         names = name_all(KIND, [(section, topic or "", bullet.text) for section, topic, bullet, _, _ in found])
         self.items: tuple[KnowledgeItem, ...] = tuple(
-            KnowledgeItem(name, file, line, section, topic, bullet.text, *_parts(section, bullet.text), at)
+            KnowledgeItem(
+                name.identity,
+                name.long_hex,
+                name.ref,
+                file,
+                line,
+                section,
+                topic,
+                bullet.text,
+                *_parts(section, bullet.text),
+                at,
+            )
             for name, (section, topic, bullet, line, at) in zip(names, found, strict=True)
         )
         grouped: dict[tuple[int, int | None], list[KnowledgeItem]] = {}
@@ -123,14 +131,10 @@ class Knowledge:
 
 
 def _read(document: Document) -> Iterator[tuple[str, str | None, Bullet, int, tuple[int, int | None, int]]]:
-    for index, part in document.all_sections():
-        top = document.line_of(index) + (1 if part.heading else 0)
-        for number, bullet in enumerate(part.bullets):
-            yield part.title, None, bullet, top + bullet.line, (index, None, number)
-        for place, entry in enumerate(part.entries):
-            top = document.line_of(index, place) + 1
-            for number, bullet in enumerate(entry.bullets):
-                yield part.title, entry.title, bullet, top + bullet.line, (index, place, number)
+    for index, place, block, first in document.blocks():
+        section, topic = document.section(index).title, None if place is None else block.title
+        for number, bullet in enumerate(block.bullets):
+            yield section, topic, bullet, first + bullet.line, (index, place, number)
 
 
 def _parts(section: str, raw: str) -> tuple[str, str | None, str | None, Literal["fact", "decision"]]:
@@ -199,7 +203,7 @@ def with_bullets(document: Document, section: str, topic: str | None, raws: Sequ
     `raws` are sources as `raw` of an item. UsageError `knowledge.text` where one would not stay one bullet.
     """
     document, index, number = _place(document, section, topic)
-    block: Section | Entry = document.section(index) if number is None else document.section(index).entries[number]
+    block = document.block(index, number)
     body = _with_bullet(block.body, raws[0], document, index, number)
     before = read_bullets(body)
     if raws[1:]:
@@ -209,9 +213,7 @@ def with_bullets(document: Document, section: str, topic: str | None, raws: Sequ
         found = [bullet.text.split() for bullet in read_bullets(body)]
         if found != [bullet.text.split() for bullet in before] + [raw.split() for raw in raws[1:]]:
             raise _no_bullet()
-    if isinstance(block, Entry):
-        return document.replace_entry(index, number or 0, block.with_body(body))
-    return document.with_section(index, block.with_body(body))
+    return document.with_block(index, number, block.with_body(body))
 
 
 def edit_knowledge(
@@ -275,7 +277,8 @@ def _with_bullet(body: str, raw: str, document: Document, index: int, number: in
         new = insert_line(body, last.end, _written(prefix, raw, document.newline), document.newline)
     else:
         new = with_end(body, _written("- ", raw, "\n"), document, index, number)
-    _check(body, new, len(bullets), raw)
+    if not _reads(body, new, len(bullets), raw):
+        raise _no_bullet()
     return new
 
 
@@ -285,18 +288,16 @@ def _prefix(source: str) -> str:
     return prefix if prefix.endswith(" ") else prefix + " "
 
 
-def _check(old: str, new: str, at: int, raw: str | None) -> None:
-    """Raise UsageError unless the new body reads as the old one with one bullet put in, replaced or taken out."""
+def _reads(old: str, new: str, at: int, raw: str | None) -> bool:
+    """Return whether the new body reads as the old one with one bullet put in, replaced or (None) taken out."""
     before = [bullet.text for bullet in read_bullets(old)]
     after = [bullet.text for bullet in read_bullets(new)]
-    if raw is not None and at < len(after) and after[at].split() == raw.split():
+    if raw is not None:
+        if at >= len(after) or after[at].split() != raw.split():
+            return False
         del after[at]
-    elif raw is not None:
-        after = [""]
-    if at < len(before):
-        del before[at]
-    if before != after:
-        raise _no_bullet()
+    del before[at : at + 1]
+    return before == after
 
 
 def _no_bullet() -> UsageError:
@@ -318,8 +319,7 @@ def _topic(document: Document, places: list[int], title: str) -> tuple[int, int,
 def _replaced(snapshot: Files, item: KnowledgeItem, raw: str | None, done: str) -> Edit:
     document = snapshot.document(FILE)
     index, number, place = item.at
-    part = document.section(index)
-    block: Section | Entry = part if number is None else part.entries[number]
+    block = document.block(index, number)
     body = block.body
     bullet = read_bullets(body)[place]
     source = body[bullet.start : bullet.end]
@@ -330,23 +330,12 @@ def _replaced(snapshot: Files, item: KnowledgeItem, raw: str | None, done: str) 
         ending = source[len(source.rstrip("\r\n")) :]
         written = _written(_prefix(source), raw, document.newline) + ending
     changed = body[: bullet.start] + written + body[bullet.end :]
-    if raw is None:
-        _check_removed(body, changed, place)
-    else:
-        _check(body, changed, place, raw)
-    new = block.with_body(changed)
-    if isinstance(new, Entry):
-        document = document.replace_entry(index, number or 0, new)
-    else:
-        document = document.with_section(index, new)
-    return _edit(document, (index, number), place if raw is not None else None, raw or item.text, done)
-
-
-def _check_removed(old: str, new: str, place: int) -> None:
-    before = [bullet.text for bullet in read_bullets(old)]
-    del before[place]
-    if before != [bullet.text for bullet in read_bullets(new)]:
+    if not _reads(body, changed, place, raw):
+        if raw is not None:
+            raise _no_bullet()
         raise UsageError("knowledge.text", "without this bullet others would read differently", "use an editor")
+    document = document.with_block(index, number, block.with_body(changed))
+    return _edit(document, (index, number), place if raw is not None else None, raw or item.text, done)
 
 
 def _edit(document: Document, place: tuple[int, int | None], bullet: int | None, raw: str, done: str) -> Edit:

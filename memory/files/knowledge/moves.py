@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.errors import UsageError
 from memory.files.edit import Edit
-from memory.files.snapshot import Snapshot
+from memory.files.snapshot import Snapshot, WrittenFiles
 
-from .model import add_knowledge, find_knowledge, remove_knowledge
-
-if TYPE_CHECKING:
-    from memory.document import Document
-
-FILE = "knowledge.md"
+from .model import FILE, add_knowledge, find_knowledge, remove_knowledge
 
 
 def move_knowledge(
@@ -36,29 +30,12 @@ def move_knowledge(
         reason = item.reason if item.kind == "decision" else None
         date = item.date if item.kind == "decision" else None
         gone = remove_knowledge(look, ref, now=now)
-        look = Snapshot(_Ahead(snapshot, gone.documents[FILE]), lambda: snapshot.zone)
+        look = Snapshot(WrittenFiles(snapshot, gone.documents), lambda: snapshot.zone)
         last = add_knowledge(look, item.text, section=section, topic=topic, date=date, reason=reason, now=now)
-        look = Snapshot(_Ahead(snapshot, last.documents[FILE]), lambda: snapshot.zone)
+        look = Snapshot(WrittenFiles(snapshot, last.documents), lambda: snapshot.zone)
         moved += 1
     if last is None:
         raise UsageError("knowledge.here", f"this stands in {section[:60]!r} already", "choose another section")
     place = f"{section} / {topic}" if topic else section
     words = "moved a line" if moved == 1 else f"moved {moved} lines"
     return Edit({FILE: last.documents[FILE]}, f"{words} to {place[:80]}", last.ref if moved == 1 else None)
-
-
-class _Ahead:
-    """The files as they will be when the lines so far are moved."""
-
-    def __init__(self, snapshot: Snapshot, document: Document) -> None:
-        self._snapshot, self._document = snapshot, document
-
-    def document(self, name: str) -> Document | None:
-        """The edited file, else the one that is there."""
-        if name == FILE:
-            return self._document
-        return self._snapshot.document(name) if self._snapshot.exists(name) else None
-
-    def archives(self) -> tuple[str, ...]:
-        """The archive files."""
-        return tuple(self._snapshot.archive_names)

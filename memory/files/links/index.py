@@ -6,23 +6,27 @@ Broken are links that lead nowhere, stand twice, or are never used.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from memory.base.problems import Level, Problem
-from memory.base.remarks import is_absent
+from memory.base.problems import Problem
+from memory.base.values import is_absent
+from memory.document.nodes import field_line
 from memory.files.config import Setting
 from memory.files.tasks.values import text_or_none
 
 if TYPE_CHECKING:
     from memory.document import Document, Entry
+    from memory.files.contacts.model import Contacts
     from memory.files.snapshot import Snapshot
     from memory.files.tasks.model import Task, TaskList
 
 CHANNEL_KEYS = ("channelId", "primaryChannel", "secondaryChannel")
 CONFIG = "config.md"
-_FILES = ("tasks.md", "orchestration.md", "monitors.md", "contacts.md", "config.md", "journal.md")
+_OTHERS = ("orchestration.md", "monitors.md", "contacts.md", "config.md")
+"""The files with links besides tasks.md."""
 JOB, PLAN, PERSON = range(3)
 """The parts of what a task names."""
 _QUOTED = re.compile(r'"([^"\r\n]{3,200})"|“([^”\r\n]{3,200})”')
@@ -80,6 +84,7 @@ class LinkIndex:
     routes: dict[str, list[LinkPlace]] = field(default_factory=dict)
     projects: dict[str, list[LinkPlace]] = field(default_factory=dict)
     people: dict[str, list[LinkPlace]] = field(default_factory=dict)
+    monitors: dict[str, list[LinkPlace]] = field(default_factory=dict)
     tasks: TaskList | None = None
 
     def of_job(self, job: str) -> Iterator[LinkPlace]:
@@ -95,13 +100,14 @@ class LinkIndex:
         """Yield the open tasks of a person."""
         yield from (LinkPlace(task) for task in self._naming(PERSON, name) if task.section != "completed")
 
-    def by_id(self, part: int) -> dict[str, list[LinkPlace]]:
-        """Return every task under the `JOB` or `PLAN` that it names."""
-        found: dict[str, list[LinkPlace]] = {}
-        if self.tasks is not None:
-            for number, named in enumerate(self.tasks.columns.of(_named)):
-                if named is not None and named[part]:
-                    _put(found, named[part], LinkPlace(self.tasks.tasks[number]))
+    def by_id(self, part: int) -> dict[str, list[int]]:
+        """Return the numbers of the tasks under the `JOB` or `PLAN` that they name."""
+        if self.tasks is None:
+            return {}
+        found: dict[str, list[int]] = {}
+        for number, named in enumerate(self.tasks.columns.of(_named)):
+            if named is not None and (name := named[part]):
+                found.setdefault(name, []).append(number)
         return found
 
     def _naming(self, part: int, name: str) -> Iterator[Task]:
@@ -117,29 +123,37 @@ def _put(index: dict[str, list[LinkPlace]], key: str | None, place: LinkPlace) -
 
 
 def link_index(snapshot: Snapshot) -> LinkIndex:
-    """Return the index of a snapshot; the last one is kept as long as all documents stay the same objects."""
-    documents = tuple(snapshot.document(name) for name in (*_FILES[:5], *snapshot.archives("orchestration")))
+    """Return the index of a snapshot."""
+    return _index(snapshot)[0]
+
+
+def _index(snapshot: Snapshot) -> tuple[LinkIndex, tuple[Problem, ...]]:
+    """Return the index of a snapshot, and what is wrong in it whatever tasks there are.
+
+    All but the tasks is kept as long as the documents of the other files stay the same objects.
+    """
+    documents = tuple([snapshot.found(name) for name in (*_OTHERS, *snapshot.archives("orchestration"))])
     known = _LAST.get("index")
-    if known is not None and same_documents(known[0], documents):
-        return known[1]
-    index = _build(snapshot)
-    _LAST["index"] = (documents, index)
-    return index
+    if known is None or not same_documents(known[0], documents):
+        index = _build(snapshot)
+        known = _LAST["index"] = (documents, index, tuple(_problems_of_others(index, snapshot.contacts)))
+    return replace(known[1], tasks=snapshot.tasks), known[2]
 
 
-_LAST: dict[str, tuple[tuple[Document, ...], LinkIndex]] = {}
+_LAST: dict[str, tuple[tuple[Document | None, ...], LinkIndex, tuple[Problem, ...]]] = {}
 
 
-def same_documents(known: tuple[Document, ...], now: tuple[Document, ...]) -> bool:
+def same_documents(known: tuple[Document | None, ...], now: tuple[Document | None, ...]) -> bool:
     """Tell whether two looks saw the very same document objects."""
-    return len(known) == len(now) and all(one is other for one, other in zip(known, now, strict=True))
+    return len(known) == len(now) and all(map(is_, known, now))
 
 
 def _build(snapshot: Snapshot) -> LinkIndex:
     index = LinkIndex()
-    index.tasks = snapshot.tasks
     for monitor in snapshot.monitors.monitors:
-        _put(index.cron_jobs, monitor.cron_job_id, LinkPlace(monitor))
+        place = LinkPlace(monitor)
+        _put(index.cron_jobs, monitor.cron_job_id, place)
+        index.monitors.setdefault(monitor.name.casefold(), []).append(place)
     for plan in snapshot.plans.plans:
         _put(index.plans, plan.plan_id, LinkPlace(plan))
     for plans in snapshot.archived_plans():
@@ -173,7 +187,7 @@ def _named(entry: Entry) -> tuple[str | None, str | None, str | None] | None:
     if not (b"cronJobId" in raw or b"orchestrationId" in raw or b"assigned" in raw):
         return None
     fields = entry.fields
-    job, plan, person = (text_or_none(fields.get(key)) for key in ("cronJobId", "orchestrationId", "assigned"))
+    job, plan, person = [text_or_none(fields.get(key)) for key in ("cronJobId", "orchestrationId", "assigned")]
     return job, plan, (person or "").casefold()
 
 
@@ -185,62 +199,64 @@ def quoted(text: str) -> Iterator[str]:
 
 def link_problems(snapshot: Snapshot) -> Iterator[Problem]:
     """Yield warnings for dangling and duplicate links, notes for channels and plans that nothing refers to."""
-    index = link_index(snapshot)
-    planned, jobs = index.by_id(PLAN), index.by_id(JOB)
-    for job, others in index.cron_jobs.items():
-        jobs.setdefault(job, []).extend(others)
-    for plan_id, places in planned.items():
+    index, others = _index(snapshot)
+    yield from others
+    tasks, planned, jobs = snapshot.tasks, index.by_id(PLAN), index.cron_jobs.copy()
+    for job, numbers in index.by_id(JOB).items():
+        others_of_job = jobs.get(job, [])
+        # Most jobs have one task, which is not made then.
+        if len(numbers) + len(others_of_job) > 1:
+            jobs[job] = [*map(LinkPlace, tasks.tasks.pick(numbers)), *others_of_job]
+    yield from _twice(jobs, "cronJobId", "cronJobId")
+    entries = tasks.columns.entries
+    lines: Sequence[int] = ()
+    for plan_id, numbers in planned.items():
         if plan_id not in index.plans and plan_id not in index.archived_plans:
-            yield from _each(
-                places, "warning", "link.dangling", f"no plan is called {plan_id[:40]!r}", "orchestrationId"
-            )
+            lines = lines or tasks.lines()
+            for number in numbers:
+                line = field_line(entries[number], "orchestrationId", lines[number] + 1)
+                yield Problem("warning", tasks.file, line, "link.dangling", f"no plan is called {plan_id[:40]!r}")
+    for plan_id, places in index.plans.items():
+        for place in places:
+            if place.item.section == "active" and plan_id not in planned:
+                message = f"no task carries the plan {plan_id[:40]!r}"
+                yield Problem("note", place.file, place.line + 1, "link.unused", message)
+
+
+def _problems_of_others(index: LinkIndex, contacts: Contacts) -> Iterator[Problem]:
+    """Yield the warnings and notes of `link_problems` that no task has a part in."""
     for channel_id, places in index.channel_uses.items():
         if channel_id not in index.channels:
-            yield from _each(places, "warning", "link.dangling", f"no channel has the id {channel_id[:40]!r}")
+            yield from _dangling(places, f"no channel has the id {channel_id[:40]!r}")
     for name, places in index.routes.items():
         if name not in index.channel_names and name not in {key.casefold() for key in index.channels}:
             message = f"no channel is called {places[0].item.channel[:40]!r}"
-            yield from _each(places, "warning", "link.dangling", message)
-    for label, ids in (("planId", index.plans), ("channel id", index.channels), ("cronJobId", jobs)):
-        for name, places in _repeated(ids):
-            yield from _twice(places, f"the {label} {name[:40]!r}", label)
-    for name, places in _repeated(index.channel_names):
-        yield from _twice(places, f"the channel name {name[:40]!r}")
-    for name, places in _repeated(index.people):
-        yield from _twice(places, f"the person {name[:40]!r}")
-    names: dict[str, list[LinkPlace]] = {}
-    for monitor in snapshot.monitors.monitors:
-        names.setdefault(monitor.name.casefold(), []).append(LinkPlace(monitor))
-    for name, places in _repeated(names):
-        yield from _twice(places, f"the monitor {name[:40]!r}")
-    for channel in snapshot.contacts.channels:
+            yield from _dangling(places, message)
+    yield from _twice(index.plans, "planId", "planId")
+    yield from _twice(index.channels, "channel id")
+    yield from _twice(index.channel_names, "channel name")
+    yield from _twice(index.people, "person")
+    yield from _twice(index.monitors, "monitor")
+    for channel in contacts.channels:
         if channel.id not in index.channel_uses and channel.name.casefold() not in index.routes:
             message = f"nothing refers to the channel {channel.title[:40]!r}"
             yield Problem("note", channel.file, channel.line + 1, "link.unused", message)
-    for plan in snapshot.plans.plans:
-        if plan.section == "active" and plan.plan_id and plan.plan_id not in planned:
-            message = f"no task carries the plan {plan.plan_id[:40]!r}"
-            yield Problem("note", plan.file, plan.line + 1, "link.unused", message)
 
 
-def _each(places: Iterable[LinkPlace], level: Level, code: str, message: str, key: str = "") -> Iterator[Problem]:
+def _dangling(places: Iterable[LinkPlace], message: str) -> Iterator[Problem]:
     for place in places:
-        yield Problem(level, place.file, _line(place, key), code, message)
+        yield Problem("warning", place.file, place.line + 1, "link.dangling", message)
 
 
-def _repeated(index: dict[str, list[LinkPlace]]) -> Iterator[tuple[str, list[LinkPlace]]]:
-    """Yield what stands in more places than one."""
-    return ((name, places) for name, places in index.items() if len(places) > 1)
-
-
-def _twice(places: list[LinkPlace], what: str, key: str = "") -> Iterator[Problem]:
-    for place in places[1:]:
-        message = f"{what} stands in {places[0].file}:{_line(places[0], key)} too"
-        yield Problem("warning", place.file, _line(place, key), "link.twice", message)
+def _twice(known: dict[str, list[LinkPlace]], label: str, key: str = "") -> Iterator[Problem]:
+    """Yield a warning for each place of a name but the first."""
+    for name, places in known.items():
+        for place in places[1:]:
+            message = f"the {label} {name[:40]!r} stands in {places[0].file}:{_line(places[0], key)} too"
+            yield Problem("warning", place.file, _line(place, key), "link.twice", message)
 
 
 def _line(place: LinkPlace, key: str) -> int:
     """Return the line (from 1) of the field `key` of an entry, else that of the place itself."""
     entry = getattr(place.item, "entry", None)
-    nodes = entry.fields.nodes if key and entry is not None else ()
-    return place.line + next((2 + node.line for node in nodes if node.key == key), 1)
+    return field_line(entry, key, place.line + 1) if key and entry is not None else place.line + 1

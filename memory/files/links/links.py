@@ -109,14 +109,14 @@ def _entries_at(snapshot: Snapshot, find: Callable[[bytes], Iterator[int]]) -> I
     document = journal.document
     hits = find(document.dump())
     hit = next(hits, None)
-    end = len(document.bom) + len(document.front_raw) + document.head.size()
+    end = len(document.bom) + len(document.front_raw) + document.head.size
     for index, section in enumerate(document.sections):
-        start, end = end, end + section.size()
+        start, end = end, end + section.size
         offsets: list[int] | None = None
         last = -1
         while hit is not None and hit < end:
             if offsets is None:
-                offsets = section.offsets()
+                offsets = section.offsets
             number = bisect_right(offsets, hit - start) - 1
             if 0 <= number < len(section) and number != last:
                 yield LinkPlace(journal.at(index, number))

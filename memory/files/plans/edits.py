@@ -10,12 +10,12 @@ from memory.document import Document, Entry, Section
 from memory.errors import UsageError
 from memory.files.edit import (
     Edit,
-    changed_value,
-    check_field_value,
+    TitleRule,
     clean_values,
     entry_of_text,
     one_line,
     started_document,
+    with_changes,
 )
 
 from .model import FILE, SECTIONS, STATUSES, PlanSection, find_plan, read_plans
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FIELD_KEYS = ("planId", "status", "created", "completed", "currentPhase", "progress", "projects")
 """The fields of a plan in the order in which they are written."""
 _TITLES: dict[PlanSection, str] = {"active": "Active Plans", "completed": "Completed Plans"}
+_TITLE = TitleRule(("title",), "plan.title", "the title of a plan")
 
 
 def add_plan(snapshot: Snapshot, title: str, values: Mapping[str, str], text: str = "", *, now: datetime) -> Edit:
@@ -36,14 +37,12 @@ def add_plan(snapshot: Snapshot, title: str, values: Mapping[str, str], text: st
     """
     from memory.base.clock import format_local
 
-    heading = one_line("plan.title", "the title of a plan", title)
-    document, index = _with_section(started_document(snapshot, FILE, now), "active")
+    heading = one_line(_TITLE.code, _TITLE.what, title)
+    document, index = with_plan_section(started_document(snapshot, FILE, now), "active")
     newline = document.newline
     entry = Entry.compose(heading, newline=newline)
     given = {"created": format_local(now, snapshot.zone), **values}
-    for key, value in clean_values(given, FIELD_KEYS).items():
-        _check(key, value)
-        entry = check_field_value(entry, key, value)
+    entry = with_changes(entry, clean_values(given, FIELD_KEYS), _check)
     if text.strip():
         lines = "".join(line + newline for line in text.strip("\n").split("\n"))
         whole = entry.text.rstrip("\r\n") + newline * 2 + lines
@@ -75,21 +74,12 @@ def edit_plan(
         if plan.completed is None:
             changes.setdefault("completed", format_local(now, snapshot.zone))
         changes.setdefault("status", "completed")
-    entry = plan.entry
-    for key, given in changes.items():
-        value = given.strip()
-        if key == "title":
-            entry = entry.with_title(one_line("plan.title", "the title of a plan", value))
-        elif not value:
-            entry = entry.unset_field(key)
-        else:
-            _check(key, value)
-            entry = check_field_value(entry, key, changed_value(key, entry.fields.get(key), value))
+    entry = with_changes(plan.entry, changes, _check, _TITLE)
     document = snapshot.document(FILE)
     words = f"changed the plan {plan.title[:60]}"
     if not moves:
         return _edit(document.replace_entry(*plan.at, entry), plan.at, words)
-    document, index = _with_section(document.remove_entry(*plan.at), section)
+    document, index = with_plan_section(document.remove_entry(*plan.at), section)
     place = len(document.sections[index])
     return _edit(document.insert_entry(index, place, entry), (index, place), words)
 
@@ -110,11 +100,10 @@ def replace_plan_text(snapshot: Snapshot, ref: str, text: str, *, now: datetime)
 
 
 def _edit(document: Document, at: tuple[int, int], summary: str) -> Edit:
-    found = next((one for one in read_plans(FILE, document).plans if one.at == at), None)
-    return Edit({FILE: document}, summary, found.ref if found else None)
+    return Edit({FILE: document}, summary, next(one.ref for one in read_plans(FILE, document).plans if one.at == at))
 
 
-def _with_section(document: Document, name: PlanSection) -> tuple[Document, int]:
+def with_plan_section(document: Document, name: PlanSection) -> tuple[Document, int]:
     """Return the document with the section that holds such plans, and its index."""
     for index, part in enumerate(document.sections):
         if part.level == 2 and SECTIONS.get(part.name) == name:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memory.document.fields import split_lines
+from memory.document.lines import split_lines
 
 MAX_CHARACTERS = 512 * 1024
 MAX_DEPTH = 32

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from memory.base.remarks import is_absent
+from memory.base.values import is_absent
 from memory.document.nodes import bare
-from memory.files.refs.item_refs import Name, NamedItem, name_all
-from memory.files.refs.refs import look_up
+from memory.files.item_refs import EntryItem, FieldText, Name, name_all
+from memory.files.refs import look_up
 
 from .json_block import JsonPlan, JsonTask, read_plan_json
-from .parts import PlanPhase, PlanProblem, PlanTask
-from .problems import plan_problems
+from .parts import PlanPhase, PlanProblem, PlanTask, plan_problems
 
 if TYPE_CHECKING:
     from memory.document import Document, Entry
@@ -33,15 +33,13 @@ _SEPARATOR = re.compile(r"[,;\s]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan(NamedItem):
-    """One plan; texts as they stand in the file, None where there is none. `at` is (section, entry index).
+class Plan(EntryItem):
+    """One plan; texts as they stand in the file, None where there is none.
 
     One that stands under a heading that is no section of plans is active and has that `heading`, "" for none.
     `progress` is computed from the tasks (None without any), `stated_progress` what the field says.
     """
 
-    entry: Entry
-    at: tuple[int, int]
     section: PlanSection
     archived: bool
     tasks: tuple[PlanTask, ...]
@@ -49,44 +47,25 @@ class Plan(NamedItem):
     problems: tuple[PlanProblem, ...]
     heading: str | None = None
 
-    def _get(self, key: str) -> str | None:
-        value = self.entry.fields.get(key)
-        return None if value is None or is_absent(value) else value
+    plan_id = FieldText("planId")
+    """The id that tasks refer to, `orch-…`."""
 
-    @property
-    def title(self) -> str:
-        """The summary in the heading."""
-        return self.entry.title
+    status = FieldText("status")
+    """One of `STATUSES`, or what stands there."""
 
-    @property
-    def plan_id(self) -> str | None:
-        """The id that tasks refer to, `orch-…`."""
-        return self._get("planId")
+    created = FieldText("created")
+    """When it was made."""
 
-    @property
-    def status(self) -> str | None:
-        """One of `STATUSES`, or what stands there."""
-        return self._get("status")
+    completed = FieldText("completed")
+    """When it was finished."""
 
-    @property
-    def created(self) -> str | None:
-        """When it was made."""
-        return self._get("created")
-
-    @property
-    def completed(self) -> str | None:
-        """When it was finished."""
-        return self._get("completed")
-
-    @property
-    def current_phase(self) -> str | None:
-        """The phase that runs now."""
-        return self._get("currentPhase")
+    current_phase = FieldText("currentPhase")
+    """The phase that runs now."""
 
     @property
     def projects(self) -> tuple[str, ...]:
         """The projects that take part."""
-        return tuple(part.strip() for part in (self._get("projects") or "").split(",") if part.strip())
+        return tuple(part.strip() for part in (self.text_of("projects") or "").split(",") if part.strip())
 
     @property
     def progress(self) -> int | None:
@@ -96,7 +75,7 @@ class Plan(NamedItem):
     @property
     def stated_progress(self) -> int | None:
         """What the field `progress` says, None where that is no number from 0 to 100."""
-        return _percent(self._get("progress"))
+        return _percent(self.text_of("progress"))
 
     def json(self) -> dict[str, Any]:
         """Return the plan under the keys of the interface; absent values are None, lines count from 1."""
@@ -136,7 +115,7 @@ def _plan(
     tasks = tuple(_read_tasks(entry, line + 1, said))
     plan_id = entry.fields.get("planId")
     problems = plan_problems(tasks, said, line, plan_id)
-    return Plan(name, file, line, entry, at, section, archived, tasks, _phases(tasks, said), tuple(problems), heading)
+    return Plan(*name, file, line, entry, at, section, archived, tasks, _phases(tasks, said), tuple(problems), heading)
 
 
 class Plans:
@@ -164,8 +143,9 @@ class Plans:
         """Return the plans of one section: active or completed."""
         return tuple(plan for plan in self.plans if plan.section == section)
 
-    def counts(self) -> dict[str, int]:
-        """Return how many plans are active, completed and failed; a failed one is neither of the others."""
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """How many plans are active, completed and failed; a failed one is neither of the others."""
         found = {"active": 0, "completed": 0, "failed": 0}
         for plan in self.plans:
             found["failed" if (plan.status or "").casefold() == "failed" else plan.section] += 1

@@ -11,8 +11,7 @@ from memory.document import Entry
 from memory.errors import NotFoundError, UsageError
 from memory.files.edit import Edit
 
-from .edits import FILE, edit_task, shift_priority
-from .fields import heading, with_heading, with_text, with_value, write_tags
+from .edits import FILE, edit_task, heading, shift_priority, with_heading, with_text, with_value, write_tags
 from .model import PRIORITIES, Task, find_task, read_tasks
 from .values import with_section
 

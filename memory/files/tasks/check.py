@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from memory.base.problems import Level, Problem
 from memory.document.check import MOST_KNOWN, remembered
-from memory.named_tuple import NamedTuple
+from memory.document.nodes import field_line, of_each
+from memory.lazy import NamedTuple
 
-from .model import ARCHIVE, TaskList
+from .model import ARCHIVE, read_tasks
 from .values import Head, read_due, task_places
 
 if TYPE_CHECKING:
@@ -29,15 +30,17 @@ _TIMED = re.compile(rb"### (?:[01][0-9]|2[0-3]):[0-5][0-9][ \t\r\n]")
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])", re.ASCII)
 
 
-def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
-    """Yield the findings of tasks.md or of an archive of it."""
+def task_problems(snapshot: Snapshot, name: str, document: Document) -> list[Problem]:
+    """Return the findings of tasks.md or of an archive of it."""
+    problems: list[Problem] = []
     zone, archived = snapshot.zone, name.startswith(ARCHIVE)
-    parts = list(task_places(document))
+    parts = task_places(document)
     for index, _, heading, section in parts:
         if heading is not None and index >= 0:
             for number, entry in enumerate(section.entries):
                 message = f"{entry.title[:60]!r} stands under {heading[:40]!r}, which is no section of tasks"
-                yield Problem("error", name, document.line_of(index, number) + 1, "task.unknown_section", message)
+                line = document.line_of(index, number) + 1
+                problems.append(Problem("error", name, line, "task.unknown_section", message))
     seen: dict[tuple[str, str], int] = {}
     lines: Sequence[int] = ()
     read = remembered(_read, sum([len(section) for *_, section in parts]))
@@ -51,18 +54,20 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
             open_ended = ended and not said.completed
             if first == place and said.title.strip() and not said.wrong and not open_ended:
                 continue
-            lines = lines or TaskList(name, document).lines()
+            lines = lines or snapshot.view(name, read_tasks).lines()
             line, title = lines[place] + 1, repr(said.title[:40])
             if not said.title.strip() and heading is None:
-                yield Problem("warning", name, line, "task.title", "the task has no title")
+                problems.append(Problem("warning", name, line, "task.title", "the task has no title"))
             if open_ended:
                 message = f"{title} has no completed, so it is never archived"
-                yield Problem("note", name, line, "task.completed_missing", message)
+                problems.append(Problem("note", name, line, "task.completed_missing", message))
             if first != place:
                 message = f"{title} has the title and created of the task in line {lines[first] + 1}"
-                yield Problem("note", name, line, "task.twin", message)
+                problems.append(Problem("note", name, line, "task.twin", message))
             for level, code, key, message in said.wrong:
-                yield Problem(level, name, _line(entry, key, line) if key else line, code, message)
+                at = field_line(entry, key, line) if key else line
+                problems.append(Problem(level, name, at, code, message))
+    return problems
 
 
 class _Said(NamedTuple):
@@ -107,11 +112,6 @@ def _read(entry: Entry, zone: tzinfo) -> _Said:
     return _Said(title, created, bool(fields.get("completed")), tuple(wrong))
 
 
-def _line(entry: Entry, key: str, heading: int) -> int:
-    """Return the line (from 1) of a field of an entry whose heading stands in line `heading`."""
-    return next((heading + 1 + node.line for node in entry.fields.nodes if node.key == key), heading)
-
-
 @lru_cache(maxsize=4096)
 def _bad_date(text: str, zone: tzinfo) -> str | None:
     from memory.base.clock import BadMoment, read_moment
@@ -136,30 +136,34 @@ def _bad_cron(text: str) -> str | None:
 
 def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
     """Yield the findings of journal.md or of an archive of it."""
-    data = document.dump()
-    bad_time = None
-    for index, section in enumerate(document.sections):
-        found = _DAY.fullmatch(section.title) if section.level == 2 else None
-        if found is None:
-            if len(section):
-                message = f"{len(section)} entries stand under {section.title[:40]!r}, which is no date"
-                yield Problem("error", name, document.line_of(index) + 1, "journal.section", message)
-        elif not _exists(found[1]):
-            message = f"the date {found[1]} does not exist"
-            yield Problem("error", name, document.line_of(index) + 1, "journal.date", message)
-        for number in _untimed(section, data):
-            bad_time = bad_time or remembered(_bad_time, sum([len(one) for one in document.sections]))
-            if (wrong := bad_time(section.entries[number])) is not None:
-                yield Problem(wrong[0], name, document.line_of(index, number) + 1, *wrong[1:])
+    for index, slips in enumerate(of_each(document.sections, _in_day)):
+        for number, level, code, message in slips:
+            yield Problem(level, name, document.line_of(index, number) + 1, code, message)
 
 
-def _untimed(section: Section, data: bytes) -> list[int]:
+def _in_day(section: Section) -> Sequence[tuple[int | None, Level, str, str]]:
+    """Return what is wrong in a section of a journal: entry number (None: its heading), level, code and words."""
+    found: list[tuple[int | None, Level, str, str]] = []
+    day = _DAY.fullmatch(section.title) if section.level == 2 else None
+    if day is None:
+        if len(section):
+            message = f"{len(section)} entries stand under {section.title[:40]!r}, which is no date"
+            found.append((None, "error", "journal.section", message))
+    elif not _exists(day[1]):
+        found.append((None, "error", "journal.date", f"the date {day[1]} does not exist"))
+    if untimed := _untimed(section):
+        bad_time, entries = remembered(_bad_time, len(section)), section.entries
+        found += [(number, *wrong) for number in untimed if (wrong := bad_time(entries[number])) is not None]
+    return found or ()
+
+
+def _untimed(section: Section) -> list[int]:
     """Return the numbers of the entries whose headings do not begin with a time as nearly all do."""
-    marks = section.marks_in(data)
-    if marks is None:
-        # The entries were put there by an edit.
-        return [number for number, entry in enumerate(section.entries) if not _TIMED.match(entry.raw)]
     match = _TIMED.match
+    if section.marks is None:
+        # The entries were put there by an edit.
+        return [number for number, entry in enumerate(section.entries) if not match(entry.raw)]
+    data, marks = section.marks
     return [number for number, mark in enumerate(marks[1:-1]) if not match(data, mark)]
 
 
@@ -175,7 +179,6 @@ def _bad_time(entry: Entry) -> tuple[Level, str, str] | None:
     return None
 
 
-@lru_cache(maxsize=4096)
 def _exists(text: str) -> bool:
     try:
         date.fromisoformat(text)

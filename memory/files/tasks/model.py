@@ -1,20 +1,23 @@
-"""The tasks of tasks.md and its archives: cheap views over the entries, read field by field when asked."""
+"""The tasks of tasks.md and its archives: cheap views over the entries, read field by field when asked.
+
+Open tasks of one title are twins: allowed, but their actions do not run, and the title names neither of them. Of a long
+list a screen shows few, so a task is made when it is asked for.
+"""
 
 from __future__ import annotations
 
+from _thread import allocate_lock  # `threading` is not needed for one lock
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from itertools import chain, count, groupby, repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal
 
-from memory.document.lines_and_headings import decode, encode
-from memory.files.refs.refs import SHORT, fits, look_up
-from memory.files.task_names import TaskNames, task_identity
+from memory.document.lines import decode, encode
+from memory.files.refs import SHORT, fits, look_up
+from memory.lazy import TYPE_CHECKING, late
 
-from .on_demand import Tasks
 from .values import (
     FIELD_KEYS,
     KIND,
@@ -23,7 +26,7 @@ from .values import (
     SECTIONS,
     DueValue,
     Head,
-    SectionName,
+    TaskNames,
     created_of,
     is_run,
     moment_or_none,
@@ -32,15 +35,21 @@ from .values import (
     read_progress,
     read_tags,
     split_priority,
+    task_identity,
     task_places,
     text_or_none,
 )
 
 if TYPE_CHECKING:
+    from typing import Any, Literal, overload
+
     from memory.base.clock import Moment
     from memory.document import Document, Entry
     from memory.files.reader import Files
-    from memory.files.task_names import EntryColumns
+
+    from .values import EntryColumns, SectionName, TaskSection
+
+    DueState = Literal["overdue", "today", "week", "later"]
 
 __all__ = [
     "FIELD_KEYS",
@@ -58,7 +67,6 @@ __all__ = [
 ARCHIVE = "archive/"
 """Where the files of the archive stand in the memory folder."""
 _OFTEN = 64  # A text that stands in a file more often than this tells too little.
-DueState = Literal["overdue", "today", "week", "later"]
 _NOTHING: dict[str, Any] = dict.fromkeys(
     (
         *("ref", "section", "priority", "title", "due", "recurring", "assigned", "created", "started", "completed"),
@@ -140,7 +148,7 @@ class Task:
     @property
     def ref(self) -> str:
         """The ref, `tasks#…`: ten digits, more for twins in the file and for completed runs of a recurring task."""
-        return f"{KIND}#{self.ref_hex}"
+        return f"{KIND}#{self._names.ref_hex(self._index)}"
 
     @property
     def ref_hex(self) -> str:
@@ -183,7 +191,8 @@ class Task:
         return self.due_parts.recurring
 
     def _get(self, key: str) -> str | None:
-        return text_or_none(self.entry.fields.get(key))
+        value = self.entry.fields.get(key)
+        return None if value is None else text_or_none(value)
 
     @property
     def assigned(self) -> str | None:
@@ -324,18 +333,20 @@ class TaskList:
         """Wrap the entries; nothing inside them is read."""
         self._ranges: list[tuple[SectionName, int, int, int]] = []
         headings: dict[int, str] = {}
+        places: list[TaskSection] = []
         stop = 0
         for section, name, heading, part in task_places(document):
             shown: SectionName = "archived" if file.startswith(ARCHIVE) else name
             start, stop = stop, stop + len(part)
             self._ranges.append((shown, section, start, stop))
+            places.append((start, section, part))
             if heading is not None:
                 headings[section] = heading
         # What the tasks share knows none of them: a list that nobody looks at any more goes at once, with its document.
-        names = self.names = TaskNames(file, document, [(start, section) for _, section, start, _ in self._ranges])
+        names = self.names = TaskNames(file, document, places)
         names.headings = headings
         columns = names.columns
-        self.tasks = Tasks.of_file(stop, lambda: columns.entries, partial(_made, names, tuple(self._ranges)))
+        self.tasks = LazyTasks.of_file(stop, lambda: columns.entries, partial(_made, names, tuple(self._ranges)))
 
     def __iter__(self) -> Iterator[Task]:
         """Iterate in file order."""
@@ -370,7 +381,7 @@ class TaskList:
         if isinstance(before, TaskList):
             self.names.inherit(before.names)
 
-    def in_section(self, name: str) -> Tasks:
+    def in_section(self, name: str) -> LazyTasks:
         """Return the tasks of one section: pending, in-progress, completed or archived."""
         parts = self.places(name)
         return self.tasks[parts[0].start : parts[0].stop] if len(parts) == 1 else self.tasks.pick(chain(*parts))
@@ -381,7 +392,7 @@ class TaskList:
 
     def count(self, name: str) -> int:
         """Return how many tasks a section has."""
-        return sum(stop - start for shown, _, start, stop in self._ranges if shown == name)
+        return sum([stop - start for shown, _, start, stop in self._ranges if shown == name])
 
     def new_section_index(self, name: SectionName) -> int:
         """Return the index at which a missing section belongs."""
@@ -397,10 +408,11 @@ class TaskList:
     def lines(self) -> Sequence[int]:
         """Return the line (from 0) of the heading of each task."""
         found: list[int] = []
-        tops = self.document.section_lines()
-        for _, section, start, stop in self._ranges:
+        tops = self.document.section_lines
+        for _, section, part in self.names.sections:
             top = tops[section + 1]
-            found += [top + line for line in self.document.section(section).entry_lines()[: stop - start]]
+            # The last of its lines is the one behind the entries.
+            found += [top + line for line in part.entry_lines[:-1]]
         return found
 
     def spelled(self, title: str) -> Sequence[Task]:
@@ -414,19 +426,25 @@ class TaskList:
         begin, begins = len(document.bom) + len(document.front_raw), {}
         for index, section in document.all_sections():
             begins[index] = begin
-            begin += section.size()
+            begin += section.size
         found: list[int] = []
         for _, index, start, _ in self._ranges:
             section, begin = document.section(index), begins[index]
-            end = begin + section.size()
+            end = begin + section.size
             place = data.find(wanted, begin, end)
-            offsets = section.offsets() if place >= 0 else []
+            offsets = section.offsets if place >= 0 else []
             while place >= 0:
                 number = bisect_right(offsets, place - begin) - 1
                 if number >= 0 and found[-1:] != [start + number]:
                     found.append(start + number)
                 place = data.find(wanted, place + 1, end)
         return self.tasks.pick(found)
+
+    def with_identity(self, digits: str) -> LazyTasks:
+        """Return the tasks whose identity begins with the first ten of some hex digits; no other task is made."""
+        begin = digits[:SHORT]
+        places = enumerate(self.names.identities())
+        return self.tasks.pick([place for place, identity in places if identity.startswith(begin)])
 
     def task_of(self, entry: Entry | None) -> Task | None:
         """Return the task of an entry that is this very object, None where there is none."""
@@ -451,15 +469,15 @@ class TaskList:
         self.names.list_all()
 
 
-def _made(
-    names: TaskNames, ranges: Sequence[tuple[SectionName, int, int, int]], first: int, last: int
-) -> Iterator[Task]:
-    """Yield the tasks from one place in the file to another."""
-    for shown, section, start, stop in ranges:
+def _made(names: TaskNames, ranges: Sequence[tuple[SectionName, int, int, int]], first: int, last: int) -> list[Task]:
+    """Return the tasks from one place in the file to another."""
+    made: list[Task] = []
+    for (shown, _, start, stop), (*_, part) in zip(ranges, names.sections, strict=True):
         low, high = max(first, start), min(last, stop)
         if low < high:
-            entries = names.document.section(section).entries[low - start : high - start]
-            yield from map(Task, repeat(names), count(low), repeat(shown), entries)
+            entries = part.entries[low - start : high - start]
+            made += map(Task, repeat(names), count(low), repeat(shown), entries)
+    return made
 
 
 def read_tasks(file: str, document: Document) -> TaskList:
@@ -473,9 +491,10 @@ def find_task(snapshot: Files, text: str, *, archived: bool = False) -> Task:
     Archives are asked if `archived` says so, and only for what tasks.md does not have. Raises NotFoundError
     `task.not_found`, AmbiguousError `task.ambiguous` with candidates and their longer refs.
     """
-    files = snapshot if archived else snapshot.readable()
-    archive = lambda: (task for tasks in files.archived("tasks", read_tasks) for task in tasks.tasks)  # noqa: E731
-    pools: list[Callable[[], Iterable[Task]]] = [lambda: listed().tasks, *([archive] if archived else ())]
+
+    def archive() -> Iterator[Task]:
+        files = snapshot if archived else snapshot.readable()
+        return (task for tasks in files.archived("tasks", read_tasks) for task in tasks.tasks)
 
     def listed() -> TaskList:
         return snapshot.view("tasks.md", read_tasks)
@@ -484,12 +503,21 @@ def find_task(snapshot: Files, text: str, *, archived: bool = False) -> Task:
         known = listed()
         return known.spelled(name) if tasks is known.tasks else tasks
 
+    def by_digits(tasks: Iterable[Task], digits: str) -> list[Task]:
+        known = listed()
+        same = known.with_identity(digits) if tasks is known.tasks else of_identity(tasks, digits)
+        if len(digits) <= SHORT:
+            # A completed run of a recurring task has longer ones.
+            return [task for task in same if not is_run(task.entry)]
+        return [task for task in same if fits(task, digits)]
+
+    pools: list[Callable[[], Iterable[Task]]] = [lambda: listed().tasks, *([archive] if archived else ())]
     return look_up(
         text,
         KIND,
         "task",
         pools,
-        _by_digits,
+        by_digits,
         None if archived else archive,
         _titled,
         spelled,
@@ -514,14 +542,6 @@ def _titled(tasks: Sequence[Task], part: str) -> Sequence[Task]:
     return found
 
 
-def _by_digits(tasks: Iterable[Task], digits: str) -> list[Task]:
-    """Return the tasks whose ref begins with these digits; a completed run of a recurring task has longer ones."""
-    found = of_identity(tasks, digits)
-    if len(digits) <= SHORT:
-        return [task for task in found if not is_run(task.entry)]
-    return [task for task in found if fits(task, digits)]
-
-
 def of_identity(tasks: Iterable[Task], digits: str) -> list[Task]:
     """Return the tasks whose identity begins with the first ten of some hex digits: those of a ref, and its twins."""
     found: list[Task] = []
@@ -529,3 +549,183 @@ def of_identity(tasks: Iterable[Task], digits: str) -> list[Task]:
         identities = names.identities()
         found += [task for task in group if identities[task._index].startswith(digits[:SHORT])]
     return found
+
+
+# -- twins -----------------------------------------------------------------------------------------------------------
+
+_HEADING = late(rb"\n#[^\n]*")
+
+
+def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:
+    """Return the open tasks by what titles share that a person would take for one."""
+    from memory.base.values import alike
+
+    found: dict[str, list[Task]] = {}
+    for task in tasks:
+        if task.section in ("pending", "in-progress"):
+            found.setdefault(alike(task.title), []).append(task)
+    return found
+
+
+def may_have_twin(document: Document, heading: str) -> bool:
+    """Tell, by the lines of a file alone, whether a second heading may have the title that one of its tasks has.
+
+    `heading` is that task's own, priority and all. A line that has the words of the title in it is enough.
+    """
+    from memory.base.values import alike
+
+    wanted = alike(split_priority(heading)[1])
+    word = wanted.partition(" ")[0]
+    data = document.dump()
+    if not word or b"\r" in data or not word.isascii():
+        return True
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    return sum(wanted in alike(line) for line in _heading_lines(data, word)) > 1
+
+
+def _heading_lines(data: bytes, word: str) -> list[str]:
+    """Return the headings in which a person may find a word of small ASCII letters."""
+    from memory.base.values import unsettled
+
+    headings = [data.partition(b"\n")[0], *_HEADING.findall(data)]
+    small = word.encode()
+    lines = [decode(line) for line in headings if small in line.lower()]
+    # Only letters outside of ASCII are taken for others, and nearly always it is a dash, an accent or a picture.
+    beyond = decode(b"".join([line for line in headings if not line.isascii()])).split("\n")
+    odd = unsettled("".join(beyond))
+    return lines + [line for line in beyond if not odd.isdisjoint(line) and word not in line.lower()] if odd else lines
+
+
+def twins_of(tasks: Iterable[Task], title: str) -> list[Task]:
+    """Return the open tasks whose title a person would take for this one, without working out that of every other."""
+    from memory.base.values import alike
+
+    wanted = alike(title)
+    word = wanted.partition(" ")[0].encode("utf-8", "surrogateescape")
+    found = []
+    for task in tasks:
+        raw = task.entry.raw
+        heading = raw[: raw.find(b"\n") + 1] or raw
+        # Only letters outside of ASCII are taken for others.
+        may = not heading.isascii() or word in heading.lower()
+        if may and task.section in ("pending", "in-progress") and alike(task.title) == wanted:
+            found.append(task)
+    return found
+
+
+def twin_words(twins: Iterable[Task], title: str) -> str:
+    """Return a sentence on the open tasks that have a title already; empty where there is none."""
+    found = tuple(twins)
+    if not found or not title.strip():
+        return ""
+    words = "an open task has this title already" if len(found) == 1 else f"{len(found)} open tasks have this title"
+    return f"{words}; the action of neither runs" if any(task.action is not None for task in found) else words
+
+
+# -- tasks made when they are asked for ------------------------------------------------------------------------
+
+_MANY = 4  # Who goes through more than this part of all tasks has all of them made, which takes less for each.
+
+
+class _Made:
+    """The tasks of one file that were made so far; each is made once, whichever thread asks for it first."""
+
+    __slots__ = ("_all", "_cut", "_lock", "_make", "_some", "size")
+
+    def __init__(self, size: int, cut: Callable[[], Sequence[Entry]], make: Callable[[int, int], list[Task]]) -> None:
+        self.size = size
+        self._cut = cut
+        self._make = make
+        self._some: dict[int, Task] = {}
+        self._all: tuple[Task, ...] | None = None
+        self._lock = allocate_lock()
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        return self._cut()
+
+    def one(self, number: int) -> Task:
+        every = self._all
+        if every is not None:
+            return every[number]
+        return self._some.get(number) or self._first(number)
+
+    def _first(self, number: int) -> Task:
+        with self._lock:
+            if self._all is None:
+                (made,) = self._make(number, number + 1)
+                return self._some.setdefault(number, made)
+        # Another thread had all of them made meanwhile.
+        return self._all[number]
+
+    def all(self) -> tuple[Task, ...]:
+        if self._all is None:
+            with self._lock:
+                if self._all is None:
+                    every = self._make(0, self.size)
+                    for number, task in self._some.items():
+                        every[number] = task
+                    self._all = tuple(every)
+        return self._all
+
+
+class LazyTasks(Sequence["Task"]):
+    """Some tasks of one file in a given order; asked for again, each is the same object."""
+
+    __slots__ = ("_made", "_numbers")
+
+    def __init__(self, made: _Made, numbers: Sequence[int]) -> None:
+        """Name the tasks by their places in the file; `of_file` is the way to the first ones."""
+        self._made = made
+        self._numbers = numbers
+
+    @classmethod
+    def of_file(
+        cls, size: int, cut: Callable[[], Sequence[Entry]], make: Callable[[int, int], list[Task]]
+    ) -> LazyTasks:
+        """Return all tasks of a file: `cut` returns the entry of each, `make` makes those from one place to another."""
+        return cls(_Made(size, cut, make), range(size))
+
+    def pick(self, numbers: Iterable[int]) -> LazyTasks:
+        """Return some of these tasks, by their places among them, in that order."""
+        mine = self._numbers
+        whole = isinstance(mine, range) and mine == range(self._made.size)
+        return LazyTasks(self._made, tuple(numbers) if whole else tuple([mine[number] for number in numbers]))
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The entry of each task."""
+        numbers, entries = self._numbers, self._made.entries
+        if isinstance(numbers, range) and numbers.step == 1:
+            return tuple(entries[numbers.start : numbers.stop])
+        return tuple([entries[number] for number in numbers])
+
+    def __len__(self) -> int:
+        """Return the number of tasks."""
+        return len(self._numbers)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, place: int) -> Task: ...
+        @overload
+        def __getitem__(self, place: slice) -> LazyTasks: ...
+
+    def __getitem__(self, place: int | slice) -> Task | LazyTasks:
+        """Return one task, or those of a stretch."""
+        if isinstance(place, slice):
+            return LazyTasks(self._made, self._numbers[place])
+        return self._made.one(self._numbers[place])
+
+    def __iter__(self) -> Iterator[Task]:
+        """Iterate in order."""
+        made, numbers = self._made, self._numbers
+        if len(numbers) * _MANY < made.size:
+            return map(made.one, numbers)
+        every = made.all()
+        return (
+            iter(every)
+            if len(numbers) == len(every) and isinstance(numbers, range)
+            else map(every.__getitem__, numbers)
+        )

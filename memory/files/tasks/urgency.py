@@ -9,7 +9,7 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.clock import Moment, humanize, late_words
-from memory.base.remarks import is_absent
+from memory.base.values import is_absent
 
 from .values import moment_or_none
 

@@ -1,4 +1,4 @@
-"""The fleet on many hosts: it asks the catalogue, and gives jobs to the hosts."""
+"""The fleet on many hosts: it queries the catalogue, and sends jobs to the hosts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import NotFoundError
 from memory.fleet.jobs.verbs import Check, Maintain, Revert, Search, Verb, WorkspaceJob
 from memory.fleet.local import best_hits, query_of
-from memory.fleet.model import FleetHit, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
+from memory.fleet.model import Fleet, FleetHit, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
 
 from .connect import connect, told
 
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
     import psycopg
 
 STALE_SECONDS = 60
-"""After how long without a word a host is shown as stale."""
+"""Seconds without a sign of life after which a host is shown as stale."""
 ALIKE = 0.5
-"""Which share of their sketches two workspaces have in common to be called alike."""
+"""The common share of their sketches from which two workspaces are called alike."""
 _FEW = 8
-"""Entries below which too little is known to call workspaces alike."""
+"""With fewer entries, too little is known to call workspaces alike."""
 _AGAIN_SECONDS = 0.05
 
 _WORKSPACES = """
@@ -35,57 +36,39 @@ FROM workspace w JOIN host h ON h.id = w.host ORDER BY h.name, w.path
 """
 
 
-class CentralFleet:
-    """The workspaces that the agents of all hosts published; see `Fleet`.
+class CentralFleet(Fleet):
+    """The workspaces that the agents of all hosts published and keep up to date; see `Fleet`.
 
-    Errors: `fleet.database_down`, `fleet.not_initialised`, `fleet.forbidden`. A workspace whose host is away is told
-    as such, with `fleet.host_away`; its job waits for the host. Safe to share between threads.
+    Errors: `fleet.database_down`, `fleet.not_initialised`, `fleet.forbidden`. A workspace whose host is offline is
+    reported with `fleet.host_away`; its job waits for the host. Safe to share between threads.
     """
 
     def __init__(self, url: str, *, pause: Callable[[float], None] = time.sleep) -> None:
-        """Nothing is connected yet; `pause` waits between two looks at jobs."""
+        """Nothing is connected yet; `pause` waits between two polls of the jobs."""
         self._url = url
         self._pause = pause
         self._open: psycopg.Connection[tuple[Any, ...]] | None = None
         self._ended = False
         self._mutex = threading.RLock()
 
-    def __enter__(self) -> CentralFleet:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the connection."""
-        self.close()
-
     def listed(self) -> tuple[FleetWorkspace, ...]:
         """Return the workspaces by host and path."""
         return tuple(FleetWorkspace(path, host) for _, host, path, *_ in self._rows())
 
     def overview(self, now: datetime, progress: Progress | None = None) -> tuple[WorkspaceOverview, ...]:  # noqa: ARG002
-        """Return how all workspaces stood when their hosts last looked, and for how long their hosts are silent."""
+        """Return the status of all workspaces as their hosts last published it, and the age of the hosts' last sign."""
         rows = self._rows()
         alike = _alike({number: sketch for number, _, _, _, sketch, _ in rows})
         names = {number: f"{host}:{path}" for number, host, path, *_ in rows}
         return tuple(
-            _overview(host, path, found, age, tuple(sorted(names[one] for one in alike.get(number, ()))))
+            replace(
+                WorkspaceOverview.read(path, host, found),
+                age=None if age is None else max(0, int(age)),
+                stale=age is None or age > STALE_SECONDS,
+                alike=tuple(sorted(names[one] for one in alike.get(number, ()))),
+            )
             for number, host, path, found, _, age in rows
         )
-
-    def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:
-        """Return what `overview` does: the catalogue is what is known."""
-        return self.overview(now)
-
-    def refresh(self, now: datetime, go_on: Callable[[], bool] = lambda: True) -> Iterator[WorkspaceOverview]:  # noqa: ARG002
-        """Yield nothing: the agents look."""
-        return iter(())
-
-    def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
-        """Return what `search` finds in the catalogue."""
-        return self.search(query, now, limit, kinds)[0]
-
-    def keep_up(self, go_on: Callable[[], bool] = lambda: True) -> None:
-        """Nothing: the agents publish."""
 
     def search(
         self,
@@ -97,7 +80,7 @@ class CentralFleet:
         *,
         deep: bool = False,
     ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
-        """Return the best finds of the catalogue, or with `deep` those of the files, asked of every host."""
+        """Return the best hits of the catalogue, or with `deep` those of the files, searched by every host."""
         from .search import search
 
         asked = query_of(query, now, kinds)
@@ -114,7 +97,7 @@ class CentralFleet:
         return best_hits(hits, limit), tuple(failed)
 
     def check(self, progress: Progress | None = None) -> Iterator[WorkResult]:
-        """Yield what is wrong in each workspace, as its host finds it now."""
+        """Yield the current problems of each workspace, as found by its host."""
         return self._jobs(Check(), progress)
 
     def maintain(
@@ -125,11 +108,11 @@ class CentralFleet:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[WorkResult]:
-        """Let each host keep its workspaces small, at the time of the database, and yield the reports."""
+        """Have each host maintain its workspaces, at the time of the database, and yield the reports."""
         return self._jobs(Maintain(None, dry_run, actor), progress)
 
     def close(self) -> None:
-        """Close the connection, also that which a thread is about to open; a later call has one for itself alone."""
+        """Close the connection, also one that a thread is about to open; a later call opens one for itself only."""
         self._ended = True
         opened, self._open = self._open, None
         if opened is not None:
@@ -138,7 +121,8 @@ class CentralFleet:
     # -- revert -----------------------------------------------------------------------------------------------
 
     def ask_revert(self, host: str, path: Path, change: str) -> int:
-        """Ask for a change of a workspace to be taken back, and return the number of what waits for an approval.
+        """Request the revert of a workspace's change, and return the number of the request, which waits for an
+        approval.
 
         NotFoundError `fleet.unknown`.
         """
@@ -156,7 +140,7 @@ class CentralFleet:
         return int(made[0])
 
     def approvals(self) -> tuple[dict[str, Any], ...]:
-        """Return what was asked for, newest first: `id`, `host`, `path`, `change`, `by`, `approved_by`, `result`."""
+        """Return the requests, newest first: `id`, `host`, `path`, `change`, `by`, `approved_by`, `result`."""
         with self._connected() as database:
             rows = database.execute(
                 "SELECT a.id, h.name, w.path, a.change, a.requested_by, a.approved_by, r.outcome FROM approval a"
@@ -169,7 +153,7 @@ class CentralFleet:
     def approve(self, number: int) -> int:
         """Approve a revert, and return the number of the job that does it.
 
-        NotFoundError `fleet.no_approval`: there is none, or it is approved already.
+        NotFoundError `fleet.no_approval`: there is no such request, or it is already approved.
         """
         from memory.fleet.jobs.engine import defer
 
@@ -190,7 +174,7 @@ class CentralFleet:
 
     @contextmanager
     def _connected(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
-        """Lend the one connection to one thread at a time: a transaction belongs to whoever began it."""
+        """Lend the one connection to one thread at a time: a transaction belongs to the thread that began it."""
         with self._mutex, told():
             database = self._open
             if database is None or database.closed:
@@ -210,7 +194,7 @@ class CentralFleet:
         ]
 
     def _jobs(self, verb: Verb, progress: Progress | None) -> Iterator[WorkResult]:
-        """Give one job to each workspace, and yield what they come to in the order of the workspaces."""
+        """Create one job for each workspace, and yield their results in the order of the workspaces."""
         from memory.fleet.jobs.engine import defer
 
         rows = self._rows()
@@ -236,7 +220,7 @@ class CentralFleet:
             return dict(rows.fetchall())
 
     def _given_up(self, job: int, host: str) -> Mapping[str, str] | None:
-        """Return why a job is not waited for any more; None while it may still be done."""
+        """Return why a job is no longer waited for; None while it may still be done."""
         with self._connected() as database:
             row = database.execute(
                 "SELECT j.status::text, extract(epoch FROM now() - h.seen) FROM procrastinate_jobs j, host h"
@@ -253,29 +237,8 @@ class CentralFleet:
         return None
 
 
-def _overview(
-    host: str, path: Path, found: Mapping[str, Any], age: float | None, alike: tuple[str, ...]
-) -> WorkspaceOverview:
-    last = found.get("last_maintenance")
-    return WorkspaceOverview(
-        path,
-        host,
-        tuple(found.get("systems", ())),
-        found.get("overdue", 0),
-        found.get("alerts", 0),
-        found.get("waiting", 0),
-        found.get("problems", 0),
-        None if last is None else datetime.fromisoformat(last),
-        found.get("size", 0),
-        found.get("error"),
-        None if age is None else max(0, int(age)),
-        age is None or age > STALE_SECONDS,
-        alike,
-    )
-
-
 def _hit(one: WorkResult, found: Mapping[str, Any]) -> FleetHit:
-    from memory.search import FoundEntry
+    from memory.search.hits import FoundEntry
 
     entry = FoundEntry(
         found["kind"], found["file"], found["title"], "", found["date"], found["ref"], max(0, found["line"] - 1)
@@ -284,7 +247,7 @@ def _hit(one: WorkResult, found: Mapping[str, Any]) -> FleetHit:
 
 
 def _alike(sketches: Mapping[int, Sequence[int]]) -> dict[int, set[int]]:
-    """Return which workspaces hold much of the same, by the smallest digests of what they hold."""
+    """Return which workspaces have much of the same content, by the smallest digests of their entries."""
     holders: dict[int, list[int]] = {}
     for number, sketch in sketches.items():
         if len(sketch) >= _FEW:
@@ -292,7 +255,7 @@ def _alike(sketches: Mapping[int, Sequence[int]]) -> dict[int, set[int]]:
                 holders.setdefault(digest, []).append(number)
     shared: dict[tuple[int, int], int] = {}
     for numbers in holders.values():
-        if len(numbers) > 50:  # what so many hold says nothing about two of them
+        if len(numbers) > 50:  # common to so many workspaces, it says nothing about two of them
             continue
         for at, one in enumerate(numbers):
             for other in numbers[at + 1 :]:

@@ -1,4 +1,4 @@
-"""Connections to the catalogue, and what is said where it cannot be used."""
+"""Connections to the catalogue, and the errors if it cannot be used."""
 
 from __future__ import annotations
 
@@ -15,23 +15,28 @@ SCHEMA = "memdeck"
 _SECONDS = 10
 OPTIONS = f"-c search_path={SCHEMA}"
 
-Connection = "psycopg.Connection[tuple[Any, ...]]"
-
 
 def lock_of(workspace: int) -> str:
     """Return the lock that keeps jobs of one workspace apart."""
     return f"workspace:{workspace}"
 
 
-def arguments_of(url: str) -> dict[str, Any]:
-    """Return what a connection to a database is made with; UsageError `fleet.extra`, `fleet.database_url`."""
+def _need_driver() -> None:
+    """Raise UsageError `fleet.extra` where the database's driver is not installed."""
     try:
-        import psycopg
-        from psycopg.conninfo import conninfo_to_dict
+        import psycopg  # noqa: F401
     except ImportError as error:
         raise UsageError(
             "fleet.extra", "the parts for a database are not installed", "install memdeck with the extra `fleet`"
         ) from error
+
+
+def arguments_of(url: str) -> dict[str, Any]:
+    """Return the arguments of a connection to a database; UsageError `fleet.extra`, `fleet.database_url`."""
+    _need_driver()
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
     try:
         found = conninfo_to_dict(url)
     except psycopg.ProgrammingError as error:
@@ -45,7 +50,7 @@ def arguments_of(url: str) -> dict[str, Any]:
 
 
 def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
-    """Return a connection that commits each statement by itself; errors as `arguments_of` and `told`."""
+    """Return a connection that commits each statement automatically; errors as `arguments_of` and `told`."""
     arguments = arguments_of(url)
     import psycopg
 
@@ -55,11 +60,12 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Raise errors of the database as those of memdeck.
+    """Convert errors of the database to those of memdeck.
 
-    BusyError `fleet.database_down`; UsageError `fleet.not_initialised`; MemdeckError `fleet.forbidden`,
+    BusyError `fleet.database_down`; UsageError `fleet.extra`, `fleet.not_initialised`; MemdeckError `fleet.forbidden`,
     `fleet.database`.
     """
+    _need_driver()
     import psycopg
 
     try:
@@ -81,6 +87,6 @@ def told() -> Iterator[None]:
 
 
 def _first_line(error: Exception, hidden: str = "") -> str:
-    """Return what an error says, without what may hold a password."""
+    """Return the message of an error, without parts that may contain a password."""
     line = next(iter(str(error).splitlines()), type(error).__name__)[:300]
     return line.replace(hidden, "…") if hidden else line

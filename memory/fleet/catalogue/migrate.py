@@ -1,4 +1,4 @@
-"""Making the catalogue and bringing it up to date: numbered migrations, each applied once and in one transaction."""
+"""Creating and updating the catalogue: numbered migrations, each applied once and in one transaction."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 _LOCK = 0x6D656D6465636B  # "memdeck"
 _TRIES = 4
 _ENGINE = "0002"
-"""The tables of the job engine come behind this migration."""
+"""The tables of the job engine are created after this migration."""
 
 
 class Initialised(NamedTuple):
-    """What `initialise` did: the migrations that it applied, and the hosts that it added or gave another login."""
+    """The result of `initialise`: the applied migrations, and the hosts that were added or got another login."""
 
     applied: tuple[str, ...]
     hosts: tuple[str, ...]
@@ -33,16 +33,16 @@ def initialise(
     grants: Sequence[tuple[str, str]] = (),
     rebuild: bool = False,
 ) -> Initialised:
-    """Make the catalogue or bring it up to date; done again, it changes nothing.
+    """Create or update the catalogue; a second call changes nothing.
 
     `hosts` maps names of hosts to the logins of their agents, `grants` are pairs of a role of the catalogue without its
-    `memdeck_` (`reader`, `operator`, `approver`) and a login. Logins that do not exist are made, without a password.
-    `rebuild` empties what is derived: every agent publishes anew. Where agents are at work meanwhile, the server may
-    end this one of two that wait for each other: it is done again then, which changes nothing twice.
+    `memdeck_` (`reader`, `operator`, `approver`) and a login. Missing logins are created, without a password. `rebuild`
+    empties all derived data: every agent publishes again. If agents are active meanwhile, the server may abort this
+    transaction because of a deadlock; it is then repeated, which is safe.
     """
-    from psycopg.errors import DeadlockDetected
-
     with told():
+        from psycopg.errors import DeadlockDetected
+
         for _ in range(_TRIES):
             try:
                 return _initialise(url, hosts or {}, grants, rebuild)
@@ -67,18 +67,18 @@ def _initialise(url: str, hosts: Mapping[str, str], grants: Sequence[tuple[str, 
                 "fleet.newer", f"the catalogue was made by a newer memdeck ({max(ours)})", "bring memdeck up to date"
             )
         applied = []
-        for name, text in _migrations():
+        for name, statements in _migrations():
             if name not in done:
-                _run(connection, text)
+                connection.execute(statements)
                 connection.execute("INSERT INTO migration (name) VALUES (%s)", (name,))
                 applied.append(name)
             if name.startswith(_ENGINE):
                 applied += _engine(connection, done)
         if not done:
-            # Agents may have known another catalogue of this name: no two have the same number.
+            # Agents may know an earlier catalogue of this name: no two have the same generation.
             connection.execute("UPDATE catalogue SET generation = extract(epoch FROM clock_timestamp()) * 1000000")
         if rebuild:
-            # An agent that sends at this moment comes before, or learns that it has to begin anew.
+            # An agent that sends at this moment is either first, or learns that it has to start again.
             connection.execute("LOCK TABLE file IN SHARE ROW EXCLUSIVE MODE")
             connection.execute("DELETE FROM entry")
             connection.execute("DELETE FROM file")
@@ -92,14 +92,14 @@ def _initialise(url: str, hosts: Mapping[str, str], grants: Sequence[tuple[str, 
         return Initialised(tuple(applied), changed)
 
 
-def _migrations() -> list[tuple[str, str]]:
+def _migrations() -> list[tuple[str, bytes]]:
     folder = files(__package__).joinpath("migrations")
     found = [one for one in folder.iterdir() if one.name.endswith(".sql")]
-    return sorted((one.name.removesuffix(".sql"), one.read_text(encoding="utf-8")) for one in found)
+    return sorted((one.name.removesuffix(".sql"), one.read_bytes()) for one in found)
 
 
 def _engine(connection: psycopg.Connection[tuple[Any, ...]], done: set[str]) -> list[str]:
-    """Make the tables of the job engine, or apply those of its own migrations that are new."""
+    """Create the tables of the job engine, or apply its own new migrations."""
     folder = files("procrastinate").joinpath("sql")
     found = sorted(
         (one for one in folder.joinpath("migrations").iterdir() if one.name.endswith(".sql")), key=lambda one: one.name
@@ -109,11 +109,11 @@ def _engine(connection: psycopg.Connection[tuple[Any, ...]], done: set[str]) -> 
     if not missing:
         return []
     if len(missing) == len(names):
-        _run(connection, folder.joinpath("schema.sql").read_text(encoding="utf-8"))
+        connection.execute(folder.joinpath("schema.sql").read_bytes())
     else:
         for name, one in zip(names, found, strict=True):
             if name in missing:
-                _run(connection, one.read_text(encoding="utf-8"))
+                connection.execute(one.read_bytes())
     for name in missing:
         connection.execute("INSERT INTO migration (name) VALUES (%s)", (name,))
     return missing if len(missing) < len(names) else ["engine"]
@@ -146,10 +146,3 @@ def _login(connection: psycopg.Connection[tuple[Any, ...]], login: str) -> None:
 
     if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (login,)).fetchone() is None:
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(login)))
-
-
-def _run(connection: psycopg.Connection[tuple[Any, ...]], text: str) -> None:
-    """Run several statements; they are files of this program and of the engine."""
-    from psycopg import sql
-
-    connection.execute(sql.SQL(text))

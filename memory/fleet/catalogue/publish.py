@@ -1,4 +1,4 @@
-"""Publishing what a host holds: only files that changed, and of those only the entries that are new or gone."""
+"""Publishing the workspaces of a host: only changed files, and of those only the entries that are new or removed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.errors import MemdeckError, UsageError
-from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
-from memory.fleet.watch import Stamp, stamp_of, watched_of
+from memory.fleet.local import LocalWorkspaces, Stamp, WorkspaceFailure, stamp_of, watched_of
 from memory.registry import registered
 from memory.search.match import day_number, tags_of
 from memory.systems import systems_of
@@ -29,26 +28,26 @@ from .words import vector_of
 if TYPE_CHECKING:
     import psycopg
 
-    from memory.search import Record
-    from memory.search.index.inventory import Shelf
+    from memory.search.index.inventory import FileRecords
+    from memory.search.records import Record
     from memory.systems import System
     from memory.workspace import Workspace
 
 BATCH = 5_000
-"""Entries after which what was read is sent: of many files, and of many small workspaces, in one transaction."""
+"""Entries after which the data is sent, in one transaction for many files and many small workspaces."""
 SKETCH = 32
-"""The smallest digests of a workspace that are kept to tell copies of it."""
+"""How many of a workspace's smallest digests are stored, to recognise copies of it."""
 LONGEST = 100_000
-"""Characters of an entry that are published; a search in depth reads the others."""
+"""Characters of an entry that are published; a deep search also reads the rest."""
 REFRESH_SECONDS = 300
-"""After how long a workspace that could not be opened is tried again."""
+"""Seconds after which a workspace that could not be opened is tried again."""
 
 
 class Pace(NamedTuple):
-    """How long a round goes on with workspaces that are no edit, in seconds of which an edit elsewhere may wait.
+    """How long a round spends on workspaces without an edit, in seconds that an edit elsewhere may have to wait.
 
-    `first` for those that were not looked at since the start, `again` for those whose files did not change; at least
-    one of them is looked at.
+    `first` for those not read since the start, `again` for those whose files did not change; at least one of them is
+    read.
     """
 
     first: float
@@ -56,9 +55,9 @@ class Pace(NamedTuple):
 
 
 WHILE_SERVING = Pace(0.3, 0.1)
-"""How an agent goes on that runs: edits are found within two seconds, also while eight of them share two cores."""
+"""The pace of a running agent: edits are found within two seconds, even with eight agents on two cores."""
 TO_THE_END = Pace(math.inf, math.inf)
-"""All in one round."""
+"""Everything in one round."""
 
 _COLUMNS = "id, host, file, kind, title, text, date, day, ref, tags, words"
 _STAGED = "CREATE TEMP TABLE IF NOT EXISTS staged (LIKE memdeck.entry) ON COMMIT DELETE ROWS"
@@ -71,7 +70,7 @@ SET stamp = excluded.stamp, ids = excluded.ids, digests = excluded.digests, line
 _PUT_WORKSPACE = """
 INSERT INTO workspace (id, host, path, place, mode) OVERRIDING SYSTEM VALUE VALUES (%s, %s, %s, %s, %s)
 """
-# What jobs came to holds titles and texts, too.
+# The results of jobs contain titles and texts, too.
 _FORGET_RESULTS = """
 DELETE FROM result WHERE host = %s AND (
     job IN (SELECT id FROM procrastinate_jobs WHERE lock = ANY (%s))
@@ -80,29 +79,12 @@ DELETE FROM result WHERE host = %s AND (
 """
 _STANDS = "UPDATE workspace SET overview = %s, sketch = %s, place = coalesce(nullif(%s, ''), place) WHERE id = %s"
 _BLOCK = {"entry_id": BATCH, "file_id_seq": 200, "workspace_id_seq": 50}
-"""How many numbers of each sequence are taken at once; those that are left over when it ends are not missed."""
-
-
-class Going(NamedTuple):
-    """An entry as it leaves the host."""
-
-    kind: str
-    title: str
-    text: str
-    date: str
-    ref: str | None
-    tags: tuple[str, ...]
-
-    @property
-    def digest(self) -> int:
-        """A number that differs where anything of it does."""
-        data = "\0".join((self.kind, self.title, self.text, self.date, self.ref or "", *self.tags))
-        return int.from_bytes(blake2b(data.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
+"""How many numbers of each sequence are reserved at once; unused ones are lost, which does no harm."""
 
 
 @dataclass(slots=True)
 class _File:
-    """What is published of a file, entry by entry; `raw` tells whether an entry is as it was when it was read."""
+    """The published entries of a file; `raw` are hashes of the entries as read, to recognise unchanged ones."""
 
     id: int
     stamp: str
@@ -119,13 +101,13 @@ class _Workspace:
     watched: tuple[str, ...] = ()
     stamp: Stamp = ()
     until: datetime | None = None
-    """When it stands otherwise although no file changed; None: it was not looked at yet."""
+    """When its status changes although no file does; None: its status is not known yet."""
     broken: bool = False
     """Whether it could not be read the last time."""
     problems: int | None = None
-    """What a check of its files found as they are now, where that is known: it is most of a look."""
+    """The number of problems in its current files, if known: the check is most of the cost of a status."""
     unsettled: int = 0
-    """At how many looks, one after the other, somebody wrote to it while it was read."""
+    """In how many refreshes in a row it was written to while it was read."""
 
 
 class _Emptied(Exception):
@@ -134,7 +116,7 @@ class _Emptied(Exception):
 
 @dataclass(slots=True)
 class _Parcel:
-    """What is sent in one transaction."""
+    """The data that is sent in one transaction."""
 
     workspaces: list[tuple[Any, ...]] = field(default_factory=list)
     entries: list[tuple[Any, ...]] = field(default_factory=list)
@@ -145,19 +127,19 @@ class _Parcel:
     standing: list[tuple[Any, ...]] = field(default_factory=list)
 
     def add(self, other: _Parcel) -> None:
-        """Add what is in another one."""
+        """Add the content of another one."""
         for one in fields(self):
             getattr(self, one.name).extend(getattr(other, one.name))
 
 
 class Published(NamedTuple):
-    """What one round sent: workspaces that changed, entries that were new, and entries that were gone."""
+    """The result of one round: workspaces that changed, entries that were new, and entries that were removed."""
 
     workspaces: int
     added: int
     removed: int
     left: int
-    """How many workspaces were not looked at since the start."""
+    """How many workspaces were not read since the start."""
 
 
 class Publisher:
@@ -184,11 +166,11 @@ class Publisher:
         *,
         pace: Pace = TO_THE_END,
     ) -> Published:
-        """Bring the catalogue up to date with the workspaces that are `wanted` (path → `full` or `names`).
+        """Update the catalogue with the workspaces that are `wanted` (path → `full` or `names`).
 
-        What changed comes first, and is sent; then those that were not looked at since the start, what was written last
-        before all others, and those whose files did not change, for as long as `pace` says.
-        psycopg.Error; what was sent before stays, and the next round goes on from there.
+        Changed workspaces come first, and are sent. Then, for as long as `pace` allows, come those that were not read
+        since the start, the last written first, and those whose files did not change. psycopg.Error; what was sent
+        before stays, and the next round continues from there.
         """
         while True:
             self._parcel = _Parcel()
@@ -196,7 +178,7 @@ class Publisher:
                 done = self._round(wanted, now, go_on, pace)
                 self._send()
             except BaseException as error:
-                # What is known here may not have arrived.
+                # The data may not have arrived.
                 self._known = None
                 if isinstance(error, _Emptied):
                     continue
@@ -207,7 +189,7 @@ class Publisher:
         generation = self._one("SELECT generation FROM catalogue")
         if self._known is None or generation != self.generation:
             if self._connection.execute("SELECT 1 FROM host WHERE id = %s", (self._host,)).fetchone() is None:
-                # The catalogue was made anew since the host was looked for.
+                # The catalogue was created again since the host was looked up.
                 raise UsageError(
                     "fleet.unknown_host", "the catalogue does not know this host", "see memdeck fleet init"
                 )
@@ -241,7 +223,7 @@ class Publisher:
             self._send()
         begun = self._some(first, pace.first, now, go_on, counts)
         left = len(first) - begun
-        # An edit in one that was not looked at yet is found sooner where nothing else is done first.
+        # While some are unread, do nothing else, so that an edit in one of them is found sooner.
         looked = changed if left else [*changed, *first]
         new = [path for path in looked if known[path].until is None]
         self._some(new if left else [*new, *again], pace.again, now, go_on, counts)
@@ -250,7 +232,7 @@ class Publisher:
     def _some(
         self, paths: Sequence[Path], seconds: float, now: datetime, go_on: Callable[[], bool], counts: list[int]
     ) -> int:
-        """Look at some workspaces for so many seconds, at least at one; return at how many."""
+        """Read some workspaces for so many seconds, at least one; return how many."""
         assert self._known is not None
         start = monotonic()
         for done, path in enumerate(paths):
@@ -281,7 +263,7 @@ class Publisher:
 
     def _register(self, path: Path, mode: str, held: _Workspace | None) -> _Workspace:
         if held is not None:
-            # What is published now may say more than it may from now on.
+            # The published data may contain more than the new mode allows.
             self._parcel.gone_workspaces.append(held.id)
             self._send()
         number = self._number("workspace_id_seq")
@@ -289,7 +271,7 @@ class Publisher:
         return _Workspace(number, mode, {})
 
     def _follow_moves(self, known: dict[Path, _Workspace], wanted: Mapping[Path, str]) -> None:
-        """Let a workspace that lies at another path now keep its number and what is published of it."""
+        """Let a workspace that moved to another path keep its number and its published data."""
         new = [path for path in wanted if path not in known]
         if not new:
             return
@@ -314,22 +296,17 @@ class Publisher:
         from psycopg.types.json import Jsonb
 
         counts = [0, 0]
-        error: list[psycopg.Error] = []
-        # How it stands takes longer than to read what changed: edits shall not wait for that, here or elsewhere.
+        # Its status takes longer than reading what changed: edits must not wait for that, here or elsewhere.
         known = bool(held.files) and not held.broken
 
         def read(workspace: Workspace) -> dict[str, Any] | None:
             for _ in range(TRIES):
                 watched = (*watched_of(workspace), *self._local.beside(workspace))
-                # Before the files are read: what changes meanwhile is seen in the next round.
+                # Taken before the files are read: changes meanwhile are noticed in the next round.
                 stamp = stamp_of(watched)
                 same = stamp == held.stamp
-                try:
-                    if same or self._read_at_rest(workspace, held, counts):
-                        break
-                except psycopg.Error as raised:
-                    error.append(raised)
-                    raise
+                if same or self._read_at_rest(workspace, held, counts):
+                    break
             else:
                 held.unsettled += 1
                 return None
@@ -339,13 +316,11 @@ class Publisher:
                 held.problems = None
                 if known:
                     return None
-            standing = self._local.stand(workspace, now, held.problems)
-            held.until, held.problems = standing.until, standing.overview.problems
-            return standing.overview.json()
+            found, held.until = self._local.stand(workspace, now, held.problems)
+            held.problems = found.problems
+            return found.json()
 
-        done = self._local.one(path, read)
-        if error:
-            raise error[0]
+        done = self._local.one(path, read, (psycopg.Error,))
         if done is None:
             return counts[0], counts[1]
         overview = {"error": dict(done)} if isinstance(done, WorkspaceFailure) else done
@@ -363,9 +338,9 @@ class Publisher:
         return counts[0], counts[1]
 
     def _read_at_rest(self, workspace: Workspace, held: _Workspace, counts: list[int]) -> bool:
-        """Put what is new in a workspace into the parcel, and tell whether all of it stood there at one moment.
+        """Add the changes of a workspace to the parcel, and return whether all of it was in the files at one moment.
 
-        What did not is left out: an entry that is moved meanwhile would be in two files, or in none.
+        If not, nothing is added: an entry that is moved meanwhile would be in two files, or in none.
         """
         files, parcel = dict(held.files), self._parcel
         patient = held.unsettled < UNSETTLED - 1
@@ -384,21 +359,21 @@ class Publisher:
         return found is not None
 
     def _read(self, systems: Iterable[System], held: _Workspace) -> tuple[int, int]:
-        """Put what is new in the systems of a workspace into the parcel."""
+        """Add the changes in the systems of a workspace to the parcel; return how many entries are new and removed."""
         added = removed = 0
         refused: dict[str, MemdeckError] = {}
         names = set()
         for system in systems:
-            for shelf in system.shelves(refused):
-                names.add(shelf.file)
-                known = held.files.get(shelf.file)
-                if known is not None and shelf.stamp and shelf.stamp == known.stamp:
+            for source in system.records_by_file(refused):
+                names.add(source.file)
+                known = held.files.get(source.file)
+                if known is not None and source.stamp and source.stamp == known.stamp:
                     continue
                 try:
-                    records = [group.record(at) for group in shelf.groups() for at in range(group.size)]
-                except MemdeckError:  # what is published of it stays; the overview names the problem
+                    records = [group.record(at) for group in source.groups() for at in range(group.size)]
+                except MemdeckError:  # its published data stays; the overview reports the problem
                     continue
-                new, gone = self._read_file(held, shelf, records)
+                new, gone = self._read_file(held, source, records)
                 added += new
                 removed += gone
         if not refused:
@@ -408,15 +383,15 @@ class Publisher:
                 del held.files[name]
         return added, removed
 
-    def _read_file(self, held: _Workspace, shelf: Shelf, records: Sequence[Record]) -> tuple[int, int]:
-        known = held.files.get(shelf.file)
+    def _read_file(self, held: _Workspace, source: FileRecords, records: Sequence[Record]) -> tuple[int, int]:
+        known = held.files.get(source.file)
         if known is None:
             known = _File(self._number("file_id_seq"), "", [], [])
         before = dict(zip(known.raw, known.digests, strict=False))
         names_only = held.mode == "names"
         raw = [hash((one.kind, one.title, one.text, one.date, one.tags, one.ref)) for one in records]
         going = _going([(at, record) for at, record in enumerate(records) if raw[at] not in before], names_only)
-        digests = [going[at].digest if at in going else before[one] for at, one in enumerate(raw)]
+        digests = [_digest_of(going[at]) if at in going else before[one] for at, one in enumerate(raw)]
         left: dict[int, list[int]] = {}
         for number, digest in zip(reversed(known.ids), reversed(known.digests), strict=True):
             left.setdefault(digest, []).append(number)
@@ -444,34 +419,34 @@ class Publisher:
         self._parcel.gone_entries += gone
         lines = [one.line for one in records]
         self._parcel.files.append(
-            (known.id, self._host, held.id, plain(shelf.file), shelf.stamp, ids, digests, lines),
+            (known.id, self._host, held.id, plain(source.file), source.stamp, ids, digests, lines),
         )
-        held.files[shelf.file] = _File(known.id, shelf.stamp, ids, digests, raw)
+        held.files[source.file] = _File(known.id, source.stamp, ids, digests, raw)
         return len(new), len(gone)
 
     # -- sending ----------------------------------------------------------------------------------------------
 
     def _send(self) -> None:
-        """Send what was read so far, all of it or nothing."""
+        """Send the data read so far, all of it or nothing."""
         parcel, self._parcel = self._parcel, _Parcel()
         if parcel == _Parcel():
             return
         connection = self._connection
         with connection.transaction():
-            # Whoever empties the catalogue waits for this, or was before it.
+            # A process that empties the catalogue waits for this lock, or was first.
             connection.execute("LOCK TABLE file IN ROW EXCLUSIVE MODE")
             if self._one("SELECT generation FROM catalogue") != self.generation:
                 raise _Emptied
             if parcel.entries:
                 connection.execute(_STAGED)
-                # COPY does not go into a table with policies, so the rows take a way around.
+                # COPY does not work on a table with policies, so the rows go through a temporary table.
                 with (
                     connection.cursor() as cursor,
                     cursor.copy(f"COPY pg_temp.staged ({_COLUMNS}) FROM STDIN") as copy,
                 ):
                     for row in parcel.entries:
                         copy.write_row(row)
-            # One way there and back for all of it, however many files and workspaces it is about.
+            # One round trip for all of it, for any number of files and workspaces.
             with connection.pipeline(), connection.cursor() as cursor:
                 if parcel.gone_workspaces:
                     gone = parcel.gone_workspaces
@@ -494,7 +469,7 @@ class Publisher:
                     cursor.execute(_INSERT.encode())
 
     def _number(self, sequence: str) -> int:
-        """Return a number of a sequence that nobody else gets; they are taken in blocks."""
+        """Return a number of a sequence that no one else gets; they are reserved in blocks."""
         free = self._free.get(sequence)
         number = None if free is None else next(free, None)
         if number is None:
@@ -510,22 +485,28 @@ class Publisher:
         return int(row[0])
 
 
-def _going(records: Sequence[tuple[int, Record]], names_only: bool) -> dict[int, Going]:
-    """Return records as they leave the host: without secrets, and with `names_only` without what they say."""
+def _digest_of(one: Record) -> int:
+    """Return a number that changes with any part of an entry that leaves the host."""
+    data = "\0".join((one.kind, one.title, one.text, one.date, one.ref or "", *one.tags))
+    return int.from_bytes(blake2b(data.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
+
+
+def _going(records: Sequence[tuple[int, Record]], names_only: bool) -> dict[int, Record]:
+    """Return records as they leave the host: without secrets, and with `names_only` without their text."""
     found = {}
     parts = []
     for _, record in records:
         text = "" if names_only else record.text[:LONGEST]
-        # The whole text is looked at, also where it stays: a value may stand beside its name there only.
+        # The whole text is scanned even if it is not sent: only there a value may be next to its name.
         parts.append((record.title, text, *tags_of(record.tags), record.text))
     for (at, record), texts, clean in zip(records, parts, are_clean([*map(together, parts)]), strict=True):
         title, text, *tags = (tuple(map(plain, texts)) if clean else cleared(*texts))[:-1]
-        found[at] = Going(record.kind, title, text, plain(record.date), record.ref, tuple(tags))
+        found[at] = record._replace(title=title, text=text, date=plain(record.date), tags=tuple(tags))
     return found
 
 
 def written_last(path: Path) -> int:
-    """Return when something in the memory of a workspace was written last, as far as a glance at its folders tells."""
+    """Return when the memory of a workspace was last written, as far as the times of its folders show."""
     found = 0
     for system in registered():
         place = f"{path}/{system.mark}"

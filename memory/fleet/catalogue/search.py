@@ -1,6 +1,6 @@
-"""Search in the catalogue: the database chooses candidates, `memory.search` ranks them as it ranks in one workspace.
+"""Search in the catalogue: the database selects candidates, `memory.search` ranks them as in one workspace.
 
-Words that are probably misspelled are not guessed here; a search in depth does that.
+Misspelled words are not corrected here; a deep search does that.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from memory.fleet.local import best_hits
 from memory.fleet.model import FleetHit
-from memory.search import Query, Record, scan
 from memory.search.match import day_number
+from memory.search.query.query import Query
+from memory.search.records import Record
+from memory.search.scan import scan
 
 from .words import all_of, any_of
 
@@ -23,9 +25,9 @@ if TYPE_CHECKING:
     import psycopg
 
 RANKED = 800
-"""Entries up to which all that fit are ranked; of more those with the words in their title, and the newest."""
+"""Up to this many matching entries are all ranked; of more, those with the words in their title, and the newest."""
 MOST = 1_000
-"""Finds where all are asked for."""
+"""Maximum number of hits if there is no limit."""
 _FEWEST = 40
 _LOOSE = 300
 _MOST_LOOSE_TERMS = 6
@@ -43,21 +45,21 @@ WHERE e.id = ANY (%s)
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """What a record needs to be ranked; `line` is the place of its row."""
+    """The data for ranking a record; `line` is the position of its row."""
 
     ref: str | None
     line: int
 
 
 def search(connection: psycopg.Connection[tuple[Any, ...]], query: Query, limit: int) -> tuple[FleetHit, ...]:
-    """Return the best finds, what fits all words first; `limit` 0 is the best `MOST`. psycopg.Error."""
+    """Return the best hits, those that match all words first; `limit` 0 is the best `MOST`. psycopg.Error."""
     if query.empty:
         return ()
     most = limit or MOST
     chosen = _Candidates(connection, query)
     with connection.transaction():
         connection.execute("SET LOCAL jit = off")
-        # Words that begin so are collected in memory; where that is too little whole pages are read for nothing.
+        # Matches of a prefix are collected in memory; if that is too small, whole pages are read needlessly.
         connection.execute("SET LOCAL work_mem = '64MB'")
         numbers = chosen.best(most)
         if len(numbers) < most and any(not term.strict for term in query.terms):
@@ -76,7 +78,7 @@ def search(connection: psycopg.Connection[tuple[Any, ...]], query: Query, limit:
 
 
 class _Candidates:
-    """Chooses the entries that may be among the best."""
+    """Selects the entries that may be among the best."""
 
     def __init__(self, connection: psycopg.Connection[tuple[Any, ...]], query: Query) -> None:
         self._connection = connection
@@ -85,12 +87,12 @@ class _Candidates:
         self._from = "entry e JOIN file f ON f.id = e.file" if query.placed else "entry e"
 
     def best(self, limit: int) -> list[int]:
-        """Return numbers of entries that fit all words: all of a few, of many the likely best."""
+        """Return numbers of entries that match all words: all of them if they are few, else the likely best."""
         words = all_of(self._query)
         if not words:
             return self._newest(limit)
         keep = max(3 * limit, _FEWEST)
-        # Whole words are found many times faster than those that begin so, and count for more.
+        # Whole words are found many times faster than prefixes, and count for more.
         whole = all_of(self._query, whole=True)
         if whole != words and self._are_many(whole):
             words = whole
@@ -105,7 +107,7 @@ class _Candidates:
         return list(dict.fromkeys([*of_whole[:keep], *begun[:keep], *newest[:keep]]))
 
     def loose(self, limit: int) -> list[int]:
-        """Return numbers of entries that fit some of the words: first those that lack one, then those with any."""
+        """Return numbers of entries that match some of the words: first those that lack one, then those with any."""
         terms = [term for term in self._query.terms if not term.strict]
         found: list[int] = []
         if 2 < len(terms) <= _MOST_LOOSE_TERMS:
@@ -125,7 +127,7 @@ class _Candidates:
         return found[: _LOOSE + limit]
 
     def _ranked(self, words: str, most: int, keep: int) -> list[int] | None:
-        """Return the best by their rank; None where `most` fit."""
+        """Return the best by their rank; None if `most` match."""
         rows = self._connection.execute(
             f"""
             SELECT id, count(*) OVER () FROM (
@@ -141,7 +143,7 @@ class _Candidates:
         return [number for number, _ in rows]
 
     def _are_many(self, words: str) -> bool:
-        """Tell whether more than `RANKED` fit."""
+        """Return whether more than `RANKED` match."""
         found = self._connection.execute(
             f"SELECT count(*) FROM (SELECT 1 FROM {self._from}"
             f" WHERE e.words @@ %s::tsquery {self._filters} LIMIT {RANKED + 1}) AS fits".encode(),
@@ -150,7 +152,7 @@ class _Candidates:
         return found is not None and found[0] > RANKED
 
     def _newest_by_titles(self, words: str, titles: Sequence[str]) -> tuple[list[list[int]], list[int]]:
-        """Return the newest `RANKED` that fit, behind those of them that fit each of `titles`: the index knows none."""
+        """Return the newest `RANKED` matches, after those that also match each of `titles`: the index has no titles."""
         asked = ", ".join(["words @@ %s::tsquery"] * len(titles))
         rows = self._connection.execute(
             f"SELECT id, {asked} FROM (SELECT e.id, e.day, e.words FROM {self._from} WHERE e.words @@ %s::tsquery"

@@ -1,4 +1,4 @@
-"""Words of entries and of queries, those of `memory.search`, as PostgreSQL's full-text search takes them."""
+"""The words of entries and queries, as in `memory.search`, in the syntax of PostgreSQL's full-text search."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ _MOST_WORDS = 20_000
 _MOST_PLACES = 16_383
 _MOST_OF_ONE = 250
 _SHORT = 240
-"""Words of an entry up to which none is there too often, or too far behind."""
-_APART = 2  # A phrase does not reach from the title into the text.
+"""An entry with up to this many words is within all limits on repetitions and positions."""
+_APART = 2  # Keeps a phrase from matching across title and text.
 _HEAD = tuple(f"':{number}A '" for number in range(1, _SHORT + 1))
 _BODY = tuple(f"':{number} '" for number in range(_SHORT + 1))
 
 
 def vector_of(title: str, text: str) -> str:
-    """Return the words of an entry with their places, those of the title weighted; of a very long one the first.
+    """Return the words of an entry with their positions, those of the title weighted; of a very long entry the first
+    words.
 
-    Words hold neither quotes nor backslashes, see `memory.search.query.words`; PostgreSQL puts the places of a word
-    that stands there several times together.
+    Words contain neither quotes nor backslashes, see `memory.search.query.words`; PostgreSQL merges the positions of a
+    word that is listed several times.
     """
     head, body = tokens(title), tokens(body_of(title, text))
     behind = len(head) + _APART
-    # Other letters may become many more of them as they are compared, so the words are looked at and not the text.
+    # Folding may turn a letter into many, so the length of the words is checked and not that of the text.
     if behind + len(body) <= _SHORT and max(map(len, chain(head, body)), default=0) <= _LONGEST_WORD:
         placed = chain(zip(head, _HEAD, strict=False), zip(body, _BODY[behind:], strict=False))
-        # Each word but the last is followed by the quote of the next one.
+        # Each word except the last is followed by the quote of the next one.
         return f"'{''.join(chain.from_iterable(placed))}"[:-2]
     return _vector_of_long(head[:_MOST_WORDS], body[:_MOST_WORDS])
 
@@ -49,7 +50,7 @@ def _vector_of_long(head: Sequence[str], body: Sequence[str]) -> str:
 
 
 def term_words(term: Term, weight: str = "", *, whole: bool = False) -> str:
-    """Return one term in the language of the full-text search; with `weight` A only titles count."""
+    """Return one term in the syntax of the full-text search; with `weight` A only titles count."""
     end = "" if whole or not term.open else "*"
     words = [f"'{word[:_LONGEST_WORD]}'" for word in term.words]
     marks = [f":{end if number == len(words) - 1 else ''}{weight}".rstrip(":") for number in range(len(words))]
@@ -58,14 +59,14 @@ def term_words(term: Term, weight: str = "", *, whole: bool = False) -> str:
 
 
 def all_of(query: Query, weight: str = "", *, whole: bool = False) -> str:
-    """Return all terms of a query and none of those without which it has to fit; empty: there are no words."""
+    """Return the expression for all terms of a query and none of its excluded ones; empty: there are no words."""
     parts = [term_words(term, weight, whole=whole) for term in query.terms]
     parts += [f"!{term_words(term)}" for term in query.without]
     return " & ".join(parts)
 
 
 def any_of(terms: Sequence[Term], query: Query, weight: str = "", *, whole: bool = False) -> str:
-    """Return what holds one of some terms, and every quoted one of the query."""
+    """Return the expression for one of some terms, and every quoted one of the query."""
     loose = " | ".join(term_words(term, weight, whole=whole) for term in terms if not term.strict)
     strict = [term_words(term) for term in query.terms if term.strict]
     never = [f"!{term_words(term)}" for term in query.without]

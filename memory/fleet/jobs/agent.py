@@ -1,7 +1,7 @@
-"""The agent of a host: it publishes what the host holds, does its jobs, and tells that it is alive.
+"""The agent of a host: it publishes the workspaces of the host, does its jobs, and reports that it is alive.
 
-Files are never touched for the sake of the catalogue. While the database is down everything on the host goes on as
-before; the agent tries again and catches up.
+It never changes files because of the catalogue. While the database is down, everything on the host continues as before;
+the agent retries and catches up.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from memory.fleet.catalogue.connect import connect, told
 from memory.fleet.catalogue.publish import TO_THE_END, WHILE_SERVING, Pace, Publisher
 from memory.fleet.local import LocalWorkspaces
 
-from .clear import KEEP_DAYS, clear
-from .engine import defer, engine, queue_of
+from .engine import KEEP_DAYS, clear, defer, engine, queue_of
 from .perform import note, perform
 from .verbs import CLEAR, TASK, TICK, Maintain, WorkspaceJob, read_work
 
@@ -32,13 +31,13 @@ if TYPE_CHECKING:
     from procrastinate.job_context import JobContext
 
 EACH_SECONDS = 1.0
-"""How often the files of the workspaces are looked at."""
+"""Seconds between two checks of the workspaces' files."""
 CONCURRENCY = 2
 """Jobs that one agent does at once."""
 _LONGEST_PAUSE = 30.0
 _AGAIN_SECONDS = 1
 _CLEARING = "23 * * * *"
-"""When an agent clears: each hour; once it was not there at that minute, soon after it is."""
+"""When an agent clears: each hour; if it was not running at that minute, soon after it starts."""
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _LOCK_SPACE = 0x666C74  # "flt"
 
@@ -47,10 +46,10 @@ Told = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """What an agent works by: the database, a cron line for maintenance (empty: none), and how much at once.
+    """The settings of an agent: the database, a cron line for maintenance (empty: none), and how much at once.
 
-    `wanted` gives the workspaces and how each is published (`full` or `names`), asked anew in each round. `keep_days`:
-    how long finished jobs of the host stay.
+    `wanted` returns the workspaces and how each is published (`full` or `names`); it is called in each round.
+    `keep_days`: how many days finished jobs of the host are kept.
     """
 
     url: str
@@ -62,12 +61,12 @@ class AgentSettings:
 
 
 class HostAgent:
-    """One agent; `run` returns when `stop` was called from another thread or from a signal handler."""
+    """One agent; `run` returns after `stop` was called from another thread or from a signal handler."""
 
     def __init__(
         self, local: LocalWorkspaces, settings: AgentSettings, clock: Callable[[], datetime], tell: Told
     ) -> None:
-        """Nothing is connected yet. `clock` is that of the host; it only tells how far it is off the database's."""
+        """Nothing is connected yet. `clock` is that of the host, only compared with the database's."""
         self._local = local
         self._settings = settings
         self._clock = clock
@@ -83,19 +82,18 @@ class HostAgent:
         """Rounds of publishing that ended."""
 
     def stop(self) -> None:
-        """Let `run` come to its end: no new job is taken, those that run are finished."""
+        """End `run`: no new job is started, running ones are finished."""
         self._stopping.set()
 
     def run(self, *, once: bool = False) -> None:
-        """Publish and do jobs until `stop`; with `once` publish what there is, do the jobs that wait, and return.
+        """Publish and do jobs until `stop`; with `once`, publish everything, do the waiting jobs, and return.
 
-        UsageError, ConflictError `fleet.host_taken`: it cannot begin. A database that is down is waited for, except
+        UsageError, ConflictError `fleet.host_taken`: it cannot start. A database that is down is waited for, except
         with `once`.
         """
         if once:
             with connect(self._settings.url) as database:
-                self._claim(database)
-                publisher = Publisher(database, self._local, self._host)
+                publisher = self._claim(database)
                 with told():
                     self._round(database, publisher, pace=TO_THE_END)
                 asyncio.run(self._work(wait=False))
@@ -128,8 +126,7 @@ class HostAgent:
         while not self._stopping.is_set():
             try:
                 with connect(self._settings.url) as database:
-                    self._claim(database)
-                    publisher = Publisher(database, self._local, self._host)
+                    publisher = self._claim(database)
                     self._ready.set()
                     while not self._stopping.is_set():
                         start = monotonic()
@@ -137,11 +134,11 @@ class HostAgent:
                             left = self._round(database, publisher)
                         pause = 1.0
                         if not left:
-                            # A round that took long is no reason to find what changed meanwhile any later.
+                            # A long round must not delay the discovery of changes made during it.
                             each = self._settings.each_seconds
                             self._stopping.wait(max(each / 2, each - (monotonic() - start)))
             except UsageError as error:
-                # A catalogue that was dropped is made again: it is found missing, or without this host.
+                # A dropped catalogue is being created again: it is missing, or lacks this host.
                 if error.code not in ("fleet.not_initialised", "fleet.unknown_host") or not self._ready.is_set():
                     raise
                 self._tell(f"{error}; trying again")
@@ -158,7 +155,7 @@ class HostAgent:
         publisher: Publisher,
         pace: Pace = WHILE_SERVING,
     ) -> int:
-        """Publish, and return how many workspaces were not looked at since the start."""
+        """Publish, and return how many workspaces were not read since the start."""
         now = self._beat(database)
         go_on = lambda: not self._stopping.is_set()  # noqa: E731
         done = publisher.round(self._settings.wanted(), now, go_on, pace=pace)
@@ -171,7 +168,7 @@ class HostAgent:
         return done.left
 
     def _beat(self, database: psycopg.Connection[tuple[Any, ...]]) -> datetime:
-        """Tell that the host is alive, and return the time of the database."""
+        """Report that the host is alive, and return the time of the database."""
         row = database.execute(
             "UPDATE host SET seen = now(), skew = extract(epoch FROM %s - clock_timestamp())"
             " WHERE id = %s RETURNING seen",
@@ -186,8 +183,10 @@ class HostAgent:
         seen: datetime = row[0]
         return seen
 
-    def _claim(self, database: psycopg.Connection[tuple[Any, ...]]) -> None:
-        """Find the number of the host, and hold it: two agents in the name of one host would undo each other's work."""
+    def _claim(self, database: psycopg.Connection[tuple[Any, ...]]) -> Publisher:
+        """Find the number of the host, claim it, and return its publisher: two agents of the same host would undo each
+        other's work.
+        """
         name = self._local.host
         with told():
             row = database.execute("SELECT id FROM host WHERE name = %s", (name,)).fetchone()
@@ -201,9 +200,10 @@ class HostAgent:
                 f"another agent works for the host {name}",
                 "give each machine a name of its own with MEMDECK_HOST",
             )
+        return Publisher(database, self._local, self._host)
 
     def _hold(self, database: psycopg.Connection[tuple[Any, ...]]) -> bool:
-        """Take the host for this connection; one that was just closed may still hold it for a moment."""
+        """Lock the host for this connection; a connection that was just closed may keep the lock for a moment."""
         import psycopg
 
         try:
@@ -215,7 +215,7 @@ class HostAgent:
         return True
 
     def _enrol(self, database: psycopg.Connection[tuple[Any, ...]], name: str) -> tuple[Any, ...]:
-        """Add the host where the login owns the catalogue; another login belongs to one host and adds none."""
+        """Add the host if the login owns the catalogue; any other login belongs to one host and adds none."""
         import psycopg
 
         try:
@@ -239,7 +239,7 @@ class HostAgent:
             try:
                 asyncio.run(self._work(wait=True))
                 pause = 1.0
-            except Exception as error:  # the connection was lost, mostly; whatever it is, jobs are not given up
+            except Exception as error:  # usually a lost connection; in any case, jobs are not abandoned
                 self._tell(f"jobs: {type(error).__name__}: {str(error)[:200]}; trying again")
                 self._stopping.wait(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
@@ -249,7 +249,7 @@ class HostAgent:
         self.add_tasks(app)
         queue = queue_of(self._local.host)
         async with app.open_async():
-            # This agent is the only one of its host, so whatever is being done was broken off with the one before.
+            # This agent is the only one of its host, so jobs in state "doing" were interrupted with the previous agent.
             for job in await app.job_manager.list_jobs_async(queue=queue, status="doing"):
                 assert job.id is not None
                 await app.job_manager.retry_job_by_id_async(job.id, retry_at=_LONG_AGO)
@@ -275,11 +275,11 @@ class HostAgent:
                 worker.result()
 
     def add_tasks(self, app: procrastinate.App) -> None:
-        """Tell the engine the tasks that there are: one that does jobs, one that adds those that are due."""
+        """Register the tasks with the engine: one that does jobs, one that adds due ones, and one that clears."""
         import procrastinate
 
         queue = queue_of(self._local.host)
-        # A database or a workspace that cannot be had now; no job is given up for that.
+        # The database or a workspace is not available now; no job is abandoned for that.
         later = procrastinate.RetryStrategy(wait=_AGAIN_SECONDS, retry_exceptions=[BusyError])
 
         @app.task(name=TASK, queue=queue, pass_context=True, retry=later)
@@ -306,14 +306,14 @@ class HostAgent:
             with connect(self._settings.url) as database, told():
                 note(database, self._host, job, "", {"error": {"code": error.code, "message": error.message}})
             raise
-        # The engine keeps jobs of a workspace apart; this does where a job that was thought lost is still at work.
+        # The engine serialises jobs of a workspace; this also covers a job that was thought lost but is still running.
         with self._guard:
             lock = self._locks.setdefault(work.workspace, threading.Lock())
         with lock, connect(self._settings.url) as database, told():
             perform(database, self._local, self._host, job, work)
 
     def _clear(self) -> None:
-        """Clear what the jobs of this host left behind long ago."""
+        """Clear old records of the jobs of this host."""
         with connect(self._settings.url) as database, told():
             done = clear(database, self._host, self._local.host, self._settings.keep_days)
         if any(done):

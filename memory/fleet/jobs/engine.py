@@ -1,9 +1,9 @@
-"""The job engine: procrastinate, with its tables in the schema of the catalogue."""
+"""The job engine: procrastinate, with its tables in the schema of the catalogue; and clearing old records of jobs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.fleet.catalogue.connect import arguments_of, lock_of
 
@@ -15,7 +15,29 @@ if TYPE_CHECKING:
     import psycopg
 
 MOST_DELAY = 86_400
-"""Seconds after which a due time that passed while no agent ran is not made up for any more."""
+"""Seconds after which a due time that was missed while no agent ran is no longer made up for."""
+KEEP_DAYS = 30
+"""Default days for which an agent keeps finished jobs and their results."""
+
+_JOBS = """
+DELETE FROM procrastinate_jobs j
+WHERE queue_name = %(queue)s AND status NOT IN ('todo', 'doing') AND NOT EXISTS (
+    SELECT 1 FROM procrastinate_events e WHERE e.job_id = j.id AND e.at > now() - make_interval(days => %(days)s)
+)
+"""
+_RESULTS = """
+DELETE FROM result r
+WHERE host = %(host)s AND finished < now() - make_interval(days => %(days)s)
+    AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs j WHERE j.id = r.job)
+    AND NOT EXISTS (SELECT 1 FROM approval a WHERE a.job = r.job)
+"""
+_DUE = """
+DELETE FROM due d
+WHERE host = %(host)s AND due < now() - make_interval(days => %(days)s) AND NOT EXISTS (
+    SELECT 1 FROM procrastinate_jobs j WHERE j.queue_name = %(queue)s AND j.lock = %(lock)s || d.workspace
+        AND j.status IN ('todo', 'doing')
+)
+"""
 
 
 def queue_of(host: str) -> str:
@@ -24,7 +46,7 @@ def queue_of(host: str) -> str:
 
 
 def engine(url: str, *, most: int = 4) -> procrastinate.App:
-    """Return the engine for an agent; it holds up to `most` connections, one of which listens."""
+    """Return the engine for an agent; it uses up to `most` connections, one of which listens."""
     import procrastinate
 
     connector = procrastinate.PsycopgConnector(
@@ -34,7 +56,7 @@ def engine(url: str, *, most: int = 4) -> procrastinate.App:
 
 
 def defer(connection: psycopg.Connection[tuple[Any, ...]], jobs: Sequence[tuple[str, WorkspaceJob]]) -> list[int]:
-    """Hand jobs (host, work) to the engine, in the transaction of the connection, and return their numbers.
+    """Add jobs (host, work) to the engine, in the transaction of the connection, and return their numbers.
 
     psycopg.Error.
     """
@@ -63,3 +85,23 @@ def defer(connection: psycopg.Connection[tuple[Any, ...]], jobs: Sequence[tuple[
             raise error.__cause__ from None
         raise
     return [number for one in found if (number := one.id) is not None]
+
+
+class Cleared(NamedTuple):
+    """How many jobs, results and due times were cleared."""
+
+    jobs: int
+    results: int
+    due: int
+
+
+def clear(database: psycopg.Connection[tuple[Any, ...]], host: int, name: str, days: int) -> Cleared:
+    """Clear the records of a host's jobs that are more than `days` days old. psycopg.Error.
+
+    A job that waits or runs stays, however old it is. A due time stays as long as its workspace has such a job, so that
+    nothing is done twice. The result of a revert stays with its approval.
+    """
+    values = {"host": host, "queue": queue_of(name), "days": days, "lock": lock_of(0).removesuffix("0")}
+    with database.transaction():
+        jobs, results, due = (database.execute(words.encode(), values).rowcount for words in (_JOBS, _RESULTS, _DUE))
+    return Cleared(jobs, results, due)

@@ -1,4 +1,4 @@
-"""Doing one job on the host that holds its workspace."""
+"""Doing one job on the host of its workspace."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import BlockedError, BusyError, MemdeckError, NotFoundError
 from memory.fleet.catalogue.outgoing import cleared, cleared_json, without_quotes
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
+from memory.history import changes
+from memory.history.stale_saves import revert_change
 
-from .verbs import MOST_HITS, Check, Maintain, Revert, Search, WorkspaceJob
+from .verbs import MOST_HITS, Check, Maintain, Revert, Search, WorkspaceJob, name_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -22,15 +24,15 @@ if TYPE_CHECKING:
 
 
 class WorkspaceHeld(BusyError):
-    """The workspace is held by another program; a due time is not given up for that."""
+    """The workspace is in use by another program; a due time is not abandoned for that."""
 
 
 def perform(database: Database, local: LocalWorkspaces, host: int, job: int, work: WorkspaceJob) -> bool:
-    """Do a job and note what it came to, once: what is noted already, or a due time that is done, is not done again.
+    """Do a job and record its result, once: a job with a result, or for a due time that is done, is not done again.
 
-    A job that was broken off is done again as a whole; whatever it changed before is in the history of the workspace
-    and is not changed twice. Return whether anything was done. psycopg.Error, BusyError: nothing is noted, it is to be
-    done later.
+    An interrupted job is done again as a whole; the changes it made before are in the history of the workspace and are
+    not made twice. Return whether anything was done. psycopg.Error, BusyError: nothing is recorded, and the job has to
+    be done later.
     """
     if database.execute("SELECT 1 FROM result WHERE job = %s", (job,)).fetchone() is not None:
         return False
@@ -38,12 +40,13 @@ def perform(database: Database, local: LocalWorkspaces, host: int, job: int, wor
     row = database.execute(
         "SELECT path, mode, now() FROM workspace WHERE id = %s AND host = %s", (work.workspace, host)
     ).fetchone()
-    name = type(work.verb).__name__.lower()
+    name = name_of(work.verb)
     if row is None:
         note(database, host, job, name, {"error": {"code": "fleet.unknown", "message": "the workspace is not listed"}})
         return True
     path, mode, now = Path(os.fsdecode(row[0])), str(row[1]), row[2]
-    if due is not None and _is_done(database, work.workspace, due):
+    done = "SELECT 1 FROM due WHERE workspace = %s AND due = %s"
+    if due is not None and database.execute(done, (work.workspace, due)).fetchone() is not None:
         note(database, host, job, name, {"again": True, "due": due.isoformat()})
         return False
     try:
@@ -64,18 +67,13 @@ def perform(database: Database, local: LocalWorkspaces, host: int, job: int, wor
 
 
 def note(database: Database, host: int, job: int, verb: str, outcome: dict[str, Any]) -> None:
-    """Note what a job came to, without secrets; a second note about one job is left out."""
+    """Record the result of a job, without secrets; a second record for one job is ignored."""
     from psycopg.types.json import Jsonb
 
     database.execute(
         "INSERT INTO result (job, host, verb, outcome) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
         (job, host, verb, Jsonb(cleared_json(outcome))),
     )
-
-
-def _is_done(database: Database, workspace: int, due: datetime) -> bool:
-    words = "SELECT 1 FROM due WHERE workspace = %s AND due = %s"
-    return database.execute(words, (workspace, due)).fetchone() is not None
 
 
 def _outcome(
@@ -103,25 +101,19 @@ def _maintain(
     local: LocalWorkspaces, workspace: Workspace, due: datetime | None, now: datetime, actor: str, dry_run: bool
 ) -> dict[str, Any]:
     if due is not None and not dry_run:
-        # A run that was broken off after its change: the change is at exactly this time, and is not made again.
-        made = _changes_at(workspace, due, actor)
+        # An interrupted run may already have made its change: it has exactly this time, and is not made again.
+        found = changes.list_changes(workspace, actor=actor, since=due, until=due)
+        made = [changes.row(one) for one in found if one.time == due and one.undone_by is None]
         if made:
             return {"again": True, "due": due.isoformat(), "changes": made}
     done = local.maintain(workspace, due or now, actor=actor, dry_run=dry_run)
     return done if due is None else {**done, "due": due.isoformat()}
 
 
-def _changes_at(workspace: Workspace, due: datetime, actor: str) -> list[dict[str, Any]]:
-    from memory.history.changes import list_changes, row
-
-    found = list_changes(workspace, actor=actor, since=due, until=due)
-    return [row(one) for one in found if one.time == due and one.undone_by is None]
-
-
 def _search(local: LocalWorkspaces, workspace: Workspace, asked: Any, limit: int, mode: str) -> dict[str, Any]:
     found = []
     for hit in local.find(workspace, asked, limit):
-        # The whole entry is looked at: a value may stand beside its name on another line than that which is shown.
+        # The whole entry is scanned: a value may be next to its name on another line than the one shown.
         title, snippet, _ = cleared(hit.entry.title, hit.snippet if mode == "full" else "", hit.entry.text)
         row = {key: value for key, value in hit.json().items() if key not in ("workspace", "host")}
         found.append({**row, "date": hit.entry.date, "title": title, "snippet": snippet})
@@ -140,8 +132,6 @@ def _approved(database: Database, workspace: int, change: str, approval: int) ->
 
 
 def _revert(workspace: Workspace, change: str, actor: str, now: datetime) -> dict[str, Any]:
-    from memory.history.taken_back import revert_change
-
     record = workspace.store.history.get(change)
     if record.undone_by is not None:
         raise NotFoundError("change.undone", f"change {record.id} is taken back already", "")

@@ -1,9 +1,9 @@
-"""The closed list of what a job may ask of a host. Anything else is refused: nothing of a job is ever a command."""
+"""The closed list of what a job may request of a host. Anything else is refused: no part of a job is ever a command."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,17 +11,17 @@ from memory.errors import RefusedError
 from memory.registry import kinds
 
 TASK = "memdeck.job"
-"""The one task of the engine that does jobs."""
+"""The engine's task that does jobs."""
 TICK = "memdeck.tick"
 """The periodic task that adds a maintenance job for each workspace of a host."""
 CLEAR = "memdeck.clear"
-"""The periodic task that clears what finished jobs left behind."""
+"""The periodic task that clears old records of jobs."""
 MOST_HITS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Maintain:
-    """Keep a workspace small, for a due time or, without one, for now."""
+    """Maintain a workspace, for a due time or, without one, for now."""
 
     due: datetime | None = None
     dry_run: bool = False
@@ -30,7 +30,7 @@ class Maintain:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Say what is wrong in a workspace."""
+    """Return the problems of a workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,14 @@ Verb = Maintain | Check | Search | Revert
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceJob:
-    """A job as it was read: a verb on a workspace, by its number in the catalogue."""
+    """A parsed job: a verb on a workspace, by its number in the catalogue."""
 
     workspace: int
     verb: Verb
 
 
 def read_work(arguments: Mapping[str, Any]) -> WorkspaceJob:
-    """Return what a job asks for; RefusedError `fleet.job_refused` for anything that is not on the list."""
+    """Parse the arguments of a job; RefusedError `fleet.job_refused` for anything that is not on the list."""
     if set(arguments) != {"verb", "workspace", "arguments"}:
         raise _refused("a job has a verb, a workspace and arguments")
     name, workspace, given = arguments["verb"], arguments["workspace"], arguments["arguments"]
@@ -70,43 +70,43 @@ def read_work(arguments: Mapping[str, Any]) -> WorkspaceJob:
         raise _refused("the workspace is no number")
     if not isinstance(given, dict):
         raise _refused("the arguments are no object")
-    match name:
-        case "maintain":
-            _only(given, {"due", "dry_run", "actor"})
-            return WorkspaceJob(
-                workspace, Maintain(_time(given.get("due")), _flag(given.get("dry_run", False)), _actor(given))
-            )
-        case "check":
-            _only(given, set())
-            return WorkspaceJob(workspace, Check())
-        case "search":
-            _only(given, {"query", "limit", "kinds"})
-            return WorkspaceJob(workspace, _search(given))
-        case "revert":
-            _only(given, {"change", "approval"})
-            change, approval = given.get("change"), given.get("approval")
-            if not _is_name(change) or not isinstance(approval, int) or isinstance(approval, bool):
-                raise _refused("a revert names a change and an approval")
-            return WorkspaceJob(workspace, Revert(str(change), approval))
-        case _:
-            raise _refused(f"{str(name)[:40]!r} is no verb of jobs")
+    if not isinstance(name, str) or name not in _VERBS:
+        raise _refused(f"{str(name)[:40]!r} is no verb of jobs")
+    known, read = _VERBS[name]
+    for one in given:
+        if one not in known:
+            raise _refused(f"{str(one)[:40]!r} is no argument of this verb")
+    return WorkspaceJob(workspace, read(given))
+
+
+def name_of(verb: Verb) -> str:
+    """Return the name of a verb in the arguments and the results of jobs."""
+    return type(verb).__name__.lower()
 
 
 def arguments_of(work: WorkspaceJob) -> dict[str, Any]:
-    """Return a job as it is handed to the engine; `read_work` reads it."""
-    match work.verb:
-        case Maintain(due, dry_run, actor):
-            given: dict[str, Any] = {"dry_run": dry_run, "actor": actor}
-            if due is not None:
-                given["due"] = due.isoformat()
-            name = "maintain"
-        case Check():
-            name, given = "check", {}
-        case Search(query, limit, some):
-            name, given = "search", {"query": query, "limit": limit, "kinds": list(some)}
-        case Revert(change, approval):
-            name, given = "revert", {"change": change, "approval": approval}
-    return {"verb": name, "workspace": work.workspace, "arguments": given}
+    """Return the arguments of a job for the engine; `read_work` parses them."""
+    given = {key: value for key, value in asdict(work.verb).items() if value is not None}
+    if isinstance(work.verb, Maintain) and work.verb.due is not None:
+        given["due"] = work.verb.due.isoformat()
+    elif isinstance(work.verb, Search):
+        given["kinds"] = list(work.verb.kinds)
+    return {"verb": name_of(work.verb), "workspace": work.workspace, "arguments": given}
+
+
+def _maintain(given: Mapping[str, Any]) -> Maintain:
+    return Maintain(_time(given.get("due")), _flag(given.get("dry_run", False)), _actor(given))
+
+
+def _check(_: Mapping[str, Any]) -> Check:
+    return Check()
+
+
+def _revert(given: Mapping[str, Any]) -> Revert:
+    change, approval = given.get("change"), given.get("approval")
+    if not _is_name(change) or not isinstance(approval, int) or isinstance(approval, bool):
+        raise _refused("a revert names a change and an approval")
+    return Revert(str(change), approval)
 
 
 def _search(given: Mapping[str, Any]) -> Search:
@@ -119,12 +119,6 @@ def _search(given: Mapping[str, Any]) -> Search:
     if not isinstance(some, list) or any(one not in known for one in some):
         raise _refused("a search names kinds that are not known")
     return Search(query, limit, tuple(some))
-
-
-def _only(given: Mapping[str, Any], known: set[str]) -> None:
-    for name in given:
-        if name not in known:
-            raise _refused(f"{str(name)[:40]!r} is no argument of this verb")
 
 
 def _flag(value: Any) -> bool:
@@ -158,3 +152,12 @@ def _is_name(value: Any) -> bool:
 
 def _refused(why: str) -> RefusedError:
     return RefusedError("fleet.job_refused", f"the job is refused: {why}", "see docs/fleet.md for what a job may ask")
+
+
+_VERBS: dict[str, tuple[frozenset[str], Callable[[Mapping[str, Any]], Verb]]] = {
+    "maintain": (frozenset({"due", "dry_run", "actor"}), _maintain),
+    "check": (frozenset(), _check),
+    "search": (frozenset({"query", "limit", "kinds"}), _search),
+    "revert": (frozenset({"change", "approval"}), _revert),
+}
+"""By its name: the arguments that a verb may have, and the function that reads them."""

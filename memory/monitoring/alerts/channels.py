@@ -1,7 +1,7 @@
-"""Where messages go: config.md names channels, contacts.md says what they are, the person's own file has addresses.
+"""Where messages are sent: config.md names channels, contacts.md describes them, the person's own file has addresses.
 
-The address of a channel is a secret. It stands only in `channels.toml` in the person's configuration folder, which
-nobody else may read, or in the environment as `MEMDECK_CHANNEL_<ID>`; never in a workspace. Example:
+The address of a channel is a secret. It is only in `channels.toml` in the person's configuration folder, which other
+users must not be able to read, or in the environment as `MEMDECK_CHANNEL_<ID>`; never in a workspace. Example:
 
     [channels]
     channel-abc123 = "tgram://TOKEN/CHAT"
@@ -18,26 +18,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory.base.limits import MAX_BYTES
 from memory.base.toml_text import read_toml
+from memory.base.values import MAX_BYTES
 from memory.errors import ConfigError, UsageError
 
-from .windows import Window, parse_windows
+from .windows import Window, ends_at, parse_windows
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memory.files.contacts.model import Channel as Row
     from memory.files.snapshot import Snapshot
 
 FILE = "channels.toml"
 _PREFIX = "MEMDECK_CHANNEL_"
 _TIMES = 4
-"""How much larger than other files it may be; addresses are long."""
+"""How many times larger than other files it may be; addresses are long."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlertChannel:
-    """One channel as memory files name it, with its addresses; its representation shows none of them.
+    """One channel of the memory files, with its addresses; its representation shows none of them.
 
-    `why` says why nothing can be sent there; empty where it can.
+    `why` is the reason why nothing can be sent there; empty if it can.
     """
 
     id: str
@@ -52,9 +55,9 @@ class AlertChannel:
 
 @dataclass(frozen=True, slots=True)
 class AlertRoute:
-    """Where messages of a workspace go: channels in the order in which they are tried, and when not.
+    """Where messages of a workspace are sent: channels in the order in which they are tried, and the quiet hours.
 
-    `priority` is what a message has that names none; `problems` are sentences.
+    `priority` is the default for messages without one; `problems` are sentences.
     """
 
     channels: tuple[AlertChannel, ...] = ()
@@ -64,37 +67,32 @@ class AlertRoute:
 
     @property
     def usable(self) -> tuple[AlertChannel, ...]:
-        """The channels that messages can go to."""
+        """The channels that can receive messages."""
         return tuple(channel for channel in self.channels if not channel.why)
 
 
 class Addresses:
-    """The addresses of the person's channels; read when the first is asked for."""
+    """The addresses of the person's channels; read at the first access."""
 
     def __init__(self, config_home: Path | None, environ: Mapping[str, str], *, workspace: Path | None = None) -> None:
-        """`config_home` is `$XDG_CONFIG_HOME`; None: the environment only. A file within `workspace` does not count."""
+        """`config_home` is `$XDG_CONFIG_HOME`; None: the environment only. A file within `workspace` is refused."""
         self._file = None if config_home is None else config_home / "memdeck" / FILE
         self._environ = environ
         self._workspace = workspace
         self._known: dict[str, tuple[str, ...]] | None = None
 
     def of(self, channel: str) -> tuple[str, ...]:
-        """Return the addresses of a channel, by its id; the environment counts before the file.
+        """Return the addresses of a channel, by its id; the environment takes precedence over the file.
 
-        ConfigError `channels.private` where others can read the file, `channels.inside` where it lies in the
-        workspace, `channels.invalid` where it is none.
+        ConfigError `channels.private` if others can read the file, `channels.inside` if it is in the workspace,
+        `channels.invalid` if it is malformed.
         """
-        set_ = self._environ.get(variable_of(channel))
+        set_ = self._environ.get(_PREFIX + re.sub(r"[^A-Za-z0-9]", "_", channel).upper())
         if set_:
             return tuple(set_.split())
         if self._known is None:
             self._known = {} if self._file is None else _read(self._file, self._workspace)
         return self._known.get(channel, ())
-
-
-def variable_of(channel: str) -> str:
-    """Return the environment variable of a channel: `MEMDECK_CHANNEL_CHANNEL_ABC123`."""
-    return _PREFIX + re.sub(r"[^A-Za-z0-9]", "_", channel).upper()
 
 
 def _read(file: Path, workspace: Path | None) -> dict[str, tuple[str, ...]]:
@@ -120,7 +118,7 @@ def _read(file: Path, workspace: Path | None) -> dict[str, tuple[str, ...]]:
     try:
         values = read_toml(data, FILE, code="channels.invalid", times=_TIMES).values
     except ConfigError as error:
-        # The words of the parser may repeat what stands there, and that is secret.
+        # The parser's message may quote the file, which is secret.
         raise _invalid(file, f"it is no TOML that can be read (at line {error.details['line']})") from None
     channels = values.get("channels", {})
     known: dict[str, tuple[str, ...]] = {}
@@ -134,7 +132,7 @@ def _read(file: Path, workspace: Path | None) -> dict[str, tuple[str, ...]]:
 
 
 def _lies_in(fd: int, file: Path, workspace: Path) -> bool:
-    """Tell whether an opened file is one of the workspace's, whichever way it was reached."""
+    """Return whether an opened file is inside the workspace, however it was reached."""
     root = os.path.realpath(workspace).rstrip("/") + "/"
     try:
         real = os.readlink(f"/proc/self/fd/{fd}")
@@ -148,29 +146,24 @@ def _invalid(file: Path, why: str) -> ConfigError:
 
 
 def read_route(snapshot: Snapshot, addresses: Addresses) -> AlertRoute:
-    """Return where messages of a workspace go; never fails, what is wrong is among the problems."""
+    """Return where messages of a workspace are sent; never fails, errors are among the problems."""
     config = snapshot.config
     problems: list[str] = []
     priority = (config.get("priority") or "normal").casefold()
     quiet: tuple[Window, ...] = ()
-    hours = config.get("quietHours")
-    if hours is not None:
-        try:
-            quiet = parse_windows(hours)
-        except UsageError as error:
-            problems.append(f"config.md: quietHours: {error.message}")
+    try:
+        quiet = parse_windows(config.get("quietHours") or "")
+    except UsageError as error:
+        problems.append(f"config.md: quietHours: {error.message}")
     if (config.get("target") or "im").casefold() in ("off", "false"):
         return AlertRoute((), priority, quiet, tuple(problems))
     wanted = dict.fromkeys(
         name for key in ("channelId", "primaryChannel", "secondaryChannel") if (name := config.get(key)) is not None
     )
-    channels = []
-    for name in wanted:
-        channel = _channel(snapshot, name, addresses, problems)
-        channels.append(channel)
+    channels = tuple(_channel(snapshot, name, addresses, problems) for name in wanted)
     if priority not in ("low", "normal", "high"):
         priority = "normal"
-    return AlertRoute(tuple(channels), priority, quiet, tuple(dict.fromkeys(problems)))
+    return AlertRoute(channels, priority, quiet, tuple(dict.fromkeys(problems)))
 
 
 def _channel(snapshot: Snapshot, wanted: str, addresses: Addresses, problems: list[str]) -> AlertChannel:
@@ -192,3 +185,39 @@ def _channel(snapshot: Snapshot, wanted: str, addresses: Addresses, problems: li
     if not urls:
         return AlertChannel(known, row.name, (), f"{FILE} has no address for it")
     return AlertChannel(known, row.name, urls)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How a notification would be routed now: `steps` in the order of trying, without their addresses, which are
+    secrets; `quiet` until when (UTC) non-urgent ones wait.
+    """
+
+    steps: tuple[AlertChannel, ...] = ()
+    quiet: datetime | None = None
+
+    @property
+    def usable(self) -> tuple[AlertChannel, ...]:
+        """The channels that can receive a message: the first is used, the others are fallbacks."""
+        return tuple(step for step in self.steps if not step.why)
+
+    @property
+    def first(self) -> AlertChannel | None:
+        """The channel that a message would be sent to."""
+        return next(iter(self.usable), None)
+
+    @property
+    def fallback(self) -> AlertChannel | None:
+        """The channel that is tried when the first fails."""
+        return next(iter(self.usable[1:]), None)
+
+    def step(self, row: Row) -> AlertChannel | None:
+        """Return the step for a channel of contacts.md; None: it is not on the route."""
+        return next((one for one in self.steps if one.id == row.id or (not row.id and one.name == row.name)), None)
+
+
+def reach_of(snapshot: Snapshot, addresses: Addresses, now: datetime) -> Reach:
+    """Return the route of a notification at a moment; reads the person's file of addresses, never fails."""
+    route = read_route(snapshot, addresses)
+    steps = tuple(AlertChannel(channel.id, channel.name, why=channel.why) for channel in route.channels)
+    return Reach(steps, ends_at(route.quiet, now, snapshot.zone))

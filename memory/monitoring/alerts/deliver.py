@@ -1,4 +1,4 @@
-"""When and where messages go out: quiet hours, full channels, doubles, and channels that do not answer."""
+"""When and where messages are sent: quiet hours, full channels, duplicates, and channels that do not answer."""
 
 from __future__ import annotations
 
@@ -8,37 +8,27 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Literal
 
 from memory.base.clock import format_local
-from memory.monitoring.run.ledger import HeldMessage, MonitorLedger
+from memory.monitoring.run.ledger import HeldMessage, Message, MonitorLedger
 from memory.monitoring.words import plain, plural
 
 from .channels import AlertChannel, AlertRoute
 from .notify import Sent
+from .notify import send as send_by_apprise
 from .windows import ends_at
 
 LIMIT = 10
-"""So many messages go to a channel within `WITHIN`; what is beyond comes as one digest."""
+"""Maximum messages to a channel within `WITHIN`; the rest is sent as one digest."""
 WITHIN = timedelta(minutes=10)
 TOGETHER = 3
-"""More messages than this in one run go out as one."""
+"""More messages than this in one run are sent as one."""
 _RANK = {"high": 2, "normal": 1, "low": 0}
 Told = Literal["yes", "held", "no", "none"]
 Send = Callable[..., Sent]
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """One message about a monitor (its key in the record); `body` may have several lines."""
-
-    monitor: str
-    kind: str
-    priority: str
-    title: str
-    body: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of a message: sent, held, not sent (`detail` says why), or nowhere to go."""
+    """The result for a message: sent, held, not sent (`detail` is the reason), or no channel."""
 
     message: Message
     told: Told
@@ -51,116 +41,89 @@ class Messenger:
     def __init__(
         self, ledger: MonitorLedger, route: AlertRoute, now: datetime, zone: tzinfo, send: Send | None = None
     ) -> None:
-        """`send` is `notify.send` unless another is given."""
+        """`send` defaults to that of `notify`."""
         self._ledger = ledger
         self._route = route
         self._now = now
         self._zone = zone
-        if send is None:
-            from . import notify
-
-            send = notify.send
-        self._send: Send = send
+        self._send: Send = send or send_by_apprise
 
     def deliver(self, messages: Sequence[Message]) -> list[Delivery]:
-        """Send, hold or drop messages; one delivery each, in their order."""
+        """Send, hold or drop messages; returns one delivery each, in their order."""
         if not self._route.channels:
             return [Delivery(message, "none") for message in messages]
         quiet = ends_at(self._route.quiet, self._now, self._zone)
         done: dict[int, Delivery] = {}
-        now: list[tuple[int, Message]] = []
+        now: list[int] = []
         for place, message in enumerate(messages):
             if quiet is not None and message.priority != "high":
                 done[place] = self._hold(message, quiet, "quiet hours")
             elif self._said_last(message):
                 done[place] = Delivery(message, "yes", "sent before")
             else:
-                now.append((place, message))
-        if len(now) > TOGETHER:
-            done |= self._together(now)
-        else:
-            for place, message in now:
-                done[place] = self._one(message)
+                now.append(place)
+        for places in [now] if len(now) > TOGETHER else [[place] for place in now]:
+            done |= zip(places, self._deliver_together([messages[place] for place in places]), strict=True)
         return [done[place] for place in range(len(messages))]
 
     def digest(self) -> tuple[tuple[HeldMessage, ...], Sent | None]:
-        """Send what was held and whose time has come as one message; return what it told of, None: nothing was due.
+        """Send the held messages that are due as one message; return what it contained, None: nothing was due.
 
-        High priority is never held, so a digest waits where quiet hours have begun again.
+        High priority is never held, so a digest waits if quiet hours have begun again.
         """
         held = self._ledger.held(self._now)
         if not held or not self._route.usable or ends_at(self._route.quiet, self._now, self._zone) is not None:
             return (), None
-        title = f"{plural(len(held), 'message')} while it was quiet" if len(held) > 1 else held[0].title
+        messages = [one.message for one in held]
+        title = f"{plural(len(held), 'message')} while it was quiet" if len(held) > 1 else messages[0].title
         shown = held[-50:]
-        lines = [f"{format_local(one.at, self._zone)[11:]} {one.title}" for one in shown]
+        lines = [f"{format_local(one.at, self._zone)[11:]} {one.message.title}" for one in shown]
         if len(held) > len(shown):
             lines.insert(0, f"and {len(held) - len(shown)} before them")
-        priority = max((one.priority for one in held), key=lambda name: _RANK.get(name, 1))
-        sent, channel = self._try(title, "\n".join(lines), priority, good=all(one.kind == "recovered" for one in held))
-        if not sent.ok or channel is None:
+        sent, channel = self._send_text(title, "\n".join(lines), messages)
+        if channel is None:
             return (), sent
-        for one in held:
-            self._ledger.note_sent(channel.id, self._now, _mark(one.monitor, one.kind, one.title))
-        self._ledger.drop_held(one.seq for one in held)
+        self._ledger.drop("held", [one.seq for one in held])
         return held, sent
 
     def _hold(self, message: Message, until: datetime, why: str) -> Delivery:
-        self._ledger.hold(
-            [
-                HeldMessage(
-                    0, message.monitor, message.kind, self._now, until, message.priority, message.title, message.body
-                )
-            ]
-        )
+        self._ledger.hold(message, self._now, until)
         return Delivery(message, "held", f"{why} until {format_local(until, self._zone)[11:]}")
 
-    def _one(self, message: Message) -> Delivery:
+    def _deliver_together(self, messages: Sequence[Message]) -> list[Delivery]:
+        """Send messages as one, or hold them while the channel is full."""
         full = self._full()
         if full is not None:
-            return self._hold(message, full, "the channel is full")
-        sent, channel = self._try(message.title, message.body, message.priority, good=message.kind == "recovered")
-        if not sent.ok or channel is None:
-            return Delivery(message, "no", sent.detail)
-        self._ledger.note_sent(channel.id, self._now, _mark(message.monitor, message.kind, message.title))
-        return Delivery(message, "yes", self._by(channel))
+            return [self._hold(message, full, "the channel is full") for message in messages]
+        title, body = messages[0].title, messages[0].body
+        details = []
+        if len(messages) > 1:
+            title, body = _summary(messages)
+            details.append(f"with {plural(len(messages) - 1, 'other')}")
+        sent, channel = self._send_text(title, body, messages)
+        if channel is None:
+            return [Delivery(message, "no", sent.detail) for message in messages]
+        first = self._route.channels[0]
+        if channel is not first:
+            details.append(f"by {plain(channel.name, 40)}, {plain(first.name, 40)} did not take it")
+        return [Delivery(message, "yes", ", ".join(details)) for message in messages]
 
-    def _together(self, messages: Sequence[tuple[int, Message]]) -> dict[int, Delivery]:
-        full = self._full()
-        if full is not None:
-            return {place: self._hold(message, full, "the channel is full") for place, message in messages}
-        bad = sum(message.kind != "recovered" for _, message in messages)
-        good = len(messages) - bad
-        parts = [f"{count:,} {what}" for count, what in ((bad, "failing"), (good, "recovered")) if count]
-        shown = [message.title for _, message in messages[:50]]
-        if len(messages) > len(shown):
-            shown.append(f"and {len(messages) - len(shown)} more")
-        priority = max((message.priority for _, message in messages), key=lambda name: _RANK.get(name, 1))
-        sent, channel = self._try(f"Monitors: {', '.join(parts)}", "\n".join(shown), priority, good=not bad)
-        if not sent.ok or channel is None:
-            return {place: Delivery(message, "no", sent.detail) for place, message in messages}
-        for _, message in messages:
-            self._ledger.note_sent(channel.id, self._now, _mark(message.monitor, message.kind, message.title))
-        detail = ", ".join(filter(None, (f"with {plural(len(messages) - 1, 'other')}", self._by(channel))))
-        return {place: Delivery(message, "yes", detail) for place, message in messages}
-
-    def _try(self, title: str, body: str, priority: str, *, good: bool) -> tuple[Sent, AlertChannel | None]:
-        """Send to the first channel that takes it."""
+    def _send_text(self, title: str, body: str, about: Sequence[Message]) -> tuple[Sent, AlertChannel | None]:
+        """Send a text about messages to the first channel that accepts it, and record that; None: no channel did."""
+        priority = max((message.priority for message in about), key=lambda name: _RANK.get(name, 1))
+        good = all(message.kind == "recovered" for message in about)
         failures = [f"{plain(channel.name, 40)}: {channel.why}" for channel in self._route.channels if channel.why]
         for channel in self._route.usable:
             sent = self._send(channel.urls, title, body or title, priority, good=good)
             if sent.ok:
+                for message in about:
+                    self._ledger.note_sent(channel.id, self._now, _mark(message))
                 return sent, channel
             failures.append(f"{plain(channel.name, 40)}: {sent.detail}")
         return Sent(False, "; ".join(failures) or "no channel is configured"), None
 
-    def _by(self, channel: AlertChannel) -> str:
-        """Say by which channel a message went, where that is not the first."""
-        first = self._route.channels[0]
-        return "" if channel is first else f"by {plain(channel.name, 40)}, {plain(first.name, 40)} did not take it"
-
     def _full(self) -> datetime | None:
-        """Return when the first usable channel has room again; None where it has some."""
+        """Return when the first usable channel has room again; None if it has room now."""
         for channel in self._route.usable[:1]:
             times = sorted(at for at, _ in self._ledger.sent_since(channel.id, self._now - WITHIN) if at <= self._now)
             if len(times) >= LIMIT:
@@ -168,8 +131,8 @@ class Messenger:
         return None
 
     def _said_last(self, message: Message) -> bool:
-        """Tell whether the very same was the last thing said of a monitor, a short while ago: after a crash, say."""
-        mark = _mark(message.monitor, message.kind, message.title)
+        """Return whether the last message about a monitor was the same and recent, for example from before a crash."""
+        mark = _mark(message)
         about = mark.partition(":")[0]
         for channel in self._route.usable:
             said = self._ledger.sent_since(channel.id, self._now - WITHIN)
@@ -179,9 +142,19 @@ class Messenger:
         return False
 
 
-def _mark(monitor: str, kind: str, title: str) -> str:
-    """Return what is remembered of a message: enough to know it again."""
+def _summary(messages: Sequence[Message]) -> tuple[str, str]:
+    """Return the title and body of a message about several."""
+    bad = sum(message.kind != "recovered" for message in messages)
+    counts = ((bad, "failing"), (len(messages) - bad, "recovered"))
+    shown = [message.title for message in messages[:50]]
+    if len(messages) > len(shown):
+        shown.append(f"and {len(messages) - len(shown)} more")
+    return f"Monitors: {', '.join(f'{count:,} {what}' for count, what in counts if count)}", "\n".join(shown)
+
+
+def _mark(message: Message) -> str:
+    """Return what is stored of a message: enough to recognise it."""
     from hashlib import sha256
 
-    who, what = (sha256(text.encode(errors="replace")).hexdigest()[:16] for text in (monitor, title))
-    return f"{who}:{kind}:{what}"
+    who, what = (sha256(text.encode(errors="replace")).hexdigest()[:16] for text in (message.monitor, message.title))
+    return f"{who}:{message.kind}:{what}"

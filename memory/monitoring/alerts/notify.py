@@ -1,6 +1,6 @@
 """Sending one message to the addresses of a channel, by apprise (the extra `notify`).
 
-Addresses are secrets: nothing that comes back from here holds one.
+Addresses are secrets: no return value here contains one.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Sent:
 
 
 def send(urls: Sequence[str], title: str, body: str, priority: str, *, good: bool = False) -> Sent:
-    """Send a message to all addresses; it is sent when all of them took it. Never fails, never echoes an address.
+    """Send a message to all addresses; it counts as sent if all accepted it. Never fails, never echoes an address.
 
-    `priority` is low, normal or high; `good` news look like it where a service has a way to show that.
+    `priority` is low, normal or high; `good` news is shown as such if a service supports it.
     """
     import logging
     import warnings
@@ -33,13 +33,13 @@ def send(urls: Sequence[str], title: str, body: str, priority: str, *, good: boo
         import apprise
     except ImportError:
         return Sent(False, "apprise is not installed: pip install 'memdeck[notify]'")
-    # What a service logs may name its address: it is caught here, and only the status of an answer is taken from it.
+    # A service may log its address: the log is captured here, and only the status of an answer is used from it.
     capture = apprise.LogCapture(level=logging.WARNING)  # type: ignore[no-untyped-call]
     with warnings.catch_warnings(), capture as log:
         try:
-            # What its services import may be old: that is no matter of this message.
+            # Its services may import deprecated code: that does not concern this message.
             warnings.simplefilter("ignore")
-            # One after the other, in this thread, and nothing of it kept on the disk.
+            # One after the other, in this thread, and without storing anything on disk.
             asset = apprise.AppriseAsset(app_id="memdeck", app_desc="memdeck", async_mode=False, storage_mode="memory")
             service = apprise.Apprise(asset=asset)
             for number, url in enumerate(urls, 1):
@@ -47,7 +47,7 @@ def send(urls: Sequence[str], title: str, body: str, priority: str, *, good: boo
                     return Sent(False, f"address {number} of the channel is none that apprise knows")
             kind = apprise.NotifyType("success" if good else _TYPES.get(priority, "warning"))
             ok = service.notify(body=body, title=title, notify_type=kind, body_format=apprise.NotifyFormat.TEXT)
-        except Exception as error:  # a service's own code: whatever it raises is a message that did not go out
+        except Exception as error:  # a service's own code: any exception means that the message was not sent
             return Sent(False, f"the service failed ({type(error).__name__})")
         if ok:
             return Sent(True)

@@ -1,6 +1,6 @@
-"""The fields of a monitor by which it alerts: failuresBefore, successesBefore, remind, dependsOn, maintenance.
+"""The alert fields of a monitor: failuresBefore, successesBefore, remind, dependsOn, maintenance.
 
-A value that cannot be read counts as not there, and is reported with its file and line.
+An invalid value is treated as missing, and is reported with its file and line.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memory.base.problems import Problem
-from memory.base.remarks import is_absent, split_remark
+from memory.base.values import is_absent, split_remark
+from memory.document.nodes import field_line
 from memory.errors import UsageError
+from memory.files.monitors import PRIORITIES
 
 from .state import AlertSettings
 from .windows import Window, parse_windows
@@ -22,23 +24,17 @@ if TYPE_CHECKING:
 
 _MOST = 1000
 _LONGEST = timedelta(days=366)
-PRIORITIES = ("low", "normal", "high")
 
 
 @dataclass(frozen=True, slots=True)
 class AlertOptions:
-    """What the fields say, and what is wrong with them."""
+    """The parsed fields, and the problems with them."""
 
     settings: AlertSettings
     depends_on: tuple[str, ...] = ()
     maintenance: tuple[Window, ...] = ()
     priority: str | None = None
     problems: tuple[Problem, ...] = ()
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """The problems with their file and line."""
-        return tuple(f"{one.place}: {one.message}" for one in self.problems)
 
 
 def read_options(monitor: Monitor) -> AlertOptions:
@@ -52,12 +48,11 @@ def read_options(monitor: Monitor) -> AlertOptions:
 
     def wrong(key: str, why: str) -> None:
         message = f"{monitor.name[:60]}: {key}: {why}"
-        problems.append(Problem("warning", monitor.file, _line(monitor, key), "monitor.setting", message))
+        line = field_line(monitor.entry, key, monitor.line + 1)
+        problems.append(Problem("warning", monitor.file, line, "monitor.setting", message))
 
     def number(key: str) -> int:
-        value = text(key)
-        if value is None:
-            return 1
+        value = text(key) or "1"
         if value.isascii() and value.isdigit() and 1 <= int(value[:9]) <= _MOST:
             return int(value)
         wrong(key, f"{value[:30]!r} is no whole number from 1 to {_MOST}")
@@ -68,12 +63,10 @@ def read_options(monitor: Monitor) -> AlertOptions:
     if remind is not None and every is None:
         wrong("remind", f"{remind[:30]!r} is no time such as 4h or 1d")
     windows: tuple[Window, ...] = ()
-    value = text("maintenance")
-    if value is not None:
-        try:
-            windows = parse_windows(value)
-        except UsageError as error:
-            wrong("maintenance", error.message)
+    try:
+        windows = parse_windows(text("maintenance") or "")
+    except UsageError as error:
+        wrong("maintenance", error.message)
     priority = (monitor.alert_priority or "").casefold()
     return AlertOptions(
         AlertSettings(number("failuresBefore"), number("successesBefore"), every),
@@ -85,22 +78,15 @@ def read_options(monitor: Monitor) -> AlertOptions:
 
 
 def read_span(text: str) -> timedelta | None:
-    """Read a span of time such as `90 s`, `2h` or `1d`, at most a year; None unless it is one above zero."""
+    """Parse a duration such as `90 s`, `2h` or `1d`, at most a year; None unless it is valid and above zero."""
     from memory.monitoring.thresholds.units import read_duration
 
     seconds = read_duration(text)
-    if seconds is None or seconds > _LONGEST.total_seconds():
-        return None
-    return timedelta(seconds=seconds)
-
-
-def _line(monitor: Monitor, key: str) -> int:
-    nodes = monitor.entry.fields.nodes
-    return monitor.line + 1 + next((1 + node.line for node in nodes if node.key == key), 0)
+    return None if seconds is None or seconds > _LONGEST.total_seconds() else timedelta(seconds=seconds)
 
 
 def ancestors(name: str, parents: Mapping[str, Sequence[str]]) -> Iterable[str]:
-    """Yield the monitors that one depends on, directly or through others, each once; circles end."""
+    """Yield the monitors that one depends on, directly or indirectly, each once; cycles end."""
     seen = {name}
     waiting = list(parents.get(name, ()))
     while waiting:
@@ -113,11 +99,11 @@ def ancestors(name: str, parents: Mapping[str, Sequence[str]]) -> Iterable[str]:
 
 
 def in_order(names: Iterable[str], parents: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return names with parents before their children; those in a circle keep the order given."""
+    """Return names with parents before their children; those in a cycle keep the given order."""
     wanted = list(names)
     known = set(wanted)
     done: dict[str, None] = {}
-    # A stack of its own: a long chain of monitors must not end in a recursion that is too deep.
+    # An explicit stack: a long chain of monitors must not exceed the recursion limit.
     for name in wanted:
         stack = [(name, iter(parents.get(name, ())))]
         path = {name}

@@ -1,30 +1,32 @@
-"""When a failing check becomes an alert, when it is over, and when nobody wants to hear of it: a pure state machine.
+"""When a failing check becomes an alert, when it ends, and when messages are silenced: a pure state machine.
 
-An alert counts as told only after a message was sent: until then every run says it again. Measuring always goes on;
+An alert counts as reported only after a message was sent: until then every run sends it again. Checks always continue;
 mutes, maintenance windows and a parent that is down silence messages, not checks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from memory.monitoring.run.ledger import read_stamp, stamp
+from memory.base.clock import format_utc
+from memory.monitoring.run.ledger import read_stamp
 
 Kind = Literal["alert", "recovered", "reminder", "flapping"]
 Told = Literal["no", "held", "yes"]
 REMEMBERED = 12
-"""So many outcomes of a monitor count for flapping."""
+"""How many of a monitor's last outcomes count for flapping."""
 FLAPS = 4
-"""With so many turns among them a monitor flaps; it has settled when there are less than two."""
+"""With this many changes among them a monitor flaps; it has settled when there are fewer than two."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlertSettings:
-    """By what a monitor alerts: failures in a row before an alert, successes in a row before it is over, and after how
-    long a reminder follows (None: never).
+    """The alert settings of a monitor: failures in a row before an alert, successes in a row before it ends, and after
+    how long a reminder follows (None: never).
     """
 
     failures_before: int = 1
@@ -34,9 +36,9 @@ class AlertSettings:
 
 @dataclass(frozen=True, slots=True)
 class AlertState:
-    """How a monitor stands, from one run to the next.
+    """The alert state of a monitor, kept from one run to the next.
 
-    `alerting` since `since`, `failures` and `successes` in a row, `told` whether somebody was told of the alert (held:
+    `alerting` since `since`, `failures` and `successes` in a row, `told` whether a message of the alert was sent (held:
     the message waits for the end of quiet hours), `outcomes` the newest ones as `h` and `f`, the newest last.
     """
 
@@ -46,18 +48,11 @@ class AlertState:
     successes: int = 0
     told: Told = "no"
     told_at: datetime | None = None
-    reminders: int = 0
     outcomes: str = ""
     flapping: bool = False
-    flapping_told: bool = False
     state: str = ""
     summary: str = ""
     checked: datetime | None = None
-
-    @property
-    def triggered(self) -> bool:
-        """Whether a message of the alert was sent."""
-        return self.told == "yes"
 
     @property
     def known(self) -> bool:
@@ -65,35 +60,31 @@ class AlertState:
         return bool(self.outcomes)
 
     def json(self) -> dict[str, Any]:
-        """Return the state as it is kept; what stands at its default is left out."""
+        """Return the state for storage; values at their default are left out."""
         fresh = AlertState()
         values = {name: getattr(self, name) for name in self.__slots__ if getattr(self, name) != getattr(fresh, name)}
-        return {name: stamp(value) if isinstance(value, datetime) else value for name, value in values.items()}
+        return {name: format_utc(value) if isinstance(value, datetime) else value for name, value in values.items()}
 
     @classmethod
     def read(cls, values: Mapping[str, Any] | None) -> AlertState:
-        """Read a state back; what is missing or of another kind is at its default."""
+        """Parse a stored state; values that are missing or of another type get their default."""
         fresh = cls()
         found: dict[str, Any] = {}
         for name, value in (values or {}).items():
-            if name not in cls.__slots__:
-                continue
-            try:
-                if name in ("since", "told_at", "checked"):
+            if name in ("since", "told_at", "checked"):
+                with suppress(TypeError, ValueError):
                     found[name] = read_stamp(value)
-                elif type(value) is type(getattr(fresh, name)):
-                    found[name] = value
-            except (TypeError, ValueError):
-                continue
+            elif name in cls.__slots__ and type(value) is type(getattr(fresh, name)):
+                found[name] = value
         return replace(fresh, **found)
 
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """Something to tell: `first` where it is new (and goes into the journal), not where it is only told again.
+    """An event to report: `first` if it is new (and goes into the journal), false if it is only repeated.
 
-    `occurrences` are failures in a row, `lasted` how long the alert has stood or stood, `silenced` why nobody is to be
-    told now; empty where somebody is.
+    `occurrences` are failures in a row, `lasted` the duration of the alert, `silenced` why no message is sent now;
+    empty if one is.
     """
 
     kind: Kind
@@ -106,10 +97,10 @@ class Happening:
 def advance(
     state: AlertState, outcome: str, now: datetime, settings: AlertSettings, *, summary: str = "", silenced: str = ""
 ) -> tuple[AlertState, tuple[Happening, ...]]:
-    """Return the state after a check, and what happened.
+    """Return the state after a check, and the events.
 
-    `outcome` is the state of a result: `failing` and `error` are failures, for what cannot be looked at cannot be
-    called well; `blocked` and `skipped` measure nothing and change nothing but what is shown.
+    `outcome` is the state of a result: `failing` and `error` are failures, because a monitor that cannot be checked
+    cannot be called healthy. `blocked` and `skipped` measure nothing and change only what is shown.
     """
     if outcome not in ("healthy", "failing", "error"):
         return replace(state, state=outcome, summary=summary), ()
@@ -126,37 +117,34 @@ def advance(
     )
     turned = False
     if not new.alerting and new.failures >= max(1, settings.failures_before):
-        new, turned = replace(new, alerting=True, since=now, reminders=0), True
+        new, turned = replace(new, alerting=True, since=now), True
     elif new.alerting and new.successes >= max(1, settings.successes_before):
         new, turned = replace(new, alerting=False, since=now), True
     happenings: list[Happening] = []
-    new, began = _flap(new)
-    if began:
+    flapping = _flaps(new)
+    if flapping and not new.flapping:
         happenings.append(Happening("flapping", True, new.failures, timedelta(0), silenced))
+    new = replace(new, flapping=flapping)
     happening = _tell(state, new, turned, now, settings)
     if happening is not None:
         if new.flapping and not silenced:
             silenced = "flapping"
         happenings.append(replace(happening, silenced=silenced))
     if not new.alerting and new.told == "no":
-        new = replace(new, told_at=None, reminders=0)
+        new = replace(new, told_at=None)
     return new, tuple(happenings)
 
 
-def _flap(state: AlertState) -> tuple[AlertState, bool]:
-    """Return the state with flapping begun or ended; True where it began."""
+def _flaps(state: AlertState) -> bool:
+    """Return whether a monitor flaps now: it begins and ends with different numbers of changes."""
     turns = sum(a != b for a, b in zip(state.outcomes, state.outcomes[1:], strict=False))
-    if not state.flapping and turns >= FLAPS:
-        return replace(state, flapping=True, flapping_told=False), True
-    if state.flapping and turns < 2:
-        return replace(state, flapping=False, flapping_told=False), False
-    return state, False
+    return turns >= (2 if state.flapping else FLAPS)
 
 
 def _tell(
     before: AlertState, state: AlertState, turned: bool, now: datetime, settings: AlertSettings
 ) -> Happening | None:
-    """Return what is to be told of the state after a check."""
+    """Return the event to report after a check."""
     if state.alerting:
         lasted = now - (state.since or now)
         if turned or state.told == "no":
@@ -178,18 +166,16 @@ def _tell(
 def told(state: AlertState, kind: Kind, now: datetime) -> AlertState:
     """Return the state after a message was sent."""
     match kind:
-        case "alert":
-            return replace(state, told="yes", told_at=now)
-        case "reminder":
-            return replace(state, told_at=now, reminders=state.reminders + 1)
-        case "recovered":
-            return replace(state, told="no", told_at=None, reminders=0)
         case "flapping":
-            return replace(state, flapping_told=True)
+            return state
+        case "recovered":
+            return replace(state, told="no", told_at=None)
+        case _:
+            return replace(state, told="yes", told_at=now)
 
 
-def held(state: AlertState, kind: Kind) -> AlertState:
-    """Return the state after a message was put aside until later: it waits once, and is not said again meanwhile."""
+def held(state: AlertState, kind: Kind, now: datetime) -> AlertState:
+    """Return the state after a message was held for later: it waits once, and is not sent again meanwhile."""
     if kind == "alert":
         return replace(state, told="held")
-    return replace(state, told="no", told_at=None, reminders=0) if kind == "recovered" else state
+    return told(state, kind, now) if kind == "recovered" else state

@@ -1,14 +1,15 @@
-"""Times of day in which nobody wants to hear something: maintenance windows and quiet hours.
+"""Times of day without messages: maintenance windows and quiet hours.
 
-`22:00-07:00`, `SUN 02:00-04:00`, `MON-FRI 18:00-08:00`, several with commas between them, and single ones with dates,
+`22:00-07:00`, `SUN 02:00-04:00`, `MON-FRI 18:00-08:00`, several separated by commas, and single ones with dates,
 `2024-01-20 22:00 to 2024-01-21 02:00`. Wall-clock times of the workspace's zone; a window over midnight belongs to the
-day on which it begins; its end does not belong to it.
+day on which it begins; its end is exclusive.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
@@ -30,7 +31,7 @@ class Window:
     once: tuple[datetime, datetime] | None = None
 
     def until(self, now: datetime, zone: tzinfo) -> datetime | None:
-        """Return the instant (UTC) at which the window ends that `now` lies in; None where it lies in none."""
+        """Return the instant (UTC) at which the window around `now` ends; None if `now` is outside."""
         local = now.astimezone(zone).replace(tzinfo=None)
         for begins, ends in self._near(local):
             if begins <= local < ends:
@@ -43,19 +44,16 @@ class Window:
             yield self.once
             return
         for back in (0, 1):
-            try:
+            with suppress(OverflowError):
                 day = datetime.combine(local.date() - timedelta(days=back), time())
-                if day.weekday() not in self.days:
-                    continue
-                length = (self.end - self.start) % 1440 or 1440
-                begins = day + timedelta(minutes=self.start)
-                yield begins, begins + timedelta(minutes=length)
-            except OverflowError:
-                continue
+                if day.weekday() in self.days:
+                    length = (self.end - self.start) % 1440 or 1440
+                    begins = day + timedelta(minutes=self.start)
+                    yield begins, begins + timedelta(minutes=length)
 
 
 def parse_windows(text: str) -> tuple[Window, ...]:
-    """Read windows; UsageError `window.invalid` with the part that is none."""
+    """Parse windows; UsageError `window.invalid` with the invalid part."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if len(parts) > _MOST:
         raise UsageError("window.invalid", f"{len(parts)} windows are too many", f"write {_MOST} at most")
@@ -66,7 +64,7 @@ def _window(text: str) -> Window:
     plain = text.lower()
     once = _ONCE.fullmatch(plain)
     daily = _DAILY.fullmatch(plain)
-    try:
+    with suppress(ValueError):
         if once is not None:
             begins, ends = (datetime.fromisoformat(part.upper()) for part in once.groups())
             if begins < ends:
@@ -76,8 +74,6 @@ def _window(text: str) -> Window:
             hour, minute, end_hour, end_minute = (int(part) for part in clock)
             if max(minute, end_minute) < 60 and hour < 24 and end_hour * 60 + end_minute <= 1440:
                 return Window(_days(first, last), hour * 60 + minute, (end_hour * 60 + end_minute) % 1440)
-    except ValueError:
-        pass
     raise UsageError(
         "window.invalid",
         f"{text[:40]!r} is no window of time",
@@ -94,5 +90,5 @@ def _days(first: str | None, last: str | None) -> frozenset[int]:
 
 
 def ends_at(windows: Iterable[Window], now: datetime, zone: tzinfo) -> datetime | None:
-    """Return the instant (UTC) at which the last window ends that `now` lies in; None where it lies in none."""
+    """Return the instant (UTC) at which the last of the windows around `now` ends; None if `now` is in none."""
     return max((end for window in windows if (end := window.until(now, zone)) is not None), default=None)

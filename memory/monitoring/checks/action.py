@@ -1,4 +1,4 @@
-"""Running a task's action: only by an explicit call, only what a person approved, its output kept as the outcome."""
+"""Running a task's action: only on an explicit call, only if a person approved it; its output becomes the outcome."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 TIMEOUT = 600.0
 """Seconds that an action may take."""
 MOST_LINES, MOST = 20, 2000
-"""So many lines and characters of its output are kept, from its end."""
+"""Maximum lines and characters that are kept of its output, from the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionRun:
-    """What became of an action: how the command ended, the outcome that was written, and the change."""
+    """The result of an action: how the command ended, the outcome that was written, and the change."""
 
     finished: Finished
     outcome: str
@@ -52,9 +52,9 @@ def run_action(
     finish: bool = False,
     cancel: Cancel | None = None,
 ) -> ActionRun:
-    """Run the approved action of an open task and write what it said into `outcome`.
+    """Run the approved action of an open task and write a summary of its output into `outcome`.
 
-    `finish` also completes the task where the command ended with exit code 0. Raises NotFoundError `task.not_found`,
+    `finish` also completes the task if the command ended with exit code 0. Raises NotFoundError `task.not_found`,
     `task.no_action`, BlockedError `trust.blocked` for an action that no person approved; nothing ran then.
     """
     from memory.trust.consent import action_of, asks_of, blocked_json
@@ -84,7 +84,7 @@ def run_action(
     entry = task.long_hex
 
     def build(current: Snapshot) -> Edit:
-        # Somebody may have completed it while its action ran.
+        # The task may have been completed while its action ran.
         if finish and finished.exit_code == 0 and find_task(current, entry).section != "completed":
             return done_task(current, entry, outcome=outcome, now=now)
         return edit_task(current, entry, set={"outcome": outcome}, now=now)
@@ -93,7 +93,7 @@ def run_action(
 
 
 def outcome_text(finished: Finished) -> str:
-    """Say how a command ended and what it printed last, as the value of a field: safe, and not too long."""
+    """Return how a command ended and its last output, as the value of a field: safe, and not too long."""
     if finished.timed_out:
         head = "stopped, it took too long"
     elif finished.stopped == "cancelled":
@@ -110,5 +110,5 @@ def outcome_text(finished: Finished) -> str:
         return visible(head)
     if len(lines) == 1:
         return f"{visible(head)}: {lines[0]}"
-    # A line of a field must not look like the beginning of anything else.
+    # A line of a field must not look like the start of another element.
     return "\n".join([f"{visible(head)}:", *(f"| {line}" for line in lines)])

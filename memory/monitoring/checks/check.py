@@ -1,9 +1,13 @@
-"""Checking one monitor: measure, judge, and say how it is; whatever stands in the files, this returns a Result."""
+"""Checking monitors, one or many at once: measure and judge. Whatever the files contain, each gets a Result."""
 
 from __future__ import annotations
 
+import os
+import queue
 import re
+import threading
 import time
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
@@ -11,30 +15,37 @@ from memory.monitoring.settings import MonitorSettings, read_settings
 from memory.monitoring.thresholds.rules import Value
 from memory.monitoring.thresholds.units import NUMBER, Quantity, say, say_number, say_size, say_time
 
-from .context import Around, NotApproved, RunPermission
-from .measures import Down, MeasuredValues, measure_command, measure_file, measure_heartbeat, measure_http, measure_tcp
+from .context import Around, Down, NotApproved
+from .measures import MeasuredValues, measure_command, measure_file, measure_heartbeat, measure_http, measure_tcp
 from .result import Result, State, one_line, safe_detail
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
+    from memory.trust.consent import ConsentDecision
+
+    Planned = tuple[Monitor, Callable[[], ConsentDecision | None]]
 
 _WORDS = re.compile(rf"[-+]?{NUMBER}( ?[^\d().,;:]{{1,30}})", re.ASCII)
 _DISK = re.compile(r"(?:^|[\s;&|(])df\b")
 _MOST_VALUES = 20
 _HIDDEN = frozenset({"body", "stdout", "stderr"})
+LIMIT = 100
+"""Maximum checks in parallel; most of their time is waiting."""
+_running: set[tuple[str, str]] = set()
+_lock = threading.Lock()
 
 
-def check(monitor: Monitor, decision: RunPermission | None, around: Around) -> Result:
+def check(monitor: Monitor, decision: ConsentDecision | None, around: Around) -> Result:
     """Measure one monitor and judge it; takes at most its timeout and a few seconds.
 
-    `decision` is what a person decided about its command, url or target; None for types that reach nothing by
-    themselves: a file inside of the workspace, a heartbeat. Never raises for what stands in a file, runs, or answers.
+    `decision` is what a person decided about its command, url or target; None for types without one: a file inside the
+    workspace, a heartbeat. Never raises because of a file's content, a command or an answer.
     """
     begun = time.monotonic()
     try:
         settings = read_settings(monitor)
         found = _measure(settings, monitor, decision, around)
-        state, summary, detail = _judge(settings, found, monitor)
+        state, summary = _judge(settings, found, monitor)
     except NotApproved as error:
         return Result(monitor.name, "blocked", one_line(str(error)), seconds=time.monotonic() - begun)
     except Down as error:
@@ -50,12 +61,12 @@ def check(monitor: Monitor, decision: RunPermission | None, around: Around) -> R
         one_line(summary),
         _kept(found.reading),
         time.monotonic() - begun,
-        safe_detail(detail),
+        safe_detail(found.detail),
     )
 
 
 def _measure(
-    settings: MonitorSettings, monitor: Monitor, decision: RunPermission | None, around: Around
+    settings: MonitorSettings, monitor: Monitor, decision: ConsentDecision | None, around: Around
 ) -> MeasuredValues:
     if settings.kind == "file":
         return measure_file(settings, decision, around)
@@ -72,12 +83,12 @@ def _measure(
             return measure_command(settings, decision.text, around)
 
 
-def _judge(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -> tuple[State, str, str]:
-    """Return state, summary and detail of what was found."""
+def _judge(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -> tuple[State, str]:
+    """Return the state and summary for a measurement."""
     reading = found.reading
     reasons: list[str] = []
     breached = settings.threshold.judge(reading)
-    # Of what is not there at all nothing else can be measured, and that is no less bad.
+    # If the target is missing altogether, nothing else can be measured, and that is just as bad.
     absent = breached is None and (reading.get("missing") == 1 or reading.get("open") == 0)
     if breached or absent:
         reasons.append(_bad_words(settings, found, monitor))
@@ -92,13 +103,13 @@ def _judge(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -
         elif left < settings.certificate:
             reasons.append(f"certificate ends in {say_time(left)}" if left > 0 else "certificate ended")
     if reasons:
-        return "failing", ", ".join(reasons), found.detail
+        return "failing", ", ".join(reasons)
     if breached is None:
         missing = ", ".join(settings.threshold.missing(reading))
         code = reading.get("exit code")
         because = f" (exit code {code})" if isinstance(code, int) and code else ""
-        return "error", f"no value for {missing}{because}", found.detail
-    return "healthy", _good_words(settings, reading, monitor), found.detail
+        return "error", f"no value for {missing}{because}"
+    return "healthy", _good_words(settings, reading, monitor)
 
 
 def _bad_words(settings: MonitorSettings, found: MeasuredValues, monitor: Monitor) -> str:
@@ -140,9 +151,9 @@ def _good_words(settings: MonitorSettings, reading: dict[str, Value], monitor: M
 
 
 def _value_words(settings: MonitorSettings, value: Value, monitor: Monitor) -> str:
-    """Say a command's number with the words that belong to it: those of `unit`, else those it had the last time.
+    """Return a command's number with its unit: that of `unit`, else the one it had the last time.
 
-    The share that `df` prints is known to be used space, whether or not the command cuts the sign off.
+    The percentage that `df` prints is known to be used space, whether or not the command cuts the sign off.
     """
     number = say_number(value.number) if isinstance(value, Quantity) else say(Quantity(0))
     if settings.unit:
@@ -158,13 +169,60 @@ def _value_words(settings: MonitorSettings, value: Value, monitor: Monitor) -> s
 
 
 def _kept(reading: dict[str, Value]) -> dict[str, int | float | str]:
-    """Return the values that are kept with a result: numbers, and short texts that a threshold asked for."""
+    """Return the values that are stored with a result: numbers, and short texts that a threshold uses."""
     kept: dict[str, int | float | str] = {}
     for name, value in reading.items():
         if name in _HIDDEN or name == "value[0]" or (name.startswith("value[") and len(kept) >= _MOST_VALUES):
             continue
-        if isinstance(value, Quantity):
-            kept[name] = value.number
-        else:
-            kept[name] = value[:200] if isinstance(value, str) else value
+        plain = value.number if isinstance(value, Quantity) else value
+        kept[name] = plain[:200] if isinstance(plain, str) else plain
     return kept
+
+
+def run_checks(planned: Iterable[Planned], around: Around, *, limit: int = LIMIT) -> Iterator[tuple[Monitor, Result]]:
+    """Check monitors, at most `limit` in parallel, and yield each with its result as it arrives.
+
+    Each comes with a function that returns the person's decision about it when its turn comes.
+
+    A monitor that is already running in this process is `skipped`. When `around.cancel` is triggered, checks that have
+    not started are skipped and running ones are ended. Closing the iterator early cancels nothing: it only stops
+    waiting.
+    """
+    plans = list(planned)
+    waiting: queue.SimpleQueue[Planned] = queue.SimpleQueue()
+    for one in plans:
+        waiting.put(one)
+    done: queue.SimpleQueue[tuple[Monitor, Result]] = queue.SimpleQueue()
+    root = os.path.realpath(around.root)
+
+    def work() -> None:
+        while True:
+            try:
+                monitor, decide = waiting.get_nowait()
+            except queue.Empty:
+                return
+            done.put((monitor, _once(monitor, decide, around, root)))
+
+    for number in range(min(limit, len(plans))):
+        threading.Thread(target=work, name=f"check-{number}", daemon=True).start()
+    for _ in plans:
+        yield done.get()
+
+
+def _once(monitor: Monitor, decide: Callable[[], ConsentDecision | None], around: Around, root: str) -> Result:
+    name = monitor.name
+    key = (root, monitor.ref)
+    if around.cancel is not None and around.cancel.cancelled:
+        return Result(name, "skipped", "cancelled")
+    with _lock:
+        if key in _running:
+            return Result(name, "skipped", "running already")
+        _running.add(key)
+    try:
+        return check(monitor, decide(), around)
+    except Exception as error:
+        # Any exception is caught: one monitor must not stop the others.
+        return Result(name, "error", f"internal error: {type(error).__name__}", detail=str(error)[:500])
+    finally:
+        with _lock:
+            _running.discard(key)

@@ -1,4 +1,4 @@
-"""What a check is given beside its monitor: consent, the workspace, the time, and how it may be called off."""
+"""The context of a check: consent, the workspace, the time, and how to cancel it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from memory.monitoring.run.cancel import Cancel
 
@@ -16,26 +16,6 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
 
-class RunPermission(Protocol):
-    """What a person decided about a command or an address."""
-
-    @property
-    def allowed(self) -> bool:
-        """Whether it may run."""
-
-    @property
-    def text(self) -> str | None:
-        """The approved text, which is what runs; None where nothing may."""
-
-    @property
-    def single(self) -> bool:
-        """Whether a person approved this very text, and not the workspace as a whole."""
-
-    @property
-    def why(self) -> str:
-        """Why it may or may not run, for people."""
-
-
 def refuse(_url: str, _address: str) -> bool:
     """Approve nothing."""
     return False
@@ -43,12 +23,12 @@ def refuse(_url: str, _address: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """The world around a check.
+    """The context of a check.
 
-    `root` is the workspace's folder, `pings` when which monitor (by name) last heard an external sign, aware.
-    `reach(url, address)` is asked before a connection to an address that is not public, unless a person approved the
-    very text of the monitor: for redirects and for workspaces that were approved as a whole. `environ` is what
-    commands may get variables from. `tls` are the authorities to trust, None for those of the system.
+    `root` is the workspace's folder, `pings` the last external ping of each monitor by name (aware). Before a
+    connection to an address that is not public, `reach(url, address)` is called, unless a person approved exactly the
+    text of the monitor: for redirects, and for workspaces that were approved as a whole. `environ` has the variables
+    that commands may get. `tls` are the authorities to trust, None for those of the system.
     """
 
     root: str | os.PathLike[str]
@@ -63,3 +43,7 @@ class Around:
 
 class NotApproved(Exception):
     """An address or a file that needs a person's approval; the message says which."""
+
+
+class Down(Exception):
+    """The target does not answer; the message gives the reason, in a few words."""

@@ -1,24 +1,23 @@
-"""One HTTP request as a check makes it: to an address that was looked at, bounded in time and size, without memory.
+"""One HTTP request of a check: to a verified address, bounded in time and size, without state.
 
-No cookies, no proxies, no credentials of the user, no redirects unless asked for. Names are resolved once, and the
+No cookies, no proxies, no credentials of the user, no redirects unless configured. Names are resolved once, and the
 connection goes to exactly the address that was found to be allowed.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 import ssl
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.trust.consent import is_open_address
-
-from .context import Around, NotApproved
-from .decoding import charset_of
-from .resolve import Unresolved, resolve
+from .context import Around, Down, NotApproved
+from .resolve import allowed_addresses
 
 if TYPE_CHECKING:
     import socket
@@ -26,20 +25,27 @@ if TYPE_CHECKING:
     import httpx
 
 LARGEST = 1 << 20
-"""Bytes of a body that are read."""
+"""Maximum bytes of a body that are read."""
 LONGEST = 8192
-"""Characters of an address that a redirect may lead to."""
+"""Maximum characters of an address in a redirect."""
 _MOST_ADDRESSES = 4
-
-
-class NoAnswer(Exception):
-    """Nothing usable came back; the message says why, in a few words."""
+_LONGEST_TYPE = 1000
+"""Maximum characters of a `Content-Type` that are read."""
+_CHARSET = re.compile(r";[ \t]*charset[ \t]*=[ \t]*[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
+_CODECS = {
+    **dict.fromkeys(("utf-8", "utf8"), "utf-8"),
+    **dict.fromkeys(("utf-16", "utf16"), "utf-16"),
+    "utf-16le": "utf-16-le",
+    "utf-16be": "utf-16-be",
+    **dict.fromkeys(("ascii", "us-ascii"), "ascii"),
+    **{f"{name}125{number}": f"cp125{number}" for name in ("windows-", "cp") for number in range(9)},
+}
 
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """What came back: `certificate` is when the server's certificate ends, None without TLS; `seconds` until the end
-    of the body, of which at most `LARGEST` bytes are kept, as they came: packed ones stay packed.
+    """The answer: `certificate` is when the server's certificate expires, None without TLS; `seconds` until the end of
+    the body, of which at most `LARGEST` bytes are kept, as they were received: compressed bytes stay compressed.
     """
 
     status: int
@@ -53,30 +59,28 @@ class HttpAnswer:
 def ask(url: str, method: str, timeout: float, hops: int, approved: bool, around: Around) -> HttpAnswer:
     """Make a request and follow at most `hops` redirects, all within `timeout` seconds.
 
-    `approved` says that a person approved this very address, wherever it leads. Raises NoAnswer, NotApproved.
+    `approved` means that a person approved exactly this address, wherever it leads. Raises Down, NotApproved.
     """
     import httpx
 
     if around.tls is None:
-        _system_authorities()  # Read once, and not on the clock of the first check.
+        _system_authorities()  # Read once, and not counted in the time of the first check.
     begun = time.monotonic()
     try:
         target = httpx.URL(url)
     except (httpx.InvalidURL, ValueError, TypeError):
-        raise NoAnswer("not an address") from None
+        raise Down("not an address") from None
     for hop in range(hops + 1):
         response = _one(target, method, begun + timeout, approved and hop == 0, around)
         follow = response.headers.get("location") if response.is_redirect else None
         if follow is None or hop == hops:
             if follow is not None and hops:
-                raise NoAnswer(f"more than {hops} redirects")
-            seconds = time.monotonic() - begun
-            extensions = response.extensions
+                raise Down(f"more than {hops} redirects")
             return HttpAnswer(
                 response.status_code,
-                extensions["body"],
-                seconds,
-                extensions["certificate"],
+                response.extensions["body"],
+                time.monotonic() - begun,
+                response.extensions["certificate"],
                 _shown(target),
                 charset_of(response.headers.get("content-type", "")),
             )
@@ -87,26 +91,21 @@ def ask(url: str, method: str, timeout: float, hops: int, approved: bool, around
             if target.userinfo:
                 raise NotApproved("a redirect to an address with a user name")
         except (httpx.InvalidURL, ValueError, TypeError):
-            raise NoAnswer("a redirect to something that is no address") from None
+            raise Down("a redirect to something that is no address") from None
     raise AssertionError("the last hop returns")
 
 
 def _one(url: httpx.URL, method: str, until: float, approved: bool, around: Around) -> httpx.Response:
-    """Make one request; try the addresses of the host in turn until one lets us connect."""
+    """Make one request; try the addresses of the host in turn until a connection succeeds."""
     import httpx
 
     if url.scheme not in ("http", "https") or not url.host:
         raise NotApproved(f"{url.scheme or 'no scheme'} is not http or https")
     if url.port is not None and not 0 < url.port < 65536:
-        raise NoAnswer("not an address")
+        raise Down("not an address")
     port = url.port or (443 if url.scheme == "https" else 80)
-    try:
-        found = resolve(url.raw_host.decode("ascii"), port, until - time.monotonic())
-    except Unresolved as error:
-        raise NoAnswer(str(error)) from None
-    allowed = [one for one in found if approved or is_open_address(one) or around.reach(str(url), one)]
-    if not allowed:
-        raise NotApproved(f"{found[0]} is not a public address")
+    host = url.raw_host.decode("ascii")
+    allowed = allowed_addresses(host, port, until - time.monotonic(), str(url), approved, around)
     trouble: Exception | None = None
     for address in allowed[:_MOST_ADDRESSES]:
         try:
@@ -119,11 +118,11 @@ def _one(url: httpx.URL, method: str, until: float, approved: bool, around: Arou
             trouble = error
             break
     if around.cancel is not None and around.cancel.cancelled:
-        raise NoAnswer("cancelled")
+        raise Down("cancelled")
     if time.monotonic() >= until:
-        raise NoAnswer("timed out")
+        raise Down("timed out")
     assert trouble is not None
-    raise NoAnswer(_why(trouble))
+    raise Down(_why(trouble))
 
 
 def _send(url: httpx.URL, address: str, method: str, until: float, around: Around) -> httpx.Response:
@@ -132,7 +131,7 @@ def _send(url: httpx.URL, address: str, method: str, until: float, around: Aroun
 
     lines = _Lines()
     seconds = max(0.001, until - time.monotonic())
-    # A limit per read is none for a server that sends one byte at a time, so the connection itself is cut.
+    # A limit per read does not stop a server that sends one byte at a time, so the connection itself is cut.
     timer = threading.Timer(seconds, lines.cut)
     timer.daemon = True
     timer.start()
@@ -182,7 +181,7 @@ class _Lines:
         self._cut = False
 
     def trace(self, event: str, info: dict[str, Any]) -> None:
-        """Keep a second handle of each connection as soon as it is there: TLS takes the first one over."""
+        """Keep a second handle of each connection as soon as it is open, because TLS takes over the first one."""
         if event != "connection.connect_tcp.complete":
             return
         line = info["return_value"].get_extra_info("socket")
@@ -193,19 +192,17 @@ class _Lines:
             self.cut()
 
     def cut(self) -> None:
-        """End the connections: whoever waits on them wakes."""
+        """End the connections; threads that wait on them wake up."""
         import socket
 
         with self._lock:
             self._cut = True
             for line in self._sockets:
-                try:
+                with suppress(OSError):
                     line.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    pass
 
     def close(self) -> None:
-        """Give the handles back."""
+        """Close the handles."""
         with self._lock:
             for line in self._sockets:
                 line.close()
@@ -214,7 +211,7 @@ class _Lines:
 
 @functools.cache
 def _system_authorities() -> ssl.SSLContext:
-    """Trust whom the system trusts; on machines without a store, the one that comes with the HTTP library."""
+    """Trust the system's authorities; on machines without a store, those that come with the HTTP library."""
     context = ssl.create_default_context()
     if not context.get_ca_certs():
         paths = ssl.get_default_verify_paths()
@@ -234,7 +231,7 @@ def _certificate_end(response: httpx.Response) -> datetime | None:
 
 
 def _certificate_trouble(error: BaseException | None) -> str:
-    """Return what is wrong with a certificate if that is behind an error, else nothing."""
+    """Return the certificate problem behind an error, if there is one, else nothing."""
     for _ in range(6):
         if error is None:
             return ""
@@ -245,7 +242,7 @@ def _certificate_trouble(error: BaseException | None) -> str:
 
 
 def _why(error: Exception) -> str:
-    """Say in a few words why there is no answer; the library's own words may repeat the address."""
+    """Return in a few words why there is no answer; the library's own message may repeat the address."""
     import httpx
 
     certificate = _certificate_trouble(error)
@@ -262,5 +259,20 @@ def _why(error: Exception) -> str:
 
 
 def _shown(url: httpx.URL) -> str:
-    """Return an address without what may be secret in it: credentials and the query."""
+    """Return an address without parts that may be secret: credentials and the query."""
     return str(url.copy_with(username=None, password=None, query=None, fragment=None))
+
+
+def charset_of(content_type: str) -> str:
+    """Return the character set that a `Content-Type` names, in small letters; `utf-8` if it names none."""
+    found = _CHARSET.search(content_type[:_LONGEST_TYPE])
+    return found[1].lower() if found else "utf-8"
+
+
+def decoded(body: bytes, charset: str) -> str:
+    """Return bytes as text; invalid bytes are replaced.
+
+    Some of Python's codecs take quadratic time (punycode) or decompress (zip). So only UTF-8, UTF-16, ASCII and those
+    of Windows are used; the bytes of every other character set are decoded as Latin-1, one for one.
+    """
+    return body.decode(_CODECS.get(charset, "latin-1"), "replace")

@@ -1,4 +1,4 @@
-"""The five ways to measure; each returns what it found, or raises what keeps it from finding anything."""
+"""The five ways to measure; each returns what it measured, or raises why it could not."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ import stat
 import time
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from memory.monitoring.settings import MonitorSettings, read_target
-from memory.monitoring.thresholds.names import JSON
-from memory.monitoring.thresholds.rules import Value
+from memory.monitoring.settings import MonitorSettings
+from memory.monitoring.thresholds.rules import JSON, Value
 from memory.monitoring.thresholds.units import Quantity, numbers_in
-from memory.trust.consent import is_open_address
+from memory.trust.addresses import read_target
 
-from .context import Around, NotApproved, RunPermission
-from .decoding import decoded
-from .resolve import Unresolved, resolve
+from .context import Around, Down, NotApproved
+from .resolve import allowed_addresses
+
+if TYPE_CHECKING:
+    from memory.trust.consent import ConsentDecision
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,9})\]")
 
 
 def read_json(text: str) -> object:
-    """Return what a JSON text holds; ValueError for anything else, also for one nested too deep."""
+    """Return the value of a JSON text; ValueError for anything else, also for one nested too deep."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -34,9 +36,9 @@ def read_json(text: str) -> object:
 
 
 def value_at(data: object, path: str) -> Value | None:
-    """Return the value at a path, None where there is none.
+    """Return the value at a path, None if there is none.
 
-    Numbers and texts are as they stand, `true`, `false` and `null` are texts, lists and objects count their members.
+    Numbers and texts are returned as they are, `true`, `false` and `null` as texts, lists and objects as their length.
     """
     at = 0
     while at < len(path):
@@ -65,30 +67,21 @@ def _plain(data: object) -> Value | None:
     return Quantity(len(data)) if isinstance(data, list | dict) else None
 
 
-class Down(Exception):
-    """What is watched does not answer; the message says how, in a few words."""
-
-
 @dataclass(frozen=True, slots=True)
 class MeasuredValues:
-    """What was measured by plain name, and more for people."""
+    """The measured values by plain name, and more for people."""
 
     reading: dict[str, Value] = field(default_factory=dict)
     detail: str = ""
-    usual: str = ""
-    """The words for it when all is well."""
 
 
 def measure_http(settings: MonitorSettings, url: str, single: bool, around: Around) -> MeasuredValues:
-    """Fetch the approved address; raises Down where nothing answers, NotApproved where it leads to a private place
-    that nobody approved by itself (`single`).
+    """Fetch the approved address; raises Down if nothing answers, NotApproved if it leads to a private address that was
+    not approved individually (`single`).
     """
-    from .http import NoAnswer, ask
+    from .http import ask, decoded
 
-    try:
-        answer = ask(url, settings.method, settings.timeout, settings.follow, single, around)
-    except NoAnswer as error:
-        raise Down(str(error)) from None
+    answer = ask(url, settings.method, settings.timeout, settings.follow, single, around)
     begun = time.monotonic() - answer.seconds
     body = decoded(answer.body, answer.charset)
     reading: dict[str, Value] = {
@@ -123,7 +116,7 @@ def measure_command(settings: MonitorSettings, command: str, around: Around) -> 
         raise Down("started too many processes")
     if done.stopped or done.failure:
         raise Down(done.failure or "cancelled")
-    # As the shell says it: 128 and the number of the signal.
+    # As in the shell: 128 plus the number of the signal.
     code = done.exit_code if done.exit_code is not None else 128 + (done.signal or 0)
     reading: dict[str, Value] = {
         "exit code": code,
@@ -145,12 +138,9 @@ def measure_tcp(settings: MonitorSettings, target: str, single: bool, around: Ar
     begun = time.monotonic()
     until = begun + settings.timeout
     try:
-        found = resolve(host, port, settings.timeout)
-    except Unresolved as error:
+        allowed = allowed_addresses(host, port, settings.timeout, target, single, around)
+    except Down as error:
         return MeasuredValues({"open": 0}, str(error))
-    allowed = [one for one in found if single or is_open_address(one) or around.reach(target, one)]
-    if not allowed:
-        raise NotApproved(f"{found[0]} is not a public address")
     trouble = "timed out"
     for address in allowed:
         left = until - time.monotonic()
@@ -166,8 +156,8 @@ def measure_tcp(settings: MonitorSettings, target: str, single: bool, around: Ar
     return MeasuredValues({"open": 0}, trouble)
 
 
-def measure_file(settings: MonitorSettings, decision: RunPermission | None, around: Around) -> MeasuredValues:
-    """Look at a file or folder, never into it; raises NotApproved for one outside of the workspace."""
+def measure_file(settings: MonitorSettings, decision: ConsentDecision | None, around: Around) -> MeasuredValues:
+    """Read the metadata of a file or folder, never its content; raises NotApproved for one outside the workspace."""
     top = os.path.realpath(around.root)
     approved = decision.text if decision is not None and decision.allowed else None
     wanted = settings.path if approved is None else approved
@@ -177,7 +167,7 @@ def measure_file(settings: MonitorSettings, decision: RunPermission | None, arou
     if approved is None and real != top and not real.startswith(top.rstrip("/") + "/"):
         raise NotApproved("the path leads out of the workspace")
     try:
-        # Every link is resolved by now; one that took its place since is not followed.
+        # All links are already resolved; one that replaced the file since is not followed.
         found = os.stat(real, follow_symlinks=False)
     except (FileNotFoundError, NotADirectoryError):
         return MeasuredValues({"exists": 0, "missing": 1})
@@ -193,7 +183,7 @@ def measure_file(settings: MonitorSettings, decision: RunPermission | None, arou
 
 
 def measure_heartbeat(settings: MonitorSettings, monitor: str, around: Around) -> MeasuredValues:
-    """Find the last sign of life: a journal entry of that title, or a ping under the monitor's name."""
+    """Find the last sign of life: a journal entry with that title, or a ping under the monitor's name."""
     signs = [sign for sign in (_newest_entry(settings.entry, around), around.pings.get(monitor)) if sign is not None]
     if not signs:
         return MeasuredValues({"exists": 0, "missing": 1})
@@ -202,7 +192,7 @@ def measure_heartbeat(settings: MonitorSettings, monitor: str, around: Around) -
 
 
 def _newest_entry(title: str, around: Around) -> datetime | None:
-    """Return when the newest journal entry of a title was written; entries of the future are no signs."""
+    """Return when the newest journal entry with a title was written; entries of the future do not count."""
     from memory.base.clock import BadMoment, read_moment
 
     zone = around.snapshot.zone
@@ -227,7 +217,7 @@ def _newest_entry(title: str, around: Around) -> datetime | None:
 
 
 def _json_values(settings: MonitorSettings, text: str) -> dict[str, Value]:
-    """Return the values of the paths that the thresholds speak of; nothing where the text is no JSON."""
+    """Return the values of the paths that the thresholds use; empty if the text is no JSON."""
     names = [name for name in settings.threshold.names if name.startswith(JSON)]
     if settings.expected is not None:
         names += [name for name in settings.expected.names if name.startswith(JSON)]

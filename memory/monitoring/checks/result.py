@@ -1,4 +1,4 @@
-"""How one check came out, and how that is said in monitors.md."""
+"""The result of one check, and its text in monitors.md."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Literal
 from memory.base.safe_text import clip, visible
 
 State = Literal["healthy", "failing", "error", "blocked", "skipped"]
-"""`failing`: the threshold is breached or nothing answers; `error`: it could not be told, because the monitor is
-wrong or printed nothing that its threshold can judge; `blocked`: needs a person's approval; `skipped`: did not run."""
+"""`failing`: the threshold is breached or nothing answers. `error`: it could not be judged, because the monitor is
+invalid or printed nothing that its threshold can judge. `blocked`: needs a person's approval. `skipped`: did not run.
+"""
 _WIDEST = 80
 
 
@@ -18,9 +19,9 @@ _WIDEST = 80
 class Result:
     """The outcome of one check.
 
-    `summary` is one short safe line such as `72% used` or `status 503`. `values` holds what was measured: times in
-    seconds, sizes in bytes. `seconds` is how long the check took, `detail` more for people (what a command printed,
-    why something failed), made safe for a screen.
+    `summary` is one short safe line such as `72% used` or `status 503`. `values` has the measured values: times in
+    seconds, sizes in bytes. `seconds` is how long the check took, `detail` more for people (the output of a command,
+    the reason of a failure), made safe for a screen.
     """
 
     monitor: str
@@ -32,22 +33,17 @@ class Result:
 
     @property
     def ran(self) -> bool:
-        """Whether something was measured: blocked and skipped checks say nothing about the thing itself."""
+        """Whether something was measured: blocked and skipped checks say nothing about the target."""
         return self.state not in ("blocked", "skipped")
-
-    @property
-    def good(self) -> bool:
-        """Whether all is well; an error is not."""
-        return self.state == "healthy"
 
 
 def last_status(result: Result) -> str:
-    """Return what `lastStatus` holds: the state with the summary as its remark, `healthy (72% used)`."""
+    """Return the value of `lastStatus`: the state with the summary as its remark, `healthy (72% used)`."""
     return f"{result.state} ({result.summary})" if result.summary else result.state
 
 
 def one_line(text: str) -> str:
-    """Make a summary: safe for a screen and for a remark in parentheses, which must be balanced."""
+    """Return a summary: safe for a screen and for a remark in parentheses, which must be balanced."""
     line = clip(visible(" ".join(text.split())), _WIDEST)
     depth = 0
     for char in line:
@@ -58,7 +54,7 @@ def one_line(text: str) -> str:
 
 
 def safe_detail(text: str) -> str:
-    """Make a detail: lines stay, nothing in it steers a terminal, at most 4,000 characters from its end."""
+    """Return a detail: lines stay, terminal control codes are made visible, at most 4,000 characters from its end."""
     text = text.strip()
     if len(text) > 4000:
         text = "…" + text[-4000:]

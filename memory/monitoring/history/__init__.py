@@ -1,3 +1,3 @@
-"""How monitors were: uptime, outages, latency."""
+"""The history of monitors: uptime, outages, latency."""
 
 from __future__ import annotations

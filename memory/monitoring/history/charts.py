@@ -1,22 +1,24 @@
-"""What a person looks at to see how monitors are and were: outages by the hour and by the day, latency, who is silent.
+"""The charts of monitors: outages by hour and by day, latency, and which monitors are silenced.
 
-Only read, from the record and the files; see `overview.standings` for the rest of it.
+It only reads, from the record and the files; see `memory.monitoring.history.overview` for the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
+from memory.base.clock import format_utc
 from memory.base.safe_text import visible
 from memory.errors import RefusedError
 from memory.files.monitors import FILE as MONITORS
 from memory.monitoring.alerts.options import AlertOptions, ancestors, read_options
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.alerts.windows import ends_at
-from memory.monitoring.run.ledger import MonitorLedger, key_of, read_stamp, stamp
+from memory.monitoring.run.ledger import MonitorLedger, key_of, ledger_of, read_stamp
 
 from .overview import MonitorStanding, standings
 from .results import blocked_since, measured
@@ -28,20 +30,20 @@ if TYPE_CHECKING:
     from memory.workspace import Workspace
 
 HOURS, DAYS = 24, 30
-"""How far back the two strips go."""
+"""How far back the two strips reach."""
 POINTS = 60
-"""The most points of a latency line."""
+"""Maximum points of a latency line."""
 
 Part = Literal["", "well", "partly", "down"]
-"""What a part of a strip says: not checked, always healthy, sometimes not, never."""
+"""The value of a part of a strip: not checked, always healthy, sometimes not, never."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One monitor to look at. Strips and latencies (seconds) go from the oldest to the newest.
+    """The chart data of one monitor. Strips and latencies (seconds) go from the oldest to the newest.
 
-    `silenced` says why nobody would hear of an alert now, beside a mute (empty: somebody would). `remedy` says how
-    its remediation stands: `approved`, `waits for an approval` or why it cannot run; empty where it has none.
+    `silenced` is why no message of an alert would be sent now, apart from a mute (empty: it would be sent). `remedy` is
+    the status of its remediation: `approved`, `waits for an approval` or why it cannot run; empty if it has none.
     """
 
     standing: MonitorStanding
@@ -51,17 +53,17 @@ class Picture:
     silenced: str = ""
     remedy: str = ""
     checks: Mapping[str, int] = field(default_factory=dict)
-    """How many checks measured something over each span of the uptime."""
+    """How many checks measured something in each span of the uptime."""
     blocked_since: datetime | None = None
-    """When it was first found that it may not run; None where nobody looked since, or where it may."""
+    """When it was first found that it may not run; None if it was not checked since, or may run."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingAsk:
-    """Something that waits for a person, `why` in a few words.
+    """An ask that waits for a person, `why` in a few words.
 
-    `place` is the memory file that asks for it, or the name of another system, `ref` the entry where one does,
-    `monitor` the monitor where it is one.
+    `place` is the memory file that asks for it, or the name of another system, `ref` the entry if one does, `monitor`
+    the monitor if it is one.
     """
 
     ask: Ask
@@ -72,35 +74,33 @@ class WaitingAsk:
 
     @property
     def role(self) -> str:
-        """What it would do, in a word."""
+        """What it would do, in one word."""
         return {"remediate": "remedy", "url": "check"}.get(self.ask.role, self.ask.role)
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What the record and the approvals add to what the files say: who waits for an approval, who is muted."""
+    """What the record and the approvals add to the files: asks that wait for an approval, and muted monitors."""
 
     waiting: tuple[WaitingAsk, ...] = ()
     muted: tuple[tuple[Monitor, datetime], ...] = ()
     all_muted: datetime | None = None
     resting: frozenset[str] = frozenset()
-    """The refs of monitors that do not run as it is, for whatever reason."""
+    """The refs of monitors that currently do not run, for any reason."""
 
 
 def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust | None) -> dict[str, Picture]:
-    """Return a picture of each monitor by its ref; reads the record and makes none."""
+    """Return the chart data of each monitor by its ref; reads the record and creates none."""
     monitors = snapshot.monitors.monitors
     if not monitors:
         return {}
     found = standings(workspace, snapshot, now, trust)
-    ledger = MonitorLedger(None if workspace.state is None else workspace.state.folder)
-    try:
-        hours, days = _strip(ledger, now, timedelta(hours=1), HOURS), _strip(ledger, now, timedelta(days=1), DAYS)
-        latencies, sums, since = _latencies(ledger), measured(ledger, now), blocked_since(ledger)
-    except RefusedError:
-        hours, days, latencies, sums, since = {}, {}, {}, {}, {}
-    finally:
-        ledger.close()
+    with closing(ledger_of(workspace)) as ledger:
+        try:
+            hours, days = _strip(ledger, now, timedelta(hours=1), HOURS), _strip(ledger, now, timedelta(days=1), DAYS)
+            latencies, sums, since = _latencies(ledger), measured(ledger, now), blocked_since(ledger)
+        except RefusedError:
+            hours, days, latencies, sums, since = {}, {}, {}, {}, {}
     options = {monitor.name: read_options(monitor) for monitor in monitors}
     alerts = {one.monitor.name: one.alert for one in found}
     remedies = _remedies(snapshot, trust)
@@ -113,7 +113,7 @@ def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Tru
             days.get(key, ()),
             latencies.get(key, ()),
             _silenced(one.monitor, options, alerts, now, snapshot),
-            remedies.get(one.monitor.at, ""),
+            remedies.get(one.monitor.name, ""),
             {span: checks for span, (checks, _) in sums.get(key, {}).items()},
             since.get(key) if one.blocked else None,
         )
@@ -123,9 +123,9 @@ def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Tru
 def notice(
     workspace: Workspace, snapshot: Snapshot, now: datetime, decided: Iterable[tuple[str, Ask, ConsentDecision]]
 ) -> Notice:
-    """Return who waits for an approval and who is muted, without a look at any result.
+    """Return the asks that wait for an approval and the muted monitors, without reading any result.
 
-    `decided` is what all systems ask for: the system, what it asks for, and what was decided about it.
+    `decided` are the asks of all systems: the system, the ask, and the decision about it.
     """
     from memory.trust.asks import acting_places
 
@@ -133,7 +133,7 @@ def notice(
     waiting = []
     resting: set[str] = set()
     by_name = {monitor.name: monitor for monitor in monitors}
-    # There is no other open task of its title where one waits. Of many tasks none is made for its ref alone.
+    # A waiting task is the only open one with its title. Of many tasks, no object is created only for its ref.
     tasks, acting = snapshot.tasks, acting_places(snapshot.tasks)
     for system, ask, decision in decided:
         if decision.allowed:
@@ -148,35 +148,26 @@ def notice(
             waiting.append(WaitingAsk(ask, decision.why, place, ref, monitor))
     if not monitors:
         return Notice(tuple(waiting))
-    ledger = MonitorLedger(None if workspace.state is None else workspace.state.folder)
-    try:
+    mutes: dict[str, datetime] = {}
+    with closing(ledger_of(workspace)) as ledger, suppress(RefusedError):
         mutes = {key: until for key, until in ledger.mutes().items() if until > now}
-    except RefusedError:
-        mutes = {}
-    finally:
-        ledger.close()
     muted = [(monitor, mutes[key]) for monitor in monitors if (key := key_of(monitor.name)) in mutes]
     refs = frozenset(monitor.ref for monitor in monitors if monitor.name in resting)
     return Notice(tuple(waiting), tuple(muted), mutes.get("*"), refs)
 
 
-def _asks(snapshot: Snapshot) -> tuple[Ask, ...]:
-    from memory.trust.consent import monitor_asks
-
-    return monitor_asks(snapshot.monitors.monitors)
-
-
-def _remedies(snapshot: Snapshot, trust: Trust | None) -> dict[tuple[int, int], str]:
-    """Return how remediations stand, by their monitor's place in the file."""
+def _remedies(snapshot: Snapshot, trust: Trust | None) -> dict[str, str]:
+    """Return the status of remediations, by the names of their monitors."""
     if trust is None or not any(monitor.auto_remediate for monitor in snapshot.monitors.monitors):
         return {}
-    decisions = {ask.name: trust.decide(ask) for ask in _asks(snapshot) if ask.role == "remediate"}
+    from memory.trust.consent import monitor_asks
+
     found = {}
-    for monitor in snapshot.monitors.monitors:
-        decision = decisions.get(monitor.name)
-        if decision is not None:
+    for ask in monitor_asks(snapshot.monitors.monitors):
+        if ask.role == "remediate":
+            decision = trust.decide(ask)
             waits = decision.waits
-            found[monitor.at] = "approved" if decision.allowed else f"waits: {decision.why}" if waits else decision.why
+            found[ask.name] = "approved" if decision.allowed else f"waits: {decision.why}" if waits else decision.why
     return found
 
 
@@ -187,7 +178,7 @@ def _silenced(
     now: datetime,
     snapshot: Snapshot,
 ) -> str:
-    """Say why nobody would hear of an alert of a monitor, beside a mute."""
+    """Return why no message of a monitor's alert would be sent, apart from a mute."""
     end = ends_at(options[monitor.name].maintenance, now, snapshot.zone)
     if end is not None:
         return f"maintenance window until {end.astimezone(snapshot.zone):%H:%M}"
@@ -199,22 +190,17 @@ def _silenced(
 
 
 def _strip(ledger: MonitorLedger, now: datetime, span: timedelta, count: int) -> dict[str, tuple[Part, ...]]:
-    """Return for each monitor `count` spans of time, the newest last, which ends with the hour of `now`."""
-    seconds = span.total_seconds()
-    last = read_stamp(stamp(now)[:13] + ":00:00Z")
+    """Return for each monitor `count` time spans, the newest last; that one ends with the hour of `now`."""
+    last = read_stamp(format_utc(now)[:13] + ":00:00Z")
     # The hour of `now` is the last one of the newest span.
-    first = stamp(last - count * span + timedelta(hours=1))[:13]
-    rows = ledger.run(
-        lambda db: db.execute(
-            "SELECT monitor, CAST((? - strftime('%s', hour || ':00:00')) / ? AS INTEGER) AS back, "
-            "sum(checks), sum(up) FROM hour WHERE hour >= ? AND hour <= ? GROUP BY monitor, back",
-            (int(last.timestamp()), int(seconds), first, stamp(last)[:13]),
-        ).fetchall(),
-        None,
-        make=False,
+    first = format_utc(last - count * span + timedelta(hours=1))[:13]
+    rows = ledger.rows(
+        "SELECT monitor, CAST((? - strftime('%s', hour || ':00:00')) / ? AS INTEGER) AS back, "
+        "sum(checks), sum(up) FROM hour WHERE hour >= ? AND hour <= ? GROUP BY monitor, back",
+        *(int(last.timestamp()), int(span.total_seconds()), first, format_utc(last)[:13]),
     )
     found: dict[str, list[Part]] = {}
-    for monitor, back, checks, up in rows or ():
+    for monitor, back, checks, up in rows:
         if 0 <= back < count:
             parts: list[Part] = found.setdefault(monitor, [""] * count)
             parts[count - 1 - back] = "well" if up == checks else "partly" if up else "down"
@@ -222,18 +208,13 @@ def _strip(ledger: MonitorLedger, now: datetime, span: timedelta, count: int) ->
 
 
 def _latencies(ledger: MonitorLedger) -> dict[str, tuple[float, ...]]:
-    """Return how long the newest checks took, in seconds; those that measured nothing are left out."""
-    rows = ledger.run(
-        lambda db: db.execute(
-            "SELECT monitor, seconds FROM (SELECT monitor, seconds, seq, row_number() OVER "
-            "(PARTITION BY monitor ORDER BY seq DESC) AS place FROM result WHERE seconds IS NOT NULL) "
-            "WHERE place <= ? ORDER BY monitor, seq",
-            (POINTS,),
-        ).fetchall(),
-        None,
-        make=False,
+    """Return the duration of the newest checks, in seconds; those that measured nothing are left out."""
+    query = (
+        "SELECT monitor, seconds FROM (SELECT monitor, seconds, seq, row_number() OVER "
+        "(PARTITION BY monitor ORDER BY seq DESC) AS place FROM result WHERE seconds IS NOT NULL) "
+        "WHERE place <= ? ORDER BY monitor, seq"
     )
     found: dict[str, list[float]] = {}
-    for monitor, seconds in rows or ():
+    for monitor, seconds in ledger.rows(query, POINTS):
         found.setdefault(monitor, []).append(seconds)
     return {monitor: tuple(values) for monitor, values in found.items()}

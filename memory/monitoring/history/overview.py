@@ -1,8 +1,9 @@
-"""How the monitors of a workspace stand, from the record: for lists, status, the panes, and other programs."""
+"""The state of the monitors of a workspace, from the record: for lists, status, the panes, and other programs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from memory.base.clock import format_utc
 from memory.errors import RefusedError
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.run.due import next_due
-from memory.monitoring.run.ledger import MonitorLedger, has_record, key_of
+from memory.monitoring.run.ledger import MonitorLedger, has_record, key_of, ledger_of
 
 from .results import SPANS, Past, last_results, uptimes
 
@@ -27,10 +28,10 @@ LAST = 5
 
 @dataclass(frozen=True, slots=True)
 class MonitorStanding:
-    """How one monitor stands: its alert state, uptime in per cent, the newest results, the next run, the mute.
+    """The state of one monitor: its alert state, uptime in per cent, the newest results, the next run, the mute.
 
-    `blocked` says why it may not run now; empty where it may, or where nobody looked. `broken` says why it cannot
-    run at all as its file stands.
+    `blocked` is why it may not run now; empty if it may, or if that was not checked. `broken` is why it cannot run at
+    all with its current fields.
     """
 
     monitor: Monitor
@@ -44,23 +45,23 @@ class MonitorStanding:
 
     @property
     def state(self) -> str:
-        """healthy, failing, error, skipped; `unknown` where nothing here has looked at it yet.
+        """healthy, failing, error, skipped; `unknown` if it was never checked here.
 
-        What may not run is `blocked`, however it was before.
+        A monitor that may not run is `blocked`, whatever its state was before.
         """
         if self.broken:
             return "error"
         return "blocked" if self.blocked else self.alert.state or "unknown"
 
     def json(self) -> dict[str, Any]:
-        """Return what a list adds to the monitor's own keys; absent values are None."""
+        """Return the keys that a list adds to the monitor's own; absent values are None."""
         alert = self.alert
         return {
             "state": self.state,
             "summary": self.broken or self.blocked or alert.summary or None,
             "since": None if alert.since is None else format_utc(alert.since),
             "alerting": alert.alerting,
-            "triggered": alert.triggered,
+            "triggered": alert.told == "yes",
             "flapping": alert.flapping,
             "failures": alert.failures,
             "uptime": dict(self.uptime),
@@ -73,37 +74,29 @@ class MonitorStanding:
 def standings(
     workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust | None = None
 ) -> tuple[MonitorStanding, ...]:
-    """Return how the monitors of a snapshot stand, in file order; reads the record and makes none.
+    """Return the state of the monitors of a snapshot, in file order; reads the record and creates none.
 
-    With `trust` those that no person approved are blocked. Where the state folder is not one to rely on, nothing is
-    known of any.
+    With `trust`, monitors that no person approved are blocked. If the state folder cannot be trusted, nothing is known
+    of any monitor.
     """
     blocked = {} if trust is None else _blocked(snapshot, trust)
-    ledger = MonitorLedger(None if workspace.state is None else workspace.state.folder)
-    try:
-        return tuple(_standings(ledger, snapshot, now, blocked))
-    except RefusedError:
-        return tuple(_standings(MonitorLedger(None), snapshot, now, blocked))
-    finally:
-        ledger.close()
+    with closing(ledger_of(workspace)) as ledger:
+        try:
+            return tuple(_standings(ledger, snapshot, now, blocked))
+        except RefusedError:
+            return tuple(_standings(MonitorLedger(None), snapshot, now, blocked))
 
 
-def _blocked(snapshot: Snapshot, trust: Trust) -> dict[tuple[int, int], str]:
-    """Return why monitors may not run, by their place in the file."""
+def _blocked(snapshot: Snapshot, trust: Trust) -> dict[str, str]:
+    """Return why monitors may not run, by their names."""
     from memory.trust.consent import checks_of, monitor_asks
 
-    monitors = snapshot.monitors.monitors
-    checks = checks_of(monitor_asks(monitors))
-    found = {}
-    for monitor in monitors:
-        ask = checks.get(monitor.name)
-        if ask is not None and not (decision := trust.decide(ask)).allowed:
-            found[monitor.at] = decision.why
-    return found
+    checks = checks_of(monitor_asks(snapshot.monitors.monitors))
+    return {name: decision.why for name, ask in checks.items() if not (decision := trust.decide(ask)).allowed}
 
 
 def _standings(
-    ledger: MonitorLedger, snapshot: Snapshot, now: datetime, blocked: Mapping[tuple[int, int], str]
+    ledger: MonitorLedger, snapshot: Snapshot, now: datetime, blocked: Mapping[str, str]
 ) -> Iterator[MonitorStanding]:
     from memory.monitoring.problems import broken
 
@@ -120,7 +113,7 @@ def _standings(
             past.get(key, ()),
             next_due(monitor.interval, now, zone),
             muted if muted is not None and muted > now else None,
-            "" if (why := broken(monitor)) else blocked.get(monitor.at, ""),
+            "" if (why := broken(monitor)) else blocked.get(monitor.name, ""),
             why,
         )
 
@@ -137,7 +130,7 @@ _METRICS = (
 
 
 def prometheus(found: Iterable[MonitorStanding]) -> str:
-    """Return monitors in the text format of Prometheus; what was never measured is left out."""
+    """Return monitors in the text format of Prometheus; values that were never measured are left out."""
     rows: dict[str, list[str]] = {name: [] for name, _ in _METRICS}
     for one in found:
         alert = one.alert

@@ -1,3 +1,3 @@
-"""Running an approved command so that nothing of it stays behind."""
+"""Running an approved command so that none of its processes remains."""
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Running an approved command: what it may see and use, how long it may take, and that nothing of it stays.
+"""Running an approved command: what it may see and use, how long it may take, and that no process of it remains.
 
-The work is done by `supervisor`, in a process of its own that is started with the first command and ends with memdeck.
+The work is done by `supervisor`, in a separate process that starts with the first command and ends with memdeck.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import socket
 import sys
@@ -22,18 +23,18 @@ if TYPE_CHECKING:
     import subprocess
 
 TIMEOUT = 10.0
-"""Seconds that a command has where its monitor does not say."""
+"""Seconds for a command if its monitor sets no timeout."""
 GRACE = 2.0
 """Seconds between TERM and KILL."""
 LIMIT = 64 * 1024
-"""Bytes that are kept of what a command prints, the first and the last half; of errors as many again."""
+"""Bytes kept of a command's output, the first and the last half; the same again for its errors."""
 KEPT = ("PATH", "HOME", "LANG", "TZ")
 """The variables that every command has."""
 ALONE: Mapping[str, str] = {"PYTHONSAFEPATH": "1", "PYTHONPYCACHEPREFIX": "/dev/null"}
-"""What keeps Python from taking modules of a script's own folder, and compiled ones in the place of those it reads."""
+"""Keeps Python from importing modules of a script's own folder, and compiled files instead of the sources it reads."""
 _MARGIN = 8.0
 _HOUSE = os.path.abspath(f"{__file__}/../../../..")
-# The house comes last on the path, so that nothing in it can stand before the standard library.
+# memdeck's folder comes last on the path, so that nothing in it can shadow the standard library.
 _START = "import sys; sys.path.append(sys.argv[1]); from memory.monitoring.process.supervisor import main; main()"
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -42,10 +43,10 @@ _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 class Finished:
     """How a command ended.
 
-    `exit_code` is None when it died by `signal` (a number) or never started (`failure` says why). `stopped` is why
+    `exit_code` is None when it died by `signal` (a number) or never started (`failure` is the reason). `stopped` is why
     memdeck ended it: `timeout`, `cancelled`, `processes` (too many of them), or empty. `output` and `errors` are what
-    it printed, at most `limit` bytes each, with a line where the middle was left out. `left` counts the processes
-    that were still there and were killed.
+    it printed, at most `limit` bytes each, with a line where the middle was left out. `left` counts the processes that
+    still existed and were killed.
     """
 
     exit_code: int | None
@@ -63,11 +64,11 @@ class Finished:
 def clean_environment(
     environ: Mapping[str, str], approved: Iterable[str] = (), *, outside: str | os.PathLike[str]
 ) -> dict[str, str]:
-    """Return what a command sees of an environment: PATH, HOME, LANG, TZ and the variables of approved names.
+    """Return the environment for a command: PATH, HOME, LANG, TZ and the variables of approved names.
 
-    Of PATH it sees the absolute folders that do not lie in the folder `outside`, a workspace: with others an approved
-    `df` would be whatever the workspace calls so. What other variables have programs load from there is left out too
-    (`memory.trust.variables`), for no approval covers it. Python is kept from modules that it comes upon (`ALONE`).
+    PATH keeps only absolute folders outside the folder `outside`, a workspace: otherwise an approved `df` could be any
+    program that the workspace calls so. Paths in other variables from which programs load code are removed too
+    (`memory.trust.variables`), because no approval covers them. `ALONE` restricts what Python imports.
     """
     names = (*KEPT, *approved)
     found = {name: environ[name] for name in names if name in environ and "\0" not in environ[name]}
@@ -90,10 +91,10 @@ def run_command(
     grace: float = GRACE,
     cancel: Cancel | None = None,
 ) -> Finished:
-    """Run `/bin/sh -c text` in a folder and wait for its end, at most `timeout` seconds, `grace` more to end by itself.
+    """Run `/bin/sh -c text` in a folder and wait for its end, at most `timeout` seconds, plus `grace` to end by itself.
 
-    `environment` is all that the command sees, see `clean_environment`; `given` is what it can read. Never raises for
-    what the command does; when this returns no process that it started is alive.
+    `environment` is all that the command sees, see `clean_environment`; `given` is its standard input. Never raises
+    because of the command; when this returns, no process that it started is alive.
     """
     command = text.encode("utf-8", "surrogateescape")
     if b"\0" in command or b"\0" in given:
@@ -111,7 +112,7 @@ def run_command(
             return _read(answer)
         if cancel is not None and cancel.cancelled:
             break
-        # It was gone before it began: the next try starts another.
+        # The process ended before the command began: the next try starts another.
         SUPERVISORS.forget()
     return _failed("cancelled" if cancel is not None and cancel.cancelled else "the supervisor cannot be started")
 
@@ -121,16 +122,14 @@ def _failed(why: str) -> Finished:
 
 
 def _ask(request: bytes, seconds: float, cancel: Cancel | None) -> bytes | None:
-    """Hand a request over and return the answer; None if the command was never begun."""
+    """Pass a request on and return the answer; None if the command was never started."""
     mine, theirs = socket.socketpair()
     with mine:
-        try:
+        with theirs:
             SUPERVISORS.hand_over(theirs)
-        finally:
-            theirs.close()
         until = time.monotonic() + seconds
         data = bytearray()
-        # Shut down for writing: the supervisor sees the end and answers all the same.
+        # Shut down for writing only: the supervisor sees the end and still answers.
         remove = cancel.add(lambda: mine.shutdown(socket.SHUT_WR)) if cancel is not None else None
         try:
             mine.settimeout(seconds)
@@ -149,9 +148,7 @@ def _ask(request: bytes, seconds: float, cancel: Cancel | None) -> bytes | None:
         finally:
             if remove is not None:
                 remove()
-    if not data:
-        return None
-    return bytes(data[1:])
+    return bytes(data[1:]) if data else None
 
 
 def _read(answer: bytes) -> Finished:
@@ -160,12 +157,8 @@ def _read(answer: bytes) -> Finished:
     if len(words) != 11:
         return _failed("the supervisor was killed")
     code, reason, left = int(words[0]), words[1], int(words[2])
-    lengths = [int(word) for word in words[6:]]
-    parts: list[bytes] = []
-    at = 0
-    for length in lengths:
-        parts.append(rest[at : at + length])
-        at += length
+    stream = io.BytesIO(rest)
+    parts = [stream.read(int(length)) for length in words[6:]]
     failure = parts[4].decode("utf-8", "replace")
     return Finished(
         exit_code=code if code >= 0 and not failure else None,
@@ -189,7 +182,7 @@ def _text(head: bytes, tail: bytes, size: int) -> str:
 
 
 class Supervisors:
-    """The one process that forks the supervisors; started when needed, gone with this process or by `close`."""
+    """The one process that forks the supervisors; started on demand, ended with this process or by `close`."""
 
     def __init__(self) -> None:
         """Start nothing yet."""
@@ -204,7 +197,7 @@ class Supervisors:
         return self._process.pid if self._process is not None else None
 
     def hand_over(self, connection: socket.socket) -> None:
-        """Give one end of a connection away; the supervisor of the next command holds it."""
+        """Pass on one end of a connection, for the supervisor of the next command."""
         with self._lock:
             if self._owner != os.getpid():
                 self._drop()
@@ -219,13 +212,13 @@ class Supervisors:
                 socket.send_fds(self._control, [b"c"], [connection.fileno()])
 
     def forget(self) -> None:
-        """Start anew with the next command if the process is gone."""
+        """Start a new process with the next command if this one has ended."""
         with self._lock:
             if self._process is not None and self._process.poll() is not None:
                 self._drop()
 
     def close(self) -> None:
-        """End the process; whatever runs is ended by the supervisors, without anybody waiting for it."""
+        """End the process without waiting; running commands are ended by their supervisors."""
         with self._lock:
             self._drop()
 
@@ -235,7 +228,7 @@ class Supervisors:
 
         mine, theirs = socket.socketpair()
         with theirs:
-            # Not a child of a thread's life: it ends when the connection does, however memdeck ends.
+            # Not tied to a thread: it ends when the connection does, however memdeck ends.
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-B", "-c", _START, _HOUSE],
                 stdin=theirs.fileno(),
@@ -261,4 +254,4 @@ class Supervisors:
 
 
 SUPERVISORS = Supervisors()
-"""What `run_command` uses."""
+"""The instance that `run_command` uses."""

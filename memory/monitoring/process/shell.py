@@ -21,17 +21,17 @@ FILE_SIZE = 1 << 30
 """The largest file that a command may write, in bytes."""
 OPEN_FILES = 1024
 PIECE = 1 << 20
-"""Bytes from which output is a flood, and in which it is read then."""
+"""Output of this many bytes is a flood, and is then read in pieces of this size."""
 NAP = 0.001
 """Seconds in which a flood may fill its pipe again."""
 TICK = 0.05
-"""Seconds between two looks at the number of processes."""
+"""Seconds between two reads of the machine's number of processes."""
 SCAN = 1.0
-"""Seconds between two counts of them all."""
+"""Seconds between two counts of the command's own processes."""
 
 
 class _Captured:
-    """What came through one pipe: its head, its tail, and how much there was."""
+    """The output of one pipe: its head, its tail, and its size."""
 
     def __init__(self, limit: int) -> None:
         self.half = limit // 2
@@ -82,7 +82,7 @@ class CommandRun:
         self.next_count = self.begun + SCAN
 
     def start(self, folder: bytes, command: bytes, given: bytes, environment: list[bytes]) -> None:
-        """Start the shell, with pipes for what it prints, and one for what it is given to read."""
+        """Start the shell, with pipes for its output and one for its input."""
         self.wake = wake_on_children()
         self.poll.register(self.wake, select.POLLIN)
         self.poll.register(self.connection, select.POLLIN)
@@ -103,7 +103,7 @@ class CommandRun:
             os.close(reading)
 
     def _give(self, given: bytes) -> int:
-        """Have something written to a pipe as far as it is read; return the end that the command reads."""
+        """Write the input to a pipe as it is read; return the end that the command reads."""
         reading, self.giving = os.pipe()
         os.set_blocking(self.giving, False)
         self.given = memoryview(given)
@@ -111,7 +111,7 @@ class CommandRun:
         return reading
 
     def _hand_over(self) -> None:
-        """Write what the pipe takes; all was given, or nobody reads it any more: the command sees the end."""
+        """Write what the pipe accepts, and close it once everything is written or no process reads it any more."""
         try:
             self.given = self.given[os.write(self.giving, self.given) :]
         except BlockingIOError:
@@ -128,17 +128,21 @@ class CommandRun:
             self.giving = -1
 
     def _spawn(self, folder: bytes, command: bytes, environment: list[bytes], given: int, out: int, err: int) -> None:
-        """Start the shell: own session, limits, and only what was approved around it; it reads `given`, -1: nothing."""
+        """Start the shell: own session, limits, and only the approved environment; it reads `given`, -1: nothing."""
         os.chdir(folder)
-        # The limits are set here and inherited: what this process does itself stays far below them.
-        _limit(resource.RLIMIT_CPU, int(self.timeout + self.grace) + 1)
-        _limit(resource.RLIMIT_CORE, 0)
-        _limit(resource.RLIMIT_FSIZE, FILE_SIZE)
-        _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
-        _limit(resource.RLIMIT_AS, MEMORY)
+        # The limits are set here and inherited: this process itself stays far below them.
+        limits = {
+            resource.RLIMIT_CPU: int(self.timeout + self.grace) + 1,
+            resource.RLIMIT_CORE: 0,
+            resource.RLIMIT_FSIZE: FILE_SIZE,
+            resource.RLIMIT_NOFILE: OPEN_FILES,
+            resource.RLIMIT_AS: MEMORY,
+        }
         if self.others:
-            # The kernel counts all processes of the user, so those that are there already come on top.
-            _limit(resource.RLIMIT_NPROC, self.others + 2 * MOST_PROCESSES)
+            # The kernel counts all processes of the user, so existing ones are added to the limit.
+            limits[resource.RLIMIT_NPROC] = self.others + 2 * MOST_PROCESSES
+        for which, value in limits.items():
+            _limit(which, value)
         around = dict(word.split(b"=", 1) for word in environment if b"=" in word)
         actions = [
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0) if given < 0 else (os.POSIX_SPAWN_DUP2, given, 0),
@@ -156,7 +160,7 @@ class CommandRun:
         )
 
     def watch(self) -> None:
-        """Wait for the end, ask the tree to end where it must, and make sure that it did."""
+        """Wait for the end, terminate the tree when necessary, and make sure that it ended."""
         deadline = self.begun + self.timeout
         while self.status is None and not self.reason:
             now = time.monotonic()
@@ -177,7 +181,7 @@ class CommandRun:
         self._drain()
 
     def end(self) -> None:
-        """Kill what is left for as long as it takes: the kernel lets go of a process only between its own steps."""
+        """Kill the remaining processes until none is left: the kernel may end a process with a delay."""
         self.reap()
         while not self.childless:
             kill_tree(self._group, self.take_end)
@@ -185,7 +189,7 @@ class CommandRun:
 
     @property
     def _group(self) -> int:
-        """The shell's group while its number is surely nobody else's, 0 afterwards."""
+        """The shell's process group while the number certainly belongs to it, 0 afterwards."""
         return self.main if self.status is None else 0
 
     def _ask_to_end(self) -> None:
@@ -197,7 +201,7 @@ class CommandRun:
             self.reap()
 
     def _look(self, seconds: float) -> None:
-        """Wait for something to happen, at most some seconds, and take it in."""
+        """Wait at most `seconds` for an event, and process it."""
         found = self.poll.poll(max(0, int(seconds * 1000) + 1))
         for fd, _ in found:
             if fd in self.pipes:
@@ -208,7 +212,7 @@ class CommandRun:
                 read_some(self.wake, 512)
                 self.reap()
             else:
-                # Nothing more is ever said on the connection: memdeck cancels, or it is gone.
+                # No more data comes on the connection: memdeck cancelled, or it ended.
                 self.poll.unregister(self.connection)
                 self.stop.append(0)
         now = time.monotonic()
@@ -220,9 +224,9 @@ class CommandRun:
                 self._count(now, spike)
 
     def _count(self, now: float, still: bool) -> None:
-        """Count the tree, and have it ended if it has too many; until the machine has as many more, it cannot.
+        """Count the tree, and end it if it has too many processes; it cannot before the machine's number grew as much.
 
-        Counting takes time that thousands of new processes would not leave, so they hold `still` meanwhile.
+        Counting takes too long while thousands of new processes start, so with `still` they are stopped meanwhile.
         """
         self.next_count = now + SCAN
         group = self._group if still else 0
@@ -242,7 +246,7 @@ class CommandRun:
             few = captured.size < PIECE
             captured.add(data)
             if captured.size >= PIECE:
-                # A flood is read in few large pieces, not page by page as it comes.
+                # A flood is read in few large pieces, not page by page as it arrives.
                 if few:
                     _widen(fd)
                 time.sleep(NAP)
@@ -252,7 +256,7 @@ class CommandRun:
             os.close(fd)
 
     def reap(self) -> None:
-        """Take the children that have ended."""
+        """Reap the children that have ended."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -264,21 +268,15 @@ class CommandRun:
             self.take_end(pid, status)
 
     def take_end(self, pid: int, status: int) -> None:
-        """Keep how the shell ended."""
+        """Store the exit status of the shell."""
         if pid == self.main:
             self.status = status
 
     def _drain(self) -> None:
-        """Read what is left in the pipes; without a subreaper somebody may still hold them open."""
+        """Read the rest of the pipes; without a subreaper another process may still hold them open."""
         until = time.monotonic() + 0.2
         while self.pipes and time.monotonic() < until:
-            for fd, _ in self.poll.poll(20):
-                if fd in self.pipes:
-                    self._take(fd)
-                elif fd == self.wake:
-                    read_some(self.wake, 512)
-                else:
-                    self.poll.unregister(self.connection)
+            self._look(TICK)
 
     def answer(self) -> bytes:
         """Return the outcome: one line of numbers and words, then the ends of both outputs."""
@@ -291,7 +289,7 @@ class CommandRun:
 
 
 def _tasks() -> int:
-    """Return the number of processes and threads of the whole machine: cheap, and enough to tell when to look."""
+    """Return the number of processes and threads of the whole machine: cheap, and shows when to count the tree."""
     try:
         with open("/proc/loadavg", "rb") as file:
             return int(file.read(128).split()[3].split(b"/")[1])
@@ -300,7 +298,7 @@ def _tasks() -> int:
 
 
 def _widen(pipe: int) -> None:
-    """Let a pipe hold more where the system allows it."""
+    """Enlarge the buffer of a pipe if the system allows it."""
     try:
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIECE)
     except (AttributeError, OSError):
@@ -318,7 +316,7 @@ def _limit(which: int, value: int) -> None:
 
 
 def wake_on_children() -> int:
-    """Return a pipe that can be read when a child ends or a signal arrives."""
+    """Return a pipe that becomes readable when a child ends or a signal arrives."""
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     os.set_blocking(writing, False)
@@ -328,7 +326,7 @@ def wake_on_children() -> int:
 
 
 def read_some(fd: int, most: int) -> bytes:
-    """Read what a pipe holds; nothing at its end, and nothing where nothing is there yet."""
+    """Read what a pipe contains; empty at its end, and if nothing has arrived yet."""
     try:
         return os.read(fd, most)
     except BlockingIOError:

@@ -1,13 +1,13 @@
-"""Runs commands on behalf of memdeck and leaves nothing of them behind; started as a program of its own.
+"""Runs commands on behalf of memdeck and leaves no process behind; started as a separate program.
 
-One such process serves a whole memdeck: for every command it is handed one end of a connection, forks, and the fork
-(the supervisor of that command) reads what to run, runs it, and answers when the last process of its tree is gone.
-Being a child subreaper, the supervisor inherits what daemonises itself; it first stops, then kills all of it. It does
-so when the command ends, when its time is up, when it starts too many processes, when memdeck closes the connection
-or is gone, and when the process that forked it is gone.
+One such process serves a whole memdeck: for every command it receives one end of a connection and forks. The fork (the
+supervisor of that command) reads what to run, runs it, and answers when the last process of its tree has ended. Being a
+child subreaper, the supervisor inherits processes that daemonise; it first stops, then kills all of them. It does so
+when the command ends, when its time is up, when it starts too many processes, when memdeck closes the connection or
+ends, and when the process that forked it ends.
 
-It imports nothing of memdeck but `shell` and `tree`, so that it starts fast and under `-I -S`. docs/monitors.md tells
-people what commands may expect.
+It imports only `shell` and `tree` of memdeck, so that it starts fast and under `-I -S`. docs/monitors.md tells people
+what commands may expect.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _prctl = ctypes.CDLL(None).prctl if _LINUX else None
 
 
 def control_process(*words: int) -> None:
-    """Call prctl where there is one."""
+    """Call prctl if the system has it."""
     if _prctl is not None:
         _prctl(*words, *(0,) * (5 - len(words)))
 
 
 def serve(control: socket.socket) -> None:
-    """Fork one supervisor for each connection that arrives, until memdeck is gone and the last has finished."""
+    """Fork one supervisor for each connection that arrives, until memdeck and the last supervisor have ended."""
     control_process(_SUBREAPER, 1)
     wake = wake_on_children()
     supervisors: set[int] = set()
@@ -78,7 +78,7 @@ def _start_supervisor(control: socket.socket, handle: int, parent: int) -> None:
 
 
 def _bury(supervisors: set[int], wait: bool = False) -> None:
-    """Take the dead; if a supervisor was killed, kill what it leaves, which comes to this process."""
+    """Reap dead children; if a supervisor was killed, kill its processes, which become children of this process."""
     killed = False
     while True:
         try:
@@ -89,7 +89,7 @@ def _bury(supervisors: set[int], wait: bool = False) -> None:
         if pid == 0:
             break
         if os.WIFSTOPPED(status):
-            # A command may stop its supervisor, but not for long.
+            # A command may stop its supervisor with a signal; it is continued here.
             send(pid, signal.SIGCONT)
         elif pid in supervisors:
             supervisors.discard(pid)
@@ -125,7 +125,8 @@ def supervise(connection: socket.socket, parent: int) -> None:
 
 
 def _go_first() -> None:
-    """Come before the command whatever it does; with thousands of processes there is no fair share left to stop them.
+    """Take priority over the command: with thousands of processes a fair share of the processor would not suffice to
+    stop them.
 
     Only root may, and only root needs it: for others the kernel limits the number of processes.
     """
@@ -147,5 +148,5 @@ def _read_request(connection: socket.socket) -> list[bytes] | None:
 
 
 def main() -> None:
-    """Serve the connection that is this process's input."""
+    """Serve the connection on this process's standard input."""
     serve(socket.socket(fileno=0))

@@ -1,4 +1,4 @@
-"""All processes beneath one: found, and killed so that none of them gets away."""
+"""The process tree below a process: finding it, and killing it so that no process escapes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import time
 from collections.abc import Callable, Set
 
 PATIENCE = 5.0
-"""Seconds after which nobody waits any longer for what the kernel does not let go of; killing goes on."""
+"""Seconds after which processes that the kernel does not end yet are no longer waited for; killing continues."""
 _LINUX = sys.platform == "linux"
 
 
 def tree_of(root: int, known: Set[int] = frozenset(), spare: Set[int] = frozenset()) -> set[int]:
-    """Return the processes beneath one, with `known` ones (not looked at again), without `spare` and theirs.
+    """Return the processes below `root`, including `known` ones (not read again), without `spare` and its descendants.
 
-    The dead that nobody has waited for count too: of a program whose first thread has ended, the others may live.
-    Where there is no /proc, only the known ones are returned.
+    Zombies that were not reaped count too: if the first thread of a program has ended, others may still run. Without
+    /proc, only the known ones are returned.
     """
     children: dict[int, list[int]] = {}
     try:
@@ -45,10 +45,10 @@ def tree_of(root: int, known: Set[int] = frozenset(), spare: Set[int] = frozense
 
 
 def kill_tree(group: int = 0, reaped: Callable[[int, int], object] | None = None, spare: set[int] | None = None) -> int:
-    """Stop, then kill everything beneath this process but `spare`; return how many processes there were.
+    """Stop, then kill everything below this process except `spare`; return how many processes there were.
 
-    Stopping first keeps those that fork from being faster than the look at them. `group` is stopped and killed as one.
-    `reaped` is called with id and status of each child that ended; those of `spare` are taken out of it.
+    They are stopped first, because forking processes could otherwise outrun the scan. `group` is stopped and killed as
+    one. `reaped` is called with id and status of each child that ended; children in `spare` are removed from it.
     """
     here = os.getpid()
     kept = set() if spare is None else spare
@@ -56,7 +56,7 @@ def kill_tree(group: int = 0, reaped: Callable[[int, int], object] | None = None
     count = 0
     while True:
         if group:
-            # One call for the usual group, which nothing in it can outrun.
+            # One call for the usual group, which no process in it can outrun.
             send(-group, signal.SIGSTOP)
         stopped: set[int] = set()
         while new := tree_of(here, stopped, kept) - stopped:
@@ -77,7 +77,7 @@ def kill_tree(group: int = 0, reaped: Callable[[int, int], object] | None = None
 
 
 def send(pid: int, number: int) -> None:
-    """Send a signal to a process, or to a group by its negative number; whoever is gone needs none."""
+    """Send a signal to a process, or to a group by its negative number; ignored if it has ended."""
     try:
         if pid < 0:
             os.killpg(-pid, number)
@@ -88,7 +88,7 @@ def send(pid: int, number: int) -> None:
 
 
 def _all_gone(until: float, reaped: Callable[[int, int], object] | None, spare: set[int]) -> bool:
-    """Wait for the dead until there are no others than `spare`, at most until some time."""
+    """Reap children until only `spare` remain, at most until some time."""
     pause = 0.0005
     while True:
         try:

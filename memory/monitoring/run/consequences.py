@@ -1,26 +1,30 @@
-"""What follows from results: alerts, remediation, journal entries and messages."""
+"""The consequences of results: alerts, remediation, messages, and what is written into the memory files."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from memory.base.clock import format_utc
+from memory.errors import UsageError
+from memory.files.edit import Edit
 from memory.monitoring import words
 from memory.monitoring.alerts.channels import AlertRoute, read_route
-from memory.monitoring.alerts.deliver import Delivery, Message, Messenger
-from memory.monitoring.alerts.options import AlertOptions, ancestors, in_order, read_options
+from memory.monitoring.alerts.deliver import Delivery, Messenger
+from memory.monitoring.alerts.options import ancestors, in_order, read_options
 from memory.monitoring.alerts.state import AlertState, Happening, advance, held, told
 from memory.monitoring.alerts.windows import ends_at
+from memory.trust.consent import remediations_of
 
-from .ledger import key_of
+from .ledger import JournalNote, Message, key_of
 from .report import WatchedMonitor
-from .writing import JournalNote
 
 if TYPE_CHECKING:
+    from memory.document import Document
     from memory.files.monitors import Monitor
     from memory.files.snapshot import Snapshot
     from memory.monitoring.checks.result import Result
@@ -32,24 +36,24 @@ if TYPE_CHECKING:
 APIECE = 20
 """More entries than this in one run are written as one."""
 REPAIRS = 8
-"""So many remediations run beside each other."""
+"""How many remediations run in parallel."""
+MONITORS, JOURNAL = "monitors.md", "journal.md"
 
 
 @dataclass(frozen=True, slots=True)
 class _Story:
-    """What happened to one monitor in this run."""
+    """The events of one monitor in this run."""
 
     monitor: Monitor
     result: Result
     due: datetime | None
     happenings: tuple[Happening, ...] = ()
-    first: Result | None = None
     silenced: str = ""
     repair: Repair | None = None
 
     @property
     def last(self) -> Result:
-        """The newest look at it: the second check where there was one."""
+        """The newest result: that of the second check if there was one."""
         return self.repair.verified if self.repair is not None and self.repair.verified is not None else self.result
 
     @property
@@ -58,44 +62,41 @@ class _Story:
 
     @property
     def news(self) -> bool:
-        """Whether it belongs into the journal."""
+        """Whether it belongs in the journal."""
         return any(one.first for one in self.happenings) or (self.repair is not None and self.repair.ran)
 
 
 class Telling:
-    """Follows the results of one run; `states` are those that changed, `notes` the journal entries to be written."""
+    """Processes the results of one run; `states` are those that changed, `notes` the journal entries to be written."""
 
-    def __init__(self, run: _Run, snapshot: Snapshot, chosen: Mapping[str, tuple[Monitor, Ask | None]]) -> None:
+    def __init__(self, run: _Run, chosen: Mapping[str, tuple[Monitor, Ask | None]]) -> None:
         """`chosen` are the monitors of this run, by name."""
         self._run = run
-        self._snapshot = snapshot
         self._known = {key: AlertState.read(values) for key, values in run.ledger.alerts().items()}
         self._mutes = run.ledger.mutes()
-        self._options: dict[str, AlertOptions] = {}
         self.states: dict[str, AlertState] = {}
         self.notes: list[JournalNote] = []
         self._chosen = chosen
-        self._parents = {monitor.name: self._of(monitor).depends_on for monitor in snapshot.monitors.monitors}
-
-    def _of(self, monitor: Monitor) -> AlertOptions:
-        found = self._options.get(monitor.name)
-        if found is None:
-            found = self._options[monitor.name] = read_options(monitor)
-        return found
+        # Of monitors with the same name the first counts.
+        self._options = {monitor.name: read_options(monitor) for monitor in reversed(run.snapshot.monitors.monitors)}
+        self._parents = {name: options.depends_on for name, options in self._options.items()}
 
     def state(self, name: str) -> AlertState:
-        """Return how a monitor stands now."""
+        """Return the current alert state of a monitor."""
         return self.states.get(name) or self._known.get(key_of(name)) or AlertState()
 
     def follow(self, results: Sequence[tuple[Monitor, Result, datetime | None]]) -> list[WatchedMonitor]:
-        """Advance, remediate, tell; return what is reported, in the order given."""
+        """Advance the states, remediate, send messages; return the report of each monitor, in the given order."""
         run = self._run
         for monitor, _, _ in results:
-            run.warnings += self._of(monitor).sentences
+            run.warnings += [f"{one.place}: {one.message}" for one in self._options[monitor.name].problems]
         by_name = {monitor.name: (monitor, result, due) for monitor, result, due in results}
         stories: dict[str, _Story] = {}
         for name in in_order(by_name, self._parents):
-            stories[name] = self._advanced(*by_name[name])
+            monitor, result, due = by_name[name]
+            silenced = self._silenced(monitor)
+            happenings = self._advance(name, result, silenced)
+            stories[name] = _Story(monitor, result, due, happenings, silenced)
         self._repair(stories)
         deliveries = self._tell(stories)
         self._note(stories, deliveries)
@@ -112,27 +113,21 @@ class Telling:
 
     # -- alerts -----------------------------------------------------------------------------------------------
 
-    def _advanced(self, monitor: Monitor, result: Result, due: datetime | None) -> _Story:
-        silenced = self._silenced(monitor)
-        options = self._of(monitor)
-        state, happenings = advance(
-            self.state(monitor.name),
-            result.state,
-            self._run.now,
-            options.settings,
-            summary=result.summary,
-            silenced=silenced,
+    def _advance(self, name: str, result: Result, silenced: str) -> tuple[Happening, ...]:
+        """Advance the state of a monitor by a result; return the events."""
+        settings, now = self._options[name].settings, self._run.now
+        self.states[name], happenings = advance(
+            self.state(name), result.state, now, settings, summary=result.summary, silenced=silenced
         )
-        self.states[monitor.name] = state
-        return _Story(monitor, result, due, happenings, silenced=silenced)
+        return happenings
 
     def _silenced(self, monitor: Monitor) -> str:
-        """Say why nobody wants to hear of a monitor now; empty where somebody does."""
-        now, zone = self._run.now, self._snapshot.zone
+        """Return why messages about a monitor are silenced now; empty if they are not."""
+        now, zone = self._run.now, self._run.snapshot.zone
         for key in (key_of(monitor.name), "*"):
             if (until := self._mutes.get(key)) is not None and until > now:
                 return "muted"
-        if ends_at(self._of(monitor).maintenance, now, zone) is not None:
+        if ends_at(self._options[monitor.name].maintenance, now, zone) is not None:
             return "maintenance window"
         for parent in ancestors(monitor.name, self._parents):
             if self.state(parent).alerting:
@@ -142,11 +137,9 @@ class Telling:
     # -- remediation ------------------------------------------------------------------------------------------
 
     def _repair(self, stories: dict[str, _Story]) -> None:
-        """Remediate what fails, a few beside each other, and advance the alerts by the second checks."""
-        from memory.trust.consent import remediations_of
-
+        """Remediate failing monitors, a few in parallel, and advance the alerts by the second checks."""
         run = self._run
-        remedies = remediations_of(run.asks(self._snapshot))
+        remedies = remediations_of(run.asks)
         wanted = []
         for story in stories.values():
             failing = story.result.state in ("failing", "error")
@@ -165,7 +158,7 @@ class Telling:
 
         from .repair import repair
 
-        around = run.around(self._snapshot)
+        around = run.around()
         with ThreadPoolExecutor(max_workers=min(REPAIRS, len(wanted))) as pool:
             futures = [
                 pool.submit(
@@ -176,10 +169,10 @@ class Telling:
                     self.state(story.monitor.name),
                     run.ledger,
                     around,
-                    # What it ran may have brought other files for the check itself.
+                    # The remediation may have changed files that the check itself uses.
                     lambda monitor=story.monitor, own=own: check(monitor, run.decide(own), around),  # type: ignore[misc]
                     now=run.now,
-                    pause=run.ways.pause or time.sleep,
+                    pause=run.services.pause or time.sleep,
                 )
                 for story, ask, own in wanted
             ]
@@ -189,75 +182,60 @@ class Telling:
                 run.block(ask, outcome.blocked)
             happenings = story.happenings
             if outcome.verified is not None and outcome.helped:
-                options = self._of(story.monitor)
-                state, after = advance(
-                    self.state(story.monitor.name),
-                    outcome.verified.state,
-                    run.now,
-                    options.settings,
-                    summary=outcome.verified.summary,
-                    silenced=story.silenced,
-                )
-                self.states[story.monitor.name] = state
-                happenings = (*happenings, *after)
+                happenings += self._advance(story.monitor.name, outcome.verified, story.silenced)
             stories[story.monitor.name] = replace(story, happenings=happenings, repair=outcome)
 
     # -- messages ---------------------------------------------------------------------------------------------
 
     def _tell(self, stories: Mapping[str, _Story]) -> dict[str, Delivery]:
-        """Send what is to be told; a state counts as told only where a message went out."""
+        """Send the messages; a state counts as reported only if a message was sent."""
         run = self._run
-        route = self._route()
-        messenger = Messenger(run.ledger, route, run.now, self._snapshot.zone, run.ways.send)
+        addresses = run.services.addresses
+        route = AlertRoute() if addresses is None else read_route(run.snapshot, addresses)
+        messenger = Messenger(run.ledger, route, run.now, run.snapshot.zone, run.services.send)
         told_of, sent = messenger.digest()
         if sent is not None and not sent.ok:
             run.warnings.append(f"the digest was not sent: {words.plain(sent.detail)}")
-        by_key = {key_of(monitor.name): monitor.name for monitor in self._snapshot.monitors.monitors}
+        by_key = {key_of(monitor.name): monitor.name for monitor in run.snapshot.monitors.monitors}
         for one in told_of:
-            name = by_key.get(one.monitor)
-            if name is not None and one.kind == "alert" and self.state(name).told == "held":
+            name = by_key.get(one.message.monitor)
+            if name is not None and one.message.kind == "alert" and self.state(name).told == "held":
                 self.states[name] = told(self.state(name), "alert", run.now)
-        messages: dict[str, tuple[Message, Happening]] = {}
-        for name, story in stories.items():
-            speaking = [one for one in story.happenings if not one.silenced]
-            if speaking:
-                # The last one is how it stands: a recovery by remediation says it all.
-                happening = speaking[-1]
-                messages[name] = (self._message(story, happening, route), happening)
-        if messages:
+        speaking = {name: [one for one in story.happenings if not one.silenced] for name, story in stories.items()}
+        # The last event is the current state: a recovery by remediation covers the alert before it.
+        news = {name: happenings[-1] for name, happenings in speaking.items() if happenings}
+        if news:
             run.warnings += route.problems
-        deliveries = messenger.deliver([message for message, _ in messages.values()])
-        found: dict[str, Delivery] = {}
-        for (name, (_, happening)), delivery in zip(messages.items(), deliveries, strict=True):
-            found[name] = delivery
+        messages = [self._message(stories[name], happening, route) for name, happening in news.items()]
+        deliveries = dict(zip(news, messenger.deliver(messages), strict=True))
+        for name, delivery in deliveries.items():
             if delivery.told == "yes":
-                self.states[name] = told(self.state(name), happening.kind, run.now)
+                self.states[name] = told(self.state(name), news[name].kind, run.now)
             elif delivery.told == "held":
-                self.states[name] = held(self.state(name), happening.kind)
-        return found
-
-    def _route(self) -> AlertRoute:
-        addresses = self._run.ways.addresses
-        return AlertRoute() if addresses is None else read_route(self._snapshot, addresses)
+                self.states[name] = held(self.state(name), news[name].kind, run.now)
+        return deliveries
 
     def _message(self, story: _Story, happening: Happening, route: AlertRoute) -> Message:
         monitor = story.monitor
         remediated = story.repair is not None and story.repair.ran and story.repair.helped
         result = story.last
         title = words.message_title(happening.kind, monitor, result, happening.occurrences, remediated=remediated)
-        priority = self._of(monitor).priority or route.priority
+        priority = self._options[monitor.name].priority or route.priority
         return Message(key_of(monitor.name), happening.kind, priority, title, "\n".join(self._lines(story)) or title)
 
     # -- the journal ------------------------------------------------------------------------------------------
 
     def _lines(self, story: _Story) -> list[str]:
-        """Return what there is to say about one monitor, without the message."""
+        """Return the lines about one monitor, without the message."""
         lines: list[str] = []
         monitor, fix = story.monitor, story.repair
         kinds = {one.kind: one for one in story.happenings}
         fixed = fix is not None and fix.ran
         if "alert" in kinds or "reminder" in kinds or fixed:
-            lines.append(words.alert_line(monitor, story.result, self._occurrences(story)))
+            # A remediation that helped set the state's number back, so that of the events counts too.
+            counts = [one.occurrences for one in story.happenings]
+            occurrences = max([*counts, self.state(monitor.name).failures, 1])
+            lines.append(words.alert_line(monitor, story.result, occurrences))
         if "flapping" in kinds:
             lines.append(words.flapping_line(monitor))
         if fix is not None and fix.ran:
@@ -272,13 +250,8 @@ class Telling:
             lines.append(words.no_remediation_line("not run, it needs approval"))
         return lines
 
-    def _occurrences(self, story: _Story) -> int:
-        """Return how many failures in a row there were, the one that was remediated just now too."""
-        counts = [one.occurrences for one in story.happenings if one.occurrences]
-        return max([*counts, self.state(story.monitor.name).failures, 1])
-
     def _note(self, stories: Mapping[str, _Story], deliveries: Mapping[str, Delivery]) -> None:
-        """Make the journal entries: one for each monitor, or one for all where there are many."""
+        """Create the journal entries: one for each monitor, or one for all if there are many."""
         news = [story for story in stories.values() if story.news]
         if len(news) > APIECE:
             lines = [line for story in news for line in self._lines(story)[:1]]
@@ -297,3 +270,57 @@ class Telling:
             only_recovered = story.kinds == ("recovered",) and story.repair is None
             title = words.RECOVERED if only_recovered else words.ALERT
             self.notes.append(JournalNote(self._run.now, title, tuple(line for line in lines if line)))
+
+
+def write_back(snapshot: Snapshot, statuses: Mapping[str, str], notes: Sequence[JournalNote], now: datetime) -> Edit:
+    """Return the edit of one run: `statuses` maps names of monitors to their `lastStatus`.
+
+    Monitors that no longer exist are left out.
+    """
+    documents: dict[str, Document] = {}
+    if statuses:
+        documents[MONITORS] = _with_statuses(snapshot, statuses, format_utc(now))
+    if notes:
+        documents[JOURNAL] = _with_notes(snapshot, notes, now)
+    parts = [f"checked {len(statuses):,} monitor{'' if len(statuses) == 1 else 's'}"] if statuses else []
+    parts += [note.title for note in notes[:3]]
+    if len(notes) > 3:
+        parts.append(f"{len(notes) - 3:,} more entries")
+    return Edit(documents, ", ".join(parts) or "nothing to write")
+
+
+def _with_statuses(snapshot: Snapshot, statuses: Mapping[str, str], checked: str) -> Document:
+    monitors = snapshot.monitors
+    document = monitors.document
+    by_section: dict[int, dict[int, str]] = {}
+    for monitor in monitors.monitors:
+        status = statuses.get(monitor.name)
+        if status is not None:
+            section, number = monitor.at
+            by_section.setdefault(section, {})[number] = status
+    for index, changed in by_section.items():
+        section_now = document.sections[index]
+        entries = [
+            entry
+            if number not in changed
+            else entry.set_field("lastCheck", checked).set_field("lastStatus", changed[number])
+            for number, entry in enumerate(section_now.entries)
+        ]
+        document = document.with_section(index, section_now.with_entries(entries))
+    return document
+
+
+def _with_notes(snapshot: Snapshot, notes: Iterable[JournalNote], now: datetime) -> Document:
+    from memory.files.journal.edits import with_notes
+
+    wanted = [(note.at, note.title, note.lines) for note in notes]
+    try:
+        return with_notes(snapshot, wanted, now)
+    except UsageError:
+        # A name or an output that Markdown would not read as a plain line: its signs are removed, the words stay.
+        return with_notes(snapshot, [(at, title, [_tame(line) for line in lines]) for at, title, lines in wanted], now)
+
+
+def _tame(line: str) -> str:
+    words = " ".join("".join(" " if char in "`~<>#|*_+-=[]" else char for char in line).split())
+    return words if words[:1].isalpha() else f"Monitor {words}"

@@ -1,6 +1,6 @@
-"""The heartbeat: what is due, overdue and deferred, and what drifts; told only when it is news.
+"""The heartbeat: what is due, overdue, deferred or drifting; reported only when it is news.
 
-A fact is told once; when it changes, or comes back, it is told again. What the last beats saw is kept in the record.
+A fact is reported once, and again when it changes or comes back. The record keeps what the last beats found.
 """
 
 from __future__ import annotations
@@ -19,28 +19,29 @@ if TYPE_CHECKING:
 
 TITLE = "Heartbeat Check"
 NOTE = "heartbeat"
-"""Under this key the record keeps what the last beat saw."""
+"""The key under which the record keeps the result of the last beat."""
 KEY = "\0heartbeat"
-"""Under this name, which no monitor has, the beats are claimed."""
+"""The name, which no monitor has, under which beats are claimed."""
 BEATS = 6
-"""After so many beats without a change a task in progress drifts; `driftAfterBeats` in config.md is another number."""
+"""After so many beats without a change a task in progress drifts; `driftAfterBeats` in config.md overrides it."""
 SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """What a beat found: the lines of its journal entry (none: no news), and what the next one needs to know."""
+    """The result of a beat: the lines of its journal entry (none: no news), and the state for the next beat."""
 
     lines: tuple[str, ...]
     memory: dict[str, Any]
 
 
-def beat(snapshot: Snapshot, memory: Any, now: datetime, zone: tzinfo, checked: Collection[str] = ()) -> Beat:
-    """Look at tasks and monitors; `memory` is what the last beat returned, None before the first.
+def beat(
+    snapshot: Snapshot, known: Mapping[str, Any], now: datetime, zone: tzinfo, checked: Collection[str] = ()
+) -> Beat:
+    """Check tasks and monitors; `known` is the state of the last beat, empty before the first.
 
-    `checked` names monitors that were checked just now, which the snapshot may not say yet.
+    `checked` names monitors that were just checked, which the snapshot may not show yet.
     """
-    known: Mapping[str, Any] = memory if isinstance(memory, dict) else {}
     before = known.get("told")
     told = {fact for fact in before if isinstance(fact, str)} if isinstance(before, list) else set()
     last = _last(known, now)
@@ -48,7 +49,12 @@ def beat(snapshot: Snapshot, memory: Any, now: datetime, zone: tzinfo, checked: 
     for line in _due(snapshot, last, now, zone):
         facts.setdefault(line, line)
     still, drifting = _in_progress(snapshot, known.get("still"), _limit(snapshot))
-    for line in (*drifting, *_unfinished(snapshot), *_stale(snapshot, now, zone, checked)):
+    unfinished = [
+        f"Drift: {_quoted(task.title)} completed without outcome"
+        for task in snapshot.tasks.tasks
+        if task.section == "completed" and task.outcome is None
+    ]
+    for line in (*drifting, *unfinished, *_stale(snapshot, now, zone, checked)):
         facts.setdefault(line, line)
     news = [line for line in facts if line not in told]
     lines: list[str] = []
@@ -61,7 +67,7 @@ def beat(snapshot: Snapshot, memory: Any, now: datetime, zone: tzinfo, checked: 
 
 
 def _last(known: Mapping[str, Any], now: datetime) -> datetime:
-    """Return when the last beat was, a day ago where nobody knows."""
+    """Return when the last beat was, at most a day ago; a day ago if that is not known."""
     earliest = now - timedelta(days=1)
     try:
         at = datetime.fromisoformat(str(known.get("at")))
@@ -96,7 +102,7 @@ def _due(snapshot: Snapshot, last: datetime, now: datetime, zone: tzinfo) -> Ite
 
 
 def _recurring(task: Task, last: datetime, now: datetime, zone: tzinfo) -> Iterator[str]:
-    """Yield a line where a task that only recurs came due since the last beat."""
+    """Yield a line if a task without a due date, but with a recurrence, came due since the last beat."""
     if task.recurring is None:
         return
     from memory.base.cron import BadCron, latest_run
@@ -115,7 +121,7 @@ def _limit(snapshot: Snapshot) -> int:
 
 
 def _in_progress(snapshot: Snapshot, before: Any, limit: int) -> tuple[dict[str, list[Any]], list[str]]:
-    """Return for each task in progress what it looks like and since how many beats, and lines for those that drift."""
+    """Return each task in progress with its content and how many beats it is unchanged, and lines for drifting ones."""
     from hashlib import blake2b
 
     seen = before if isinstance(before, dict) else {}
@@ -125,21 +131,14 @@ def _in_progress(snapshot: Snapshot, before: Any, limit: int) -> tuple[dict[str,
         if task.section != "in-progress":
             continue
         look = blake2b(task.entry.raw, digest_size=8).hexdigest()
+        count = 0
         match seen.get(task.ref):
             case [str() as same, int() as beats] if same == look:
                 count = beats + 1
-            case _:
-                count = 0
         still[task.ref] = [look, count]
         if count >= limit:
             lines.append(f"Drift: {_quoted(task.title)} in progress without change for {plural(limit, 'beat')}")
     return still, lines
-
-
-def _unfinished(snapshot: Snapshot) -> Iterator[str]:
-    for task in snapshot.tasks.tasks:
-        if task.section == "completed" and task.outcome is None:
-            yield f"Drift: {_quoted(task.title)} completed without outcome"
 
 
 def _stale(snapshot: Snapshot, now: datetime, zone: tzinfo, fresh: Collection[str]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Remediation of one monitor: within its limits, from the approved text, verified by a second check.
 
-It needs two failures in a row, runs seldom, and stops itself where it does not help.
+It needs two failures in a row, runs rarely, and stops itself if it does not help.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from memory.base.remarks import split_remark
+from memory.base.values import split_remark
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.process.command import clean_environment, run_command
 from memory.monitoring.settings import LONGEST, USUAL
@@ -26,57 +26,51 @@ if TYPE_CHECKING:
 
 
 FAILURES = 2
-"""So many failures in a row it takes."""
+"""How many failures in a row it requires."""
 PER_DAY = 3
 APART = timedelta(minutes=15)
 USELESS = 2
-"""After so many in a row that did not help it stops until the monitor has been well again."""
+"""After this many attempts in a row that did not help, it stops until the monitor has been healthy again."""
 _DAY = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
-class RemedyVerdict:
-    """Whether a remediation may run now, and if not, why."""
-
-    run: bool
-    why: str = ""
-
-
-def may_remediate(
+def refused_remedy(
     attempts: Sequence[tuple[datetime, bool | None]], failures: int, outage_since: datetime | None, now: datetime
-) -> RemedyVerdict:
-    """Say whether a remediation may run, `attempts` being those before it, newest first (`Ledger.remedies`).
+) -> str:
+    """Return why a remediation may not run now, "" if it may.
 
-    `failures` in a row count this one in; an attempt with an unknown end, after a crash, did not help. Attempts that a
-    clock which jumped puts into the future count by their distance.
+    `attempts` are the earlier ones, newest first (`MonitorLedger.remedies`).
+
+    `failures` in a row include the current one; an attempt with an unknown end, after a crash, did not help. Attempts
+    in the future, after a clock jump, count by their distance.
     """
     if failures < FAILURES:
-        return RemedyVerdict(False, f"waits for {FAILURES} failures in a row")
+        return f"waits for {FAILURES} failures in a row"
     if is_useless(attempts, outage_since, now):
-        return RemedyVerdict(False, f"stopped: the last {USELESS} did not help")
+        return f"stopped: the last {USELESS} did not help"
     if any(abs(now - at) < APART for at, _ in attempts):
-        return RemedyVerdict(False, f"ran less than {int(APART.total_seconds() // 60)} minutes ago")
+        return f"ran less than {int(APART.total_seconds() // 60)} minutes ago"
     if sum(abs(now - at) < _DAY for at, _ in attempts) >= PER_DAY:
-        return RemedyVerdict(False, f"ran {PER_DAY} times within a day")
-    return RemedyVerdict(True)
+        return f"ran {PER_DAY} times within a day"
+    return ""
 
 
 def is_useless(attempts: Sequence[tuple[datetime, bool | None]], outage_since: datetime | None, now: datetime) -> bool:
-    """Tell whether the newest attempts since an outage began did not help, so that it stops itself."""
+    """Return whether the newest attempts since an outage began did not help, so that remediation stops itself."""
     outage = [helped for at, helped in attempts if outage_since is None or at >= outage_since or at > now]
     return len(outage) >= USELESS and not any(outage[:USELESS])
 
 
 PAUSES = (0.0, 2.0, 5.0)
-"""Seconds before each look at whether it helped: a service needs a moment to come up."""
+"""Seconds before each check of whether it helped: a service needs a moment to start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What became of a remediation: whether it ran, the command, how it failed, and the second check.
+    """The result of a remediation: whether it ran, the command, how it failed, and the second check.
 
-    `why` says why it did not run; `blocked`: what waits for a person; `stopped`: it did not help again, and will not
-    run until the monitor has been well.
+    `why` is why it did not run; `blocked`: what waits for a person; `stopped`: it did not help again, and will not run
+    until the monitor has been healthy.
     """
 
     ran: bool
@@ -89,7 +83,7 @@ class Repair:
 
     @property
     def helped(self) -> bool:
-        """Whether the second check found everything well."""
+        """Whether the second check was healthy."""
         return self.verified is not None and self.verified.state == "healthy"
 
 
@@ -105,15 +99,16 @@ def repair(
     now: datetime,
     pause: Callable[[float], object],
 ) -> Repair:
-    """Run the approved remediation of a failing monitor if its limits allow it, and look whether it helped.
+    """Run the approved remediation of a failing monitor if its limits allow it, and check whether it helped.
 
-    It is counted on the disk before it runs: a crash never makes it run more often. `decide` says whether it is
+    It is recorded on disk before it runs: a crash never makes it run more often. `decide` returns whether it is
     approved, right before it runs; `recheck` checks once more.
     """
     key = key_of(monitor.name)
-    verdict = may_remediate(ledger.remedies(key), state.failures, state.since if state.alerting else None, now)
-    if not verdict.run:
-        return Repair(False, why=verdict.why)
+    outage = state.since if state.alerting else None
+    why = refused_remedy(ledger.remedies(key), state.failures, outage, now)
+    if why:
+        return Repair(False, why=why)
     decision = decide()
     if not decision.allowed or decision.text is None:
         waits = decision.state in ("pending", "withdrawn", "refused")
@@ -150,5 +145,4 @@ def repair(
             break
     done = Repair(True, decision.text, failure, verified)
     ledger.end_remedy(count, done.helped)
-    outage = state.since if state.alerting else None
     return replace(done, stopped=not done.helped and is_useless(ledger.remedies(key), outage, now))

@@ -1,7 +1,8 @@
-"""What a watch reports: of every monitor that was to run, how it came out and what was done about it."""
+"""The report of a watch: for every monitor that was to run, its result and what was done about it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WatchedMonitor:
-    """One monitor in a watch; `due` is the instant of its schedule, None where somebody asked for it by name.
+    """One monitor in a watch; `due` is the instant of its schedule, None if it was requested by name.
 
-    `happenings` are kinds such as `alert`, `silenced` why nobody was told, `told` what became of the message.
+    `happenings` are kinds such as `alert`, `silenced` why no message was sent, `told` the result of the message.
     """
 
     monitor: Monitor
@@ -66,7 +67,7 @@ class WatchedMonitor:
 class Watch:
     """A whole watch. `blocked` lists what waits for a person, `beat` the lines of the heartbeat (empty: no news).
 
-    `busy`: another process runs the monitors, and nothing ran here. `change` is the one that wrote everything back.
+    `busy`: another process runs the monitors, and nothing ran here. `change` is the change that wrote everything back.
     """
 
     monitors: tuple[WatchedMonitor, ...] = ()
@@ -77,11 +78,6 @@ class Watch:
     busy: bool = False
     change: str | None = None
 
-    @property
-    def needs_approval(self) -> bool:
-        """Whether something waits for a person: exit code 3 without a terminal."""
-        return bool(self.blocked)
-
     def json(self) -> list[dict[str, Any]]:
         """Return what `--maintain` lists under `monitors`."""
         return [one.json() for one in self.monitors]
@@ -90,9 +86,7 @@ class Watch:
         """Return the watch as lines for people, safe for a screen."""
         if self.busy:
             return ["monitors: another process runs them"]
-        counts: dict[str, int] = {}
-        for one in self.monitors:
-            counts[one.result.state] = counts.get(one.result.state, 0) + 1
+        counts = Counter(one.result.state for one in self.monitors)
         shown = []
         for one in self.monitors:
             if one.result.state == "healthy" and not one.happenings and len(self.monitors) > 20:

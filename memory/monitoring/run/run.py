@@ -1,8 +1,8 @@
-"""Keeping watch: one run over what is due, from the claim of each instant to the message that goes out.
+"""The watch: one run over what is due, from the claim of each instant to the message that is sent.
 
-The order of a run: take the lead, claim what is due, check it, advance the alerts, remediate and look again, send,
+The order of a run: take the lead, claim what is due, check it, advance the alerts, remediate and check again, send,
 record, and write everything back in one transaction. What a crash interrupts is never run twice; messages and journal
-entries that it kept back follow with the next run.
+entries that it delayed follow with the next run.
 """
 
 from __future__ import annotations
@@ -10,24 +10,25 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from memory.errors import MemdeckError
+from memory.errors import BusyError, MemdeckError
 from memory.files.monitors import Monitor, find_monitor
 from memory.monitoring.checks.result import Result, last_status, one_line
 from memory.monitoring.history.results import record_results
+from memory.trust.consent import ConsentDecision, blocked_json, checks_of, monitor_asks
 
 from .due import due_instant, due_monitors
 from .heartbeat import KEY as BEAT
 from .heartbeat import NOTE, Beat, beat
 from .heartbeat import TITLE as BEAT_TITLE
-from .leader import Leader, busy
-from .ledger import MonitorLedger, has_record, key_of
+from .leader import Leader
+from .ledger import JournalNote, MonitorLedger, has_record, key_of
 from .report import Watch, WatchedMonitor
-from .writing import JournalNote, write_back
 
 if TYPE_CHECKING:
     import sqlite3
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from memory.monitoring.alerts.deliver import Send
     from memory.monitoring.alerts.state import AlertState
     from memory.monitoring.checks.context import Around
-    from memory.trust.consent import Ask, ConsentDecision, Trust
+    from memory.trust.consent import Ask, Trust
     from memory.workspace import Workspace
 
     from .cancel import Cancel
@@ -48,13 +49,13 @@ ACTOR = "monitor"
 
 @dataclass(frozen=True, slots=True)
 class WatchServices:
-    """What a watch reaches beside the workspace.
+    """What a watch uses in addition to the workspace.
 
-    `environ` is what commands and channels may get variables from, `addresses` where messages can go (None: nowhere),
-    `send` how (None: by apprise), `pause` how it waits before it looks whether a remediation helped, `found` hears of
-    each result as it comes, in the thread of the watch.
+    `environ` has the variables for commands and channels, `addresses` where messages can be sent (None: nowhere),
+    `send` how (None: by apprise), `pause` how it waits before it checks whether a remediation helped. `found` is called
+    with each result as it arrives, in the thread of the watch.
 
-    `planned` hears before that which monitors are about to be checked, by name.
+    `planned` is called before that with the names of the monitors that are about to be checked.
     """
 
     environ: Mapping[str, str]
@@ -68,9 +69,9 @@ class WatchServices:
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """A monitor that is to run, what a person decided about it, and the instant for which it runs.
+    """A monitor that is to run, the person's decision about it, and the instant for which it runs.
 
-    `broken` says why it cannot run, whatever a person decides; empty where it can.
+    `broken` is why it cannot run, whatever a person decides; empty if it can.
     """
 
     monitor: Monitor
@@ -81,12 +82,12 @@ class _Chosen:
 
     @property
     def runs(self) -> bool:
-        """Whether it may run: a person approved it, or it reaches nothing by itself."""
+        """Whether it may run: a person approved it, or it needs no approval."""
         return not self.broken and (self.decision.allowed or (self.ask is None and self.decision.state == "pending"))
 
     @property
     def answers(self) -> bool:
-        """Whether its time is over with this run: it runs, or nothing but another file would let it run."""
+        """Whether this run uses up its due time: it runs, or only an edit of the file could make it run."""
         return self.runs or bool(self.broken)
 
 
@@ -94,7 +95,7 @@ def keep_watch(
     workspace: Workspace,
     trust: Trust | None,
     now: datetime,
-    ways: WatchServices,
+    services: WatchServices,
     *,
     names: Sequence[str] | None = None,
     everything: bool = False,
@@ -104,10 +105,10 @@ def keep_watch(
 ) -> Watch:
     """Run the monitors that are due at `now` (or those of `names`, by ref or name; or all), and the heartbeat if due.
 
-    Without `trust` nothing counts as approved. While another process has the lead this waits `wait` seconds, and
-    returns a busy watch: it does what is due. Raises NotFoundError and AmbiguousError for names, BusyError
-    `monitors.busy` where monitors were asked for by name. What goes wrong with one of them is in its result; what
-    could not be written back is among the warnings and follows with the next run.
+    Without `trust` nothing counts as approved. If another process has the lead, this waits up to `wait` seconds, then
+    returns a busy watch: the other process does what is due. Raises NotFoundError and AmbiguousError for names,
+    BusyError `monitors.busy` if monitors were requested. The error of a monitor is in its result. What could not be
+    written back is among the warnings and follows with the next run.
     """
     asked = everything or names is not None
     if asked:
@@ -116,76 +117,60 @@ def keep_watch(
     elif not _anything(workspace, heartbeat):
         return Watch()
     folder = None if workspace.state is None else workspace.state.folder
-    leader = Leader(folder)
-    if not leader.take(wait):
-        if asked:
-            raise busy()
-        return Watch(busy=True)
-    ledger = MonitorLedger(folder)
-    try:
-        run = _Run(workspace, trust, ledger, now, ways, actor)
-        watch = run.whole(names, everything, heartbeat and not asked)
-        return replace(watch, warnings=(*watch.warnings, *ledger.warnings))
-    finally:
-        ledger.close()
-        leader.release()
+    with closing(Leader(folder)) as leader, closing(MonitorLedger(folder)) as ledger:
+        if not leader.take(wait):
+            if asked:
+                raise BusyError(
+                    "monitors.busy", "another process runs the monitors of this workspace", "try again when it is done"
+                )
+            return Watch(busy=True)
+        run = _Run(workspace, workspace.snapshot(), trust, ledger, now, services, actor)
+        return run.whole(names, everything, heartbeat and not asked)
 
 
 def _anything(workspace: Workspace, heartbeat: bool) -> bool:
-    """Tell whether there is anything to watch over; where there is not, nothing is made outside of the workspace."""
+    """Return whether there is anything to watch; if not, nothing is created outside the workspace."""
     snapshot = workspace.snapshot()
-    if snapshot.monitors.monitors or (heartbeat and snapshot.config.get("expression") is not None):
-        return True
-    return has_record(workspace)
+    beats = heartbeat and snapshot.config.get("expression") is not None
+    return bool(snapshot.monitors.monitors) or beats or has_record(workspace)
 
 
+@dataclass(eq=False)
 class _Run:
-    """One run, while it has the lead."""
+    """One run, while it has the lead; `snapshot` has the files as they were when it began."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        trust: Trust | None,
-        ledger: MonitorLedger,
-        now: datetime,
-        ways: WatchServices,
-        actor: str,
-    ) -> None:
-        self.workspace = workspace
-        self.trust = trust
-        self.ledger = ledger
-        self.now = now
-        self.ways = ways
-        self.actor = actor
-        self.warnings: list[str] = []
-        self.blocked: list[dict[str, object]] = []
-        self._noted: set[tuple[Ask, str, str, str]] = set()
-        self._asks: tuple[Ask, ...] | None = None
-        self._by_name: Mapping[str, Ask] | None = None
-        self._counted: Counter[str] | None = None
-        self._deciding = threading.Lock()
+    workspace: Workspace
+    snapshot: Snapshot
+    trust: Trust | None
+    ledger: MonitorLedger
+    now: datetime
+    services: WatchServices
+    actor: str
+    warnings: list[str] = field(default_factory=list)
+    blocked: list[dict[str, object]] = field(default_factory=list)
+    _noted: set[tuple[Ask, str, str, str]] = field(default_factory=set)
+    _deciding: threading.Lock = field(default_factory=threading.Lock)
 
     def whole(self, names: Sequence[str] | None, everything: bool, heartbeat: bool) -> Watch:
         for name in self.ledger.take_over():
-            if not name.startswith("\0"):  # Neither the heartbeat nor maintenance: they do no harm.
+            if not name.startswith("\0"):  # Not for the heartbeat or maintenance: there it does no harm.
                 self.warnings.append(f"the last run of {name[:60]!r} was interrupted; it is not run again for its time")
-        snapshot = self.workspace.snapshot()
-        chosen = self._choose(snapshot, names, everything)
-        pulse = self._pulse(snapshot) if heartbeat else None
-        results = self._check(snapshot, chosen)
+        chosen = self._choose(names, everything)
+        pulse = self._pulse() if heartbeat else None
+        results = self._check(chosen)
         watched: list[WatchedMonitor] = []
         states: Mapping[str, AlertState] = {}
         notes: Sequence[JournalNote] = ()
         if chosen or self.ledger.held(self.now):
             from .consequences import Telling
 
-            telling = Telling(self, snapshot, {one.monitor.name: (one.monitor, one.ask) for one in chosen})
+            telling = Telling(self, {one.monitor.name: (one.monitor, one.ask) for one in chosen})
             watched = telling.follow([(one.monitor, results[number], one.due) for number, one in enumerate(chosen)])
             states, notes = telling.states, telling.notes
         beaten = None
         if pulse is not None:
             checked = {one.monitor.name for one in watched if one.result.ran}
-            beaten = beat(snapshot, self.ledger.note(NOTE), self.now, snapshot.zone, checked)
+            beaten = beat(self.snapshot, self.ledger.note(NOTE), self.now, self.snapshot.zone, checked)
         self._record(watched, chosen, states, notes, pulse, beaten)
         change = self._write(watched)
         return Watch(
@@ -193,20 +178,21 @@ class _Run:
             tuple(self.blocked),
             beaten.lines if beaten is not None else (),
             beaten is not None,
-            tuple(dict.fromkeys(self.warnings)),
+            (*dict.fromkeys(self.warnings), *self.ledger.warnings),
             change=change,
         )
 
     # -- what runs --------------------------------------------------------------------------------------------
 
-    def _choose(self, snapshot: Snapshot, names: Sequence[str] | None, everything: bool) -> list[_Chosen]:
-        """Return what is to run; what is due is claimed, but for what is blocked: it stays due until it may run.
+    def _choose(self, names: Sequence[str] | None, everything: bool) -> list[_Chosen]:
+        """Return the monitors to run. Due ones are claimed, except blocked ones: these stay due until they may run.
 
-        Who asks for a monitor that is due runs it for its time: it does not run for that time again.
+        A due monitor that is run on request uses up its due time: it does not run for that time again.
         """
         asked = everything or names is not None
+        snapshot = self.snapshot
         found = due_monitors(snapshot.monitors.monitors, self.ledger.last_claims(self.now), self.now, snapshot.zone)
-        instants = {one.monitor.ref: one.at for one in found.due}
+        instants = {monitor.ref: at for monitor, at in found.due}
         if names is not None:
             refs = {monitor.ref: monitor for monitor in snapshot.monitors.monitors}
             wanted = [refs.get(name) or find_monitor(snapshot, name) for name in names]
@@ -214,62 +200,53 @@ class _Run:
             wanted = list(snapshot.monitors.monitors)
         else:
             self.warnings += found.problems
-            wanted = [one.monitor for one in found.due]
+            wanted = [monitor for monitor, _ in found.due]
         monitors = {monitor.ref: monitor for monitor in wanted}
-        chosen = [self._decided(snapshot, monitor, instants.get(ref)) for ref, monitor in monitors.items()]
-        claims = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and one.answers]
+        chosen = [self._decided(monitor, instants.get(ref)) for ref, monitor in monitors.items()]
+        claims = {
+            one.monitor.ref: (key_of(one.monitor.name), one.due)
+            for one in chosen
+            if one.due is not None and one.answers
+        }
         if not claims:
             return chosen
-        taken = self.ledger.claim(claims, self.now)
+        taken = self.ledger.claim(claims.values(), self.now)
         self.ledger.start(taken)
-        lost = {
-            one.monitor.ref
-            for one in chosen
-            if one.answers and one.due and (key_of(one.monitor.name), one.due) not in taken
-        }
+        lost = {ref for ref, claim in claims.items() if claim not in taken}
         if asked:
             return [replace(one, due=None) if one.monitor.ref in lost else one for one in chosen]
         return [one for one in chosen if one.monitor.ref not in lost]
 
-    def _decided(self, snapshot: Snapshot, monitor: Monitor, due: datetime | None) -> _Chosen:
+    def _decided(self, monitor: Monitor, due: datetime | None) -> _Chosen:
         from memory.monitoring.problems import broken
 
-        ask = self._checks(snapshot).get(monitor.name)
+        ask = self._checks.get(monitor.name)
         decision = self.decide(ask)
         why = broken(monitor)
-        if not why and ask is None and self._names(snapshot)[monitor.name] > 1:
+        if not why and ask is None and self._names[monitor.name] > 1:
             why = "another monitor has the same name"
         if not why and ask is not None:
             self.block(ask, decision)
         return _Chosen(monitor, ask, decision, due, why)
 
-    def asks(self, snapshot: Snapshot) -> tuple[Ask, ...]:
-        """Return what the monitors ask for, found once."""
-        if self._asks is None:
-            from memory.trust.consent import monitor_asks
+    @cached_property
+    def asks(self) -> tuple[Ask, ...]:
+        """The asks of the monitors."""
+        return monitor_asks(self.snapshot.monitors.monitors)
 
-            self._asks = monitor_asks(snapshot.monitors.monitors)
-        return self._asks
+    @cached_property
+    def _checks(self) -> Mapping[str, Ask]:
+        return checks_of(self.asks)
 
-    def _checks(self, snapshot: Snapshot) -> Mapping[str, Ask]:
-        if self._by_name is None:
-            from memory.trust.consent import checks_of
-
-            self._by_name = checks_of(self.asks(snapshot))
-        return self._by_name
-
-    def _names(self, snapshot: Snapshot) -> Counter[str]:
-        if self._counted is None:
-            self._counted = Counter(monitor.name for monitor in snapshot.monitors.monitors)
-        return self._counted
+    @cached_property
+    def _names(self) -> Counter[str]:
+        return Counter(monitor.name for monitor in self.snapshot.monitors.monitors)
 
     def decide(self, ask: Ask | None) -> ConsentDecision:
-        """Return what a person decided; what asks for nothing needs no decision, and without a record none counts.
+        """Return the person's decision; without an ask none is needed, and without a record none counts.
 
-        Asked again before each run, in any thread: what ran before may have written the files that it names.
+        Called again before each run, in any thread: earlier commands may have written the files that it names.
         """
-        from memory.trust.consent import ConsentDecision
-
         if ask is None:
             return ConsentDecision(False, "pending", "", None, "it asks for nothing")
         if self.trust is None:
@@ -278,21 +255,19 @@ class _Run:
             return self.trust.decide(ask)
 
     def block(self, ask: Ask, decision: ConsentDecision) -> None:
-        """Note that something waits for a person; what was denied waits for nobody."""
+        """Note that an ask waits for a person; a denied one does not wait."""
         if decision.allowed or decision.state == "denied":
             return
-        from memory.trust.consent import blocked_json
-
-        # A watch may look at one more than once, and there may be thousands.
+        # A watch may handle one more than once, and there may be thousands.
         key = (ask, decision.id, decision.state, decision.why)
         if key not in self._noted:
             self._noted.add(key)
             self.blocked.append(blocked_json(ask, decision))
 
-    def _check(self, snapshot: Snapshot, chosen: Sequence[_Chosen]) -> list[Result]:
-        """Return a result for each; what a person has not approved is blocked and is not even tried.
+    def _check(self, chosen: Sequence[_Chosen]) -> list[Result]:
+        """Return a result for each; a monitor that a person has not approved is blocked and is not even tried.
 
-        What nobody can approve, as it cannot run, is an error of its file.
+        A monitor that cannot be approved, because it cannot run, is an error of its file.
         """
         results: dict[str, Result] = {}
         allowed: list[_Chosen] = []
@@ -305,48 +280,45 @@ class _Run:
                 state = "skipped" if one.decision.state == "denied" else "blocked"
                 results[one.monitor.ref] = Result(one.monitor.name, state, one.decision.why)  # type: ignore[arg-type]
         if allowed:
-            from .many import Planned, run_checks
+            from memory.monitoring.checks.check import run_checks
 
-            planned = [Planned(one.monitor, partial(self.decide, one.ask)) for one in allowed]
-            if self.ways.planned is not None:
-                self.ways.planned(tuple(one.monitor.name for one in allowed))
-            for plan, result in run_checks(planned, self.around(snapshot)):
-                results[plan.monitor.ref] = result
-                if self.ways.found is not None:
-                    self.ways.found(result)
+            planned = [(one.monitor, partial(self.decide, one.ask)) for one in allowed]
+            if self.services.planned is not None:
+                self.services.planned(tuple(one.monitor.name for one in allowed))
+            for monitor, result in run_checks(planned, self.around()):
+                results[monitor.ref] = result
+                if self.services.found is not None:
+                    self.services.found(result)
         return [results[one.monitor.ref] for one in chosen]
 
-    def around(self, snapshot: Snapshot) -> Around:
-        """Return the world around the checks of this run."""
+    def around(self) -> Around:
+        """Return the context for the checks of this run."""
         from memory.monitoring.checks.context import Around
 
         pings = self.ledger.pings()
-        trust = self.trust
         return Around(
             root=self.workspace.root,
-            snapshot=snapshot,
+            snapshot=self.snapshot,
             now=self.now,
-            pings={m.name: pings[key] for m in snapshot.monitors.monitors if (key := key_of(m.name)) in pings},
-            reach=lambda url, _address: trust is not None and trust.may_reach(url),
-            environ=self.ways.environ,
-            cancel=self.ways.cancel,
+            pings={m.name: pings[key] for m in self.snapshot.monitors.monitors if (key := key_of(m.name)) in pings},
+            reach=lambda url, _address: self.trust is not None and self.trust.may_reach(url),
+            environ=self.services.environ,
+            cancel=self.services.cancel,
         )
 
     # -- the heartbeat ----------------------------------------------------------------------------------------
 
-    def _pulse(self, snapshot: Snapshot) -> datetime | None:
+    def _pulse(self) -> datetime | None:
         """Claim the heartbeat if it is due; return its instant."""
-        expression = snapshot.config.get("expression")
+        expression = self.snapshot.config.get("expression")
         if expression is None:
             return None
         try:
-            found = due_instant(expression, self.ledger.last_claims(self.now).get(BEAT), self.now, snapshot.zone)
+            found = due_instant(expression, self.ledger.last_claims(self.now).get(BEAT), self.now, self.snapshot.zone)
         except MemdeckError as error:
             self.warnings.append(f"config.md: expression: {error.message}")
             return None
-        if found is None or not self.ledger.claim([(BEAT, found[0])], self.now):
-            return None
-        return found[0]
+        return found if found is not None and self.ledger.claim([(BEAT, found)], self.now) else None
 
     # -- afterwards -------------------------------------------------------------------------------------------
 
@@ -359,7 +331,7 @@ class _Run:
         pulse: datetime | None,
         beaten: Beat | None,
     ) -> None:
-        """Keep results, states and what is to be written, in one step."""
+        """Store results, states and what is to be written, in one step."""
         done = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and one.answers]
         if pulse is not None:
             done.append((BEAT, pulse))
@@ -368,11 +340,11 @@ class _Run:
             record_results(db, [one.result for one in watched if one.result.state != "skipped"], self.now)
             self.ledger.put_alerts(db, {key_of(name): state.json() for name, state in states.items()})
             for note in notes:
-                self.ledger.put_unwritten(db, note.at, note.title, note.lines)
+                self.ledger.put_unwritten(db, note)
             if beaten is not None:
                 self.ledger.put_note(db, NOTE, beaten.memory)
                 if beaten.lines:
-                    self.ledger.put_unwritten(db, self.now, BEAT_TITLE, beaten.lines)
+                    self.ledger.put_unwritten(db, JournalNote(self.now, BEAT_TITLE, beaten.lines))
             self.ledger.end(db, done)
 
         if watched or states or notes or done:
@@ -384,12 +356,12 @@ class _Run:
         statuses = {one.monitor.name: last_status(one.result) for one in watched if one.result.ran}
         if not waiting and not statuses:
             return None
-        notes = [JournalNote(one.at, one.title, one.lines) for one in waiting]
+        from .consequences import write_back
 
         try:
             outcome = self.workspace.change(
                 OPERATION,
-                lambda snapshot: write_back(snapshot, statuses, notes, self.now),
+                lambda snapshot: write_back(snapshot, statuses, waiting, self.now),
                 actor=self.actor,
                 now=self.now,
             )
@@ -397,5 +369,5 @@ class _Run:
             self.warnings.append(f"the results are not in the files yet: {error.message}")
             return None
         if waiting:
-            self.ledger.written(one.seq for one in waiting)
+            self.ledger.drop("unwritten", [one.seq for one in waiting])
         return outcome.change.id if outcome.change.files else None

@@ -1,3 +1,3 @@
-"""Thresholds: their words, their rules, and what they mean."""
+"""Thresholds: their syntax, their rules, and their meaning."""
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What a threshold is made of once it is read: comparisons, joined; each judged as true, false or not known."""
+"""The parts of a parsed threshold: comparisons of names, joined; each evaluates to true, false or not known.
+
+A name is what a type of monitor measures.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,67 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
-from .names import find_name
 from .units import Quantity, read_quantity, say, say_number, say_size, say_time
 
+NameKind = Literal["number", "time", "size", "text", "flag", "any"]
+KINDS = ("http", "command", "tcp", "file", "heartbeat")
+"""The types of monitors."""
+DEFAULTS: Mapping[str, str] = {
+    "http": "status >= 400",
+    "command": "exit code != 0",
+    "tcp": "not open",
+    "file": "missing",
+    "heartbeat": "missing",
+}
+"""The threshold of a monitor that has none; a heartbeat with `olderThan` also has `age > …`."""
+JSON = "json."
+"""The prefix of names that are a path into a JSON answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownName:
+    """The properties of a name: its unit, and which types of monitors have it."""
+
+    kind: NameKind
+    types: tuple[str, ...]
+
+
+NAMES: Mapping[str, KnownName] = {
+    "status": KnownName("number", ("http",)),
+    "latency": KnownName("time", ("http", "tcp", "command")),
+    "body": KnownName("text", ("http",)),
+    "certificate": KnownName("time", ("http",)),
+    "size": KnownName("size", ("http", "file")),
+    "exit code": KnownName("number", ("command",)),
+    "value": KnownName("any", ("command",)),
+    "stdout": KnownName("text", ("command",)),
+    "stderr": KnownName("text", ("command",)),
+    "open": KnownName("flag", ("tcp",)),
+    "exists": KnownName("flag", ("file", "heartbeat")),
+    "missing": KnownName("flag", ("file", "heartbeat")),
+    "age": KnownName("time", ("file", "heartbeat")),
+}
+_JSON = KnownName("any", ("http", "command"))
+_ALIASES = {
+    "exitcode": "exit code",
+    "exit_code": "exit code",
+    "exit status": "exit code",
+    "exit": "exit code",
+    "code": "exit code",
+    "status code": "status",
+    "statuscode": "status",
+    "response time": "latency",
+    "duration": "latency",
+    "output": "stdout",
+    "certificate days": "certificate",
+    "cert": "certificate",
+}
 Value = int | float | str | Quantity
-"""What was measured: a number (seconds, bytes, plain), a text, or a number with the unit it was printed with."""
+"""A measured value: a number (seconds, bytes, plain), a text, or a number with the unit it was printed with."""
 Reading = Mapping[str, Value]
-"""Everything that was measured, by plain name."""
+"""All measured values, by plain name."""
 
 _ORDERS: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq,
@@ -35,7 +91,7 @@ class Compare:
     shown: str
 
     def judge(self, reading: Reading) -> bool | None:
-        """Compare; None where there is no such value or the two cannot be compared."""
+        """Compare; None if there is no such value or the two cannot be compared."""
         value = reading.get(self.name)
         if value is None:
             return None
@@ -46,12 +102,12 @@ class Compare:
             return same if self.sign == "==" else not same
         pair = _as_numbers(value, self.literal)
         if pair is None:
-            # A text is surely not this number, but neither above nor below it.
+            # A text is not equal to this number, but neither above nor below it.
             return {"==": False, "!=": True}.get(self.sign) if isinstance(value, str) else None
         return _ORDERS[self.sign](*pair)
 
     def say(self, reading: Reading, truth: bool) -> str:
-        """Say what was found, such as `status 503` or `body does not contain "ok"`."""
+        """Return what was found in words, such as `status 503` or `body does not contain "ok"`."""
         if self.sign == "contains":
             return f'{self.name} {"contains" if truth else "does not contain"} "{self.shown[:40]}"'
         return f"{self.name} {show_value(self.name, reading[self.name])}"
@@ -64,23 +120,23 @@ class Flag:
     name: str
 
     def judge(self, reading: Reading) -> bool | None:
-        """Return whether it is set; None where it was not measured."""
+        """Return whether it is set; None if it was not measured."""
         value = reading.get(self.name)
         return None if value is None else bool(value)
 
     def say(self, _reading: Reading, truth: bool) -> str:
-        """Say what was found, such as `not open`."""
+        """Return what was found in words, such as `not open`."""
         return self.name if truth else f"not {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The contrary of a rule."""
+    """The negation of a rule."""
 
     part: Rule
 
     def judge(self, reading: Reading) -> bool | None:
-        """Return the contrary; not known stays not known."""
+        """Return the negation; not known stays not known."""
         found = self.part.judge(reading)
         return None if found is None else not found
 
@@ -104,7 +160,7 @@ Rule = Compare | Flag | Not | Joined
 
 
 def leaves(rule: Rule, positive: bool = True) -> Iterator[tuple[Compare | Flag, bool]]:
-    """Yield the comparisons of a rule, each with the truth that it must have to make the rule true."""
+    """Yield the comparisons of a rule, each with the truth value that makes the rule true."""
     if isinstance(rule, Not):
         yield from leaves(rule.part, not positive)
     elif isinstance(rule, Joined):
@@ -115,7 +171,7 @@ def leaves(rule: Rule, positive: bool = True) -> Iterator[tuple[Compare | Flag, 
 
 
 def show_value(name: str, value: Value) -> str:
-    """Say a measured value in the unit of its name."""
+    """Return a measured value as text in the unit of its name."""
     known = find_name(name)
     if isinstance(value, Quantity):
         return say(value)
@@ -138,8 +194,8 @@ def _as_text(value: Value) -> str:
 def _as_numbers(value: Value, literal: Quantity) -> tuple[float, float] | None:
     """Return both sides as numbers of one unit.
 
-    A number that was printed without a unit is taken in the unit of the threshold, a threshold without one
-    means the number as it was printed.
+    A number printed without a unit gets the unit of the threshold. A threshold without a unit is compared with the
+    number as it was printed.
     """
     if isinstance(value, str):
         read = read_quantity(value)
@@ -151,3 +207,30 @@ def _as_numbers(value: Value, literal: Quantity) -> tuple[float, float] | None:
     if not value.unit or not literal.unit:
         return value.number, literal.number
     return (value.amount, literal.amount) if value.dimension == literal.dimension else None
+
+
+def plain_name(words: str) -> str:
+    """Return the name as `NAMES` has it: `Status Code` is `status`; a path keeps its case."""
+    if words.startswith(JSON):
+        return words
+    words = words.casefold()
+    return _ALIASES.get(words, words)
+
+
+def find_name(name: str) -> KnownName | None:
+    """Return the properties of a plain name; `value[2]` and `json.a.b` are names too."""
+    if name.startswith(JSON) and len(name) > len(JSON):
+        return _JSON
+    base, bracket, rest = name.partition("[")
+    if bracket:
+        return NAMES["value"] if base == "value" and rest.endswith("]") and rest[:-1].isdigit() else None
+    return NAMES.get(name)
+
+
+def nearest(name: str, kind: str = "") -> str:
+    """Return a hint: the name that was probably meant, or all names."""
+    import difflib
+
+    names = [name for name, known in NAMES.items() if kind not in KINDS or kind in known.types]
+    close = difflib.get_close_matches(name.casefold()[:40], names, 1)
+    return f"did you mean {close[0]}?" if close else "write one of " + ", ".join(names)

@@ -1,7 +1,7 @@
 """Thresholds: when the outcome of a check is bad, as in `status != 200`, `value > 90` or `latency > 500ms`.
 
-The language has comparisons, `and`, `or`, `not` and parentheses. It is read by hand into a small tree and judged
-against what was measured; no part of it is ever run as code. docs/monitors.md describes it for people.
+The language has comparisons, `and`, `or`, `not` and parentheses. It is parsed by hand into a small tree and evaluated
+against the measured values; no part of it is ever run as code. docs/monitors.md describes it for people.
 """
 
 from __future__ import annotations
@@ -9,16 +9,30 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 from memory.errors import UsageError
 
-from .names import DEFAULTS, KINDS, KnownName, find_name, nearest, plain_name
-from .rules import Compare, Flag, Joined, Not, Reading, Rule, leaves
+from .rules import (
+    DEFAULTS,
+    KINDS,
+    Compare,
+    Flag,
+    Joined,
+    KnownName,
+    Not,
+    Reading,
+    Rule,
+    find_name,
+    leaves,
+    nearest,
+    plain_name,
+)
 from .units import NUMBER, Quantity, read_number, unit_of
 
 LONGEST = 1000
-"""A longer threshold is refused, in characters."""
+"""Maximum characters of a threshold; a longer one is refused."""
 TokenKind = Literal["number", "word", "text", "sign", "end"]
 _TOKEN = re.compile(
     rf"""
@@ -34,25 +48,24 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 class BadThreshold(UsageError, ValueError):
-    """A threshold that nobody understands; code `monitor.threshold`, `details["column"]` counts from 1."""
+    """An invalid threshold; code `monitor.threshold`, `details["column"]` counts from 1."""
 
     def __init__(self, message: str, column: int, hint: str = "") -> None:
-        """Say what is wrong, where, and what to write."""
+        """Create the error with what is wrong, where, and what to write."""
         super().__init__("monitor.threshold", f"{message} (column {column})", hint, column=column)
         self.column = column
 
 
 class Token(NamedTuple):
-    """One word, number, text or sign; `text` without quotes, `column` from 1, `end` the column behind it."""
+    """One word, number, text or sign; `text` without quotes, `column` from 1."""
 
     kind: TokenKind
     text: str
     column: int
-    end: int
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Cut a threshold into its words, the last one `end`; BadThreshold for a character that has no place in one."""
+    """Split a threshold into tokens, the last one `end`; BadThreshold for an invalid character."""
     if len(text) > LONGEST:
         raise BadThreshold(f"longer than {LONGEST} characters", LONGEST + 1, "write a shorter threshold")
     found: list[Token] = []
@@ -63,12 +76,11 @@ def tokens_of(text: str) -> list[Token]:
             raise _strange(text, at)
         kind = match.lastgroup
         piece = match[0]
-        if kind == "text":
-            found.append(Token("text", _ESCAPE.sub(r"\1", piece[1:-1]), at + 1, match.end() + 1))
-        elif kind in ("number", "word", "sign"):
-            found.append(Token(kind, piece, at + 1, match.end() + 1))  # type: ignore[arg-type]
+        if kind != "space":
+            plain = _ESCAPE.sub(r"\1", piece[1:-1]) if kind == "text" else piece
+            found.append(Token(kind, plain, at + 1))  # type: ignore[arg-type]
         at = match.end()
-    found.append(Token("end", "", len(text.rstrip()) + 1, len(text) + 1))
+    found.append(Token("end", "", len(text.rstrip()) + 1))
     return found
 
 
@@ -83,44 +95,49 @@ def _strange(text: str, at: int) -> BadThreshold:
     return BadThreshold(f"{char!r} has no place in a threshold", at + 1, "write like value > 90")
 
 
-__all__ = ["BadThreshold", "Threshold", "default_threshold", "parse_threshold"]
-
 DEEPEST = 30
-"""More parentheses and `not` inside each other are refused."""
+"""Maximum nesting of parentheses and `not`; deeper ones are refused."""
 _SIGNS = {"=": "==", "==": "==", "!=": "!=", "<>": "!=", "≠": "!=", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
 _SIGNS |= {"≤": "<=", "≥": ">=", "is": "==", "contains": "contains", "contain": "contains"}
 _JOINS = {"and": "and", "&&": "and", "or": "or", "||": "or"}
 _NOTS = frozenset({"not", "!"})
+_AFTER_NAME = {*_SIGNS, *_JOINS, "not", "does"}
 _EXAMPLE = "write like value > 90"
+_SIGN_WORDS = {
+    "==": "is",
+    "!=": "is not",
+    "<": "is below",
+    "<=": "is at most",
+    ">": "is above",
+    ">=": "is at least",
+    "contains": "contains",
+}
+_OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A threshold that was understood; `text` is how it was written, empty for one that stands for none."""
+    """A parsed threshold; `text` is how it was written, empty for a default."""
 
     text: str
     rule: Rule
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The plain names that it speaks of, each once, in their order."""
+        """The plain names that it uses, each once, in order."""
         return tuple(dict.fromkeys(leaf.name for leaf, _ in leaves(self.rule)))
 
     def judge(self, reading: Reading) -> bool | None:
-        """Return whether it is breached; None where what was measured does not decide it."""
+        """Return whether it is breached; None if the measured values do not decide it."""
         return self.rule.judge(reading)
 
-    def breached(self, reading: Reading) -> bool:
-        """Return whether it is breached; what cannot be decided counts as breached."""
-        return self.judge(reading) is not False
-
     def missing(self, reading: Reading) -> tuple[str, ...]:
-        """Return the names that it needs and that have no usable value."""
+        """Return the names that it needs but that have no usable value."""
         found = (leaf.name for leaf, _ in leaves(self.rule) if leaf.judge(reading) is None)
         return tuple(dict.fromkeys(found))
 
     def explain(self, reading: Reading) -> str:
-        """Say in a few words why it is breached, such as `status 503, latency 812 ms`; else what was found."""
+        """Return in a few words why it is breached, such as `status 503, latency 812 ms`; else what was found."""
         found = [(leaf, truth, leaf.judge(reading)) for leaf, truth in leaves(self.rule)]
         if self.judge(reading):
             said = [leaf.say(reading, truth) for leaf, truth, judged in found if judged is truth]
@@ -130,23 +147,17 @@ class Threshold:
 
 
 def parse_threshold(text: str, kind: str = "") -> Threshold:
-    """Read a threshold; with the type of a monitor (`http`, `command` …) an empty one is that type's default.
+    """Parse a threshold; with the type of a monitor (`http`, `command` …) an empty one is that type's default.
 
-    Raises BadThreshold with a column and advice for everything else, also for names that the type does not have
-    and for units that do not fit a name. Takes time in proportion to the length, which is bounded.
+    Raises BadThreshold with a column and a hint for everything else, also for names that the type does not have and for
+    units that do not fit a name. Takes time proportional to the length, which is bounded.
     """
-    if not text.strip() and kind in DEFAULTS:
-        return default_threshold(kind)
-    return Threshold(text.strip(), _Reader(text, kind).read())
-
-
-def default_threshold(kind: str) -> Threshold:
-    """Return the threshold of a type of monitor that has none of its own; KeyError for a type nobody knows."""
-    return Threshold("", _Reader(DEFAULTS[kind], kind).read())
+    written = text.strip()
+    return Threshold(written, _Reader(text if written else DEFAULTS.get(kind, text), kind).read())
 
 
 class _Reader:
-    """Reads the words of one threshold from left to right."""
+    """Parses the words of one threshold from left to right."""
 
     def __init__(self, text: str, kind: str) -> None:
         self.words = tokens_of(text)
@@ -157,7 +168,7 @@ class _Reader:
     def read(self) -> Rule:
         if len(self.words) == 1:
             raise BadThreshold("an empty threshold", 1, _EXAMPLE)
-        rule = self.either()
+        rule = self.joined("or")
         if self.word.kind != "end":
             raise self.surprise(self.word)
         return rule
@@ -174,19 +185,14 @@ class _Reader:
     def join(self) -> str:
         return _JOINS.get(self.word.text.lower(), "") if self.word.kind in ("word", "sign") else ""
 
-    def either(self) -> Rule:
-        parts = [self.all_of()]
-        while self.join() == "or":
+    def joined(self, word: str) -> Rule:
+        """Parse what `or` joins, each part of which may be joined by `and`."""
+        part = self.one if word == "and" else partial(self.joined, "and")
+        parts = [part()]
+        while self.join() == word:
             self.next()
-            parts.append(self.all_of())
-        return parts[0] if len(parts) == 1 else Joined(False, tuple(parts))
-
-    def all_of(self) -> Rule:
-        parts = [self.one()]
-        while self.join() == "and":
-            self.next()
-            parts.append(self.one())
-        return parts[0] if len(parts) == 1 else Joined(True, tuple(parts))
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else Joined(word == "and", tuple(parts))
 
     def one(self) -> Rule:
         word = self.word
@@ -201,7 +207,7 @@ class _Reader:
         if negates:
             rule = Not(self.one())
         else:
-            rule = self.either()
+            rule = self.joined("or")
             if (self.word.kind, self.word.text) != ("sign", ")"):
                 raise BadThreshold("a parenthesis that does not close", word.column, "close it with )")
             self.next()
@@ -224,7 +230,7 @@ class _Reader:
         if start.kind != "word" or self.join():
             raise self.no_name(start)
         words = [self.next().text]
-        while self.word.kind == "word" and not self._ends_name(self.word.text.lower()):
+        while self.word.kind == "word" and self.word.text.lower() not in _AFTER_NAME:
             words.append(self.next().text)
         name = plain_name(" ".join(words))
         known = find_name(name)
@@ -235,9 +241,6 @@ class _Reader:
             raise BadThreshold(said, start.column, nearest(name, self.kind))
         return name, known
 
-    def _ends_name(self, word: str) -> bool:
-        return word in _SIGNS or word in _JOINS or word in ("not", "does")
-
     def no_name(self, word: Token) -> BadThreshold:
         if word.kind == "end":
             return BadThreshold("it ends where a condition is expected", word.column, _EXAMPLE)
@@ -245,7 +248,7 @@ class _Reader:
         return BadThreshold(f"{word.text[:20]!r} where a name is expected", word.column, hint)
 
     def sign(self, known: KnownName, name: str) -> tuple[bool, str]:
-        """Read a sign, `contains`, `is not` and `does not contain`; an empty sign for a name that stands alone."""
+        """Parse a sign, `contains`, `is not` and `does not contain`; an empty sign for a name without one."""
         contrary = False
         word = self.word
         text = word.text.lower()
@@ -310,3 +313,30 @@ class _Reader:
         if word.text in _SIGNS:
             return BadThreshold("one comparison inside another", word.column, "join two with and: status >= 200 and …")
         return BadThreshold(f"{word.text[:20]!r} is too much here", word.column, "join conditions with and, or")
+
+
+def meaning(threshold: Threshold, kind: str) -> str:
+    """Return when a monitor of a type (`http`, `command` …) alerts: `alerts when status is not 200`."""
+    words = f"alerts when {_say(threshold.rule, True)}"
+    return words if threshold.text or kind not in DEFAULTS else f"without one it {words}"
+
+
+def _say(rule: Rule, positive: bool, inner: bool = False) -> str:
+    match rule:
+        case Not(part):
+            return _say(part, not positive, inner)
+        case Joined(every, parts):
+            # A negated group negates each part and joins them with the other word.
+            joined = (" and " if every is positive else " or ").join(_say(part, positive, True) for part in parts)
+            return f"({joined})" if inner else joined
+        case Flag("exists"):
+            return "it exists" if positive else "it does not exist"
+        case Flag(name):
+            return f"it is {name}" if positive else f"it is not {name}"
+        case Compare(name, sign, literal, shown):
+            if sign == "contains":
+                verb = "contains" if positive else "does not contain"
+                return f'{name} {verb} "{shown}"'
+            sign = sign if positive else _OPPOSITES[sign]
+            text = f'"{shown}"' if isinstance(literal, str) else shown
+            return f"{name} {_SIGN_WORDS[sign]} {text}"

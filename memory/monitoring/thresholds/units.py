@@ -1,6 +1,6 @@
-"""Numbers with units: read from thresholds, settings and the output of commands, and said in few words.
+"""Numbers with units: parsed from thresholds, settings and the output of commands, and formatted in few words.
 
-Times count in seconds, sizes in bytes, shares in percent; a number without a unit has no dimension.
+Times are in seconds, sizes in bytes, shares in percent; a number without a unit has no dimension.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TIMES = {
 }
 _EXACT: dict[str, tuple[Dimension, float]] = {
     "%": ("percent", 1.0),
-    # One letter is what df, du and ls write: powers of 1024. A small m is a minute, a capital one is not.
+    # Single letters as in df, du and ls: powers of 1024. A small m is a minute, a capital one is not.
     **{letter: ("size", 1024.0**power) for power, letter in enumerate("KMGTP", 1)},
     "k": ("size", 1024.0),
 }
@@ -35,31 +35,31 @@ _LOWER: dict[str, tuple[Dimension, float]] = {
     **{f"{letter}ib": ("size", 1024.0**power) for power, letter in enumerate("kmgtp", 1)},
 }
 NUMBER = r"\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,3}(?![\w.]))?"
-"""What a number looks like, without a sign; its length is bounded."""
+"""The pattern of a number without a sign; its length is bounded."""
 _PRINTED = rf"[-+−]?(?:[1-9]\d{{0,2}}(?:,\d{{3}}){{1,12}}(?:\.\d{{1,40}})?(?!\d)|{NUMBER})"
-"""A number as programs print it: a comma may part thousands, and the sign may be a real minus."""
+"""A number as programs print it: commas may separate thousands, and the sign may be a Unicode minus."""
 _QUANTITY = re.compile(rf"\s*({_PRINTED})\s*(%|[A-Za-zµ]{{0,12}})\s*", re.ASCII)
-# Parts of words, versions, dates and clock times are no numbers, nor is what one place reads as 1.5 and another as 15:
-# marks and blanks that part thousands somewhere, and a minus behind the digits.
+# Parts of words, versions, dates and clock times are no numbers. Nor is text with ambiguous separators, which may mean
+# 1.5 or 15: marks and blanks that separate thousands in some locale, and a minus after the digits.
 _PARTS = "-:,'’·٬\u00a0\u2007\u2009\u202f"
 _IN_TEXT = re.compile(
     rf"(?<![\w.−])(?<!\d[{_PARTS}])(?<!\d (?=0\d\d(?!\d)))({_PRINTED})(%|[A-Za-zµ]{{1,3}})?"
     rf"(?![\w%]|\.\d|[{_PARTS}−]\d| 0\d\d(?!\d)|[-−](?:\s|\Z)|[²³¹¼½¾⁰-⁹])",
     re.ASCII,
 )
-# A line of nothing but one to three digits and groups of three: a number parted by blanks, or several numbers.
+# A line of only one to three digits and groups of three: a number with blanks as separators, or several numbers.
 _GROUPED = re.compile(
     r"^[ \t]*[-+−]?[1-9]\d{0,2}(?: \d{3}){1,12}(?:[.,]\d{1,40})?[ \t]*(?:%|[A-Za-zµ]{1,3})?[ \t\r]*$",
     re.ASCII | re.MULTILINE,
 )
 _STEERING = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-"""What gives a terminal its colours and links: the digits in it are no numbers."""
+"""Escape sequences for colours and links in a terminal: digits in them are no numbers."""
 _MOST_NUMBERS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number as it was written (`number`) with its unit; `amount` is it in seconds, bytes or percent."""
+    """A number as it was written (`number`) with its unit; `amount` is the value in seconds, bytes or percent."""
 
     number: float
     unit: str = ""
@@ -78,18 +78,18 @@ class Quantity:
 
 
 def unit_of(word: str) -> tuple[Dimension, float] | None:
-    """Return dimension and factor of a unit, None if nobody knows it."""
+    """Return dimension and factor of a unit, None if it is unknown."""
     return _EXACT.get(word) or _LOWER.get(word.lower())
 
 
 def read_number(text: str) -> float:
-    """Read digits that fit `NUMBER`, thousands parted by commas or not; whole numbers stay whole."""
+    """Parse digits that match `NUMBER`, with or without commas between thousands; whole numbers stay whole."""
     text = text.replace(",", "").replace("−", "-")
     return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
 def read_quantity(text: str) -> Quantity | None:
-    """Read a number with an optional unit, None if the text is anything else or too large to count with."""
+    """Parse a number with an optional unit, None if the text is anything else or too large to calculate with."""
     found = _QUANTITY.fullmatch(text[:120])
     if found is None or len(text) > 120 or (found[2] and unit_of(found[2]) is None):
         return None
@@ -98,10 +98,10 @@ def read_quantity(text: str) -> Quantity | None:
 
 
 def numbers_in(text: str) -> list[Quantity]:
-    """Return the numbers of a text in their order, the first hundred.
+    """Return the numbers of a text in order, at most a hundred.
 
-    `1,234` is 1234. A number glued to an unknown word is none, and none is one that could be read in two ways (`1,5`,
-    `1'234`, `2 000`, `5-`, a line with nothing but `1 234`). Colours are left out.
+    `1,234` is 1234. A number joined to an unknown word does not count, nor does one that can be read in two ways
+    (`1,5`, `1'234`, `2 000`, `5-`, a line with nothing but `1 234`). Colours are left out.
     """
     found: list[Quantity] = []
     plain = _STEERING.sub("", text) if "\x1b" in text else text
@@ -115,7 +115,7 @@ def numbers_in(text: str) -> list[Quantity]:
 
 
 def read_duration(text: str) -> float | None:
-    """Read a time such as `10s`, `2 h` or `90` (seconds); None unless it is one and above zero."""
+    """Parse a time such as `10s`, `2 h` or `90` (seconds); None unless it is valid and above zero."""
     found = read_quantity(text)
     if found is None or found.dimension not in ("", "time") or found.amount <= 0:
         return None
@@ -123,7 +123,7 @@ def read_duration(text: str) -> float | None:
 
 
 def say_time(seconds: float) -> str:
-    """Say a time in one number: `120 ms`, `1.2 s`, `45 min`, `3 h`, `13 d`."""
+    """Format a time with one number: `120 ms`, `1.2 s`, `45 min`, `3 h`, `13 d`."""
     size = abs(seconds)
     if size < 1:
         return f"{seconds * 1000:.0f} ms"
@@ -134,7 +134,7 @@ def say_time(seconds: float) -> str:
 
 
 def say_size(size: float) -> str:
-    """Say a size in decimal units: `512 B`, `1.5 MB`."""
+    """Format a size in decimal units: `512 B`, `1.5 MB`."""
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if abs(size) < 1000:
             return f"{_short(size)} {unit}"
@@ -143,12 +143,12 @@ def say_size(size: float) -> str:
 
 
 def say_number(number: float) -> str:
-    """Say a number without needless digits."""
+    """Format a number without needless digits."""
     return f"{number:.6g}" if isinstance(number, float) else str(number)[:40]
 
 
 def say(quantity: Quantity) -> str:
-    """Say a number with the unit that it was written with: `72%`, `5.2 G`, `7`."""
+    """Format a number with the unit that it was written with: `72%`, `5.2 G`, `7`."""
     gap = "" if quantity.unit in ("", "%") else " "
     return f"{say_number(quantity.number)}{gap}{quantity.unit}"
 

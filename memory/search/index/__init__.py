@@ -1,3 +1,3 @@
-"""The index: its tables, what is new in the files, writing it and asking it."""
+"""The index: its tables, finding changes in the files, writing and querying it."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Finding out what is different in a file: by its objects where they are known, else by marks of its entries.
+"""Finding the changes in a file: by object identity if the objects are known, else by hashes (marks) of its entries.
 
-`edits` compares two rows of many thousands of things that are mostly the same.
+`edits` compares two sequences of many thousands of items that are mostly the same.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
 from hashlib import blake2b
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.document.compare import differences
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 APART = 64
-"""Differences with fewer equal things between them are one."""
+"""Differences with fewer equal items between them are merged into one."""
 
 
 class RowEdit(NamedTuple):
@@ -32,7 +33,9 @@ class RowEdit(NamedTuple):
 
 
 def edits(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[RowEdit]:
-    """Return what turns one row into the other, in order; nothing overlaps. What moved is removed and added."""
+    """Return the edits that turn one sequence into the other, in order, not overlapping. A move is removed and
+    added.
+    """
     found: list[RowEdit] = []
     for one in map(RowEdit._make, differences(old, new)):
         if found and one.old_start - found[-1].old_end < APART:
@@ -43,40 +46,31 @@ def edits(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[RowEdit]:
 
 
 MARK = 12
-"""Bytes of a mark. Of many thousands they are held at once, so they are short."""
+"""Bytes of a mark. Many thousands are in memory at once, so they are short."""
 
 
-class IndexedFile:
-    """How a file looked when it was indexed last; `serial` is the state of its rows that this belongs to."""
+class IndexedFile(NamedTuple):
+    """The groups of a file when it was last indexed; `serial` is the version of its rows that they belong to."""
 
-    __slots__ = ("groups", "serial")
-
-    def __init__(self, serial: int, groups: list[tuple[object, str, int, Sequence[object] | None]]) -> None:
-        """Keep both."""
-        self.serial = serial
-        self.groups = groups
+    serial: int
+    groups: list[tuple[object, str, int, Sequence[object] | None]]
 
 
 class Live:
-    """The entries of a file as they are now, by their place in it."""
+    """The current entries of a file, by their position in it."""
 
     def __init__(self, groups: Sequence[EntryGroup]) -> None:
-        """Count the groups; no record is made."""
+        """Count the groups; no record is created."""
         self._groups = groups
-        self._starts: list[int] = []
-        start = 0
-        for group in groups:
-            self._starts.append(start)
-            start += group.size
-        self.size = start
+        *self._starts, self.size = accumulate((group.size for group in groups), initial=0)
 
     def record(self, place: int) -> Record:
-        """Make the record at a place, from 0."""
+        """Create the record at a position, from 0."""
         at = bisect_right(self._starts, place) - 1
         return self._groups[at].record(place - self._starts[at])
 
     def marks(self, start: int, end: int) -> list[bytes]:
-        """Return what tells the entries at some places apart; no record is made where their bytes tell."""
+        """Return the marks of the entries from `start` to `end`; no record is created if their bytes suffice."""
         found: list[bytes] = []
         for first, group in zip(self._starts, self._groups, strict=True):
             low, high = max(start - first, 0), min(end - first, group.size)
@@ -94,7 +88,7 @@ class Live:
 
 
 def by_objects(known: IndexedFile, groups: Sequence[EntryGroup]) -> list[RowEdit] | None:
-    """Return what is different by which objects stand where; None where that cannot tell."""
+    """Return the edits found by comparing object identities; None if the groups have no items to compare."""
     if any(one[3] is None for one in known.groups) or any(one.items is None for one in groups):
         return None
     start = 0
@@ -119,6 +113,6 @@ def by_objects(known: IndexedFile, groups: Sequence[EntryGroup]) -> list[RowEdit
 
 
 def _mark_of(one: Record) -> bytes:
-    """Return what tells apart what a record says; its place and its ref do not count."""
+    """Return a hash of a record's content; its line and its ref do not count."""
     said = repr((one.kind, one.title, one.text, one.date, one.tags))
     return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=MARK).digest()

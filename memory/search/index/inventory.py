@@ -1,18 +1,26 @@
-"""Shelves: what a system holds, file by file, so that the index can tell what is new without reading everything.
+"""Records by file: the records of a system, file by file, so that the index finds changes without reading everything.
 
-A system with large files says which groups of entries changed; the records of others are compared by value.
+A system with large files reports which groups of entries changed; the records of others are compared by value. Of the
+memory files, tasks and journals come by section, the small files as they are.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from memory.files import MEMORY_FILES
+from memory.search.records import FILE_KINDS, Record, journal_record, records, task_record
+
 if TYPE_CHECKING:
-    from memory.search.records import Record
+    from memory.files.journal.model import Journal
+    from memory.files.snapshot import Snapshot
+    from memory.files.tasks.model import TaskList
+    from memory.workspace import Workspace
 
 
-class Item(Protocol):
+class RawEntry(Protocol):
     """An entry as it is written in its file."""
 
     @property
@@ -21,37 +29,104 @@ class Item(Protocol):
 
 
 class EntryGroup(NamedTuple):
-    """Entries of one file that stand together, in their order.
+    """Consecutive entries of one file, in their order.
 
-    While `token` is the same object and `name` the same text nothing in the group is different. The objects of
-    `items` stay the same while their entries do, and what one says depends on its bytes (`raw`) and on `name` alone;
-    None: compare the records. `record` makes the record of one.
+    While `token` is the same object and `name` the same text, the group is unchanged. The objects of `items` stay the
+    same while their entries do, and the content of an entry depends only on its bytes (`raw`) and `name`. `items` None:
+    compare the records. `record` creates the record of an entry.
     """
 
     token: object
     name: str
     size: int
-    items: Callable[[], Sequence[Item]] | None
+    items: Callable[[], Sequence[RawEntry]] | None
     record: Callable[[int], Record]
 
 
-class Shelf(NamedTuple):
-    """One file. Equal stamps mean equal bytes; an empty one says nothing. `groups` reads the file."""
+class FileRecords(NamedTuple):
+    """One file. Equal stamps mean equal bytes; an empty stamp means unknown. `groups` reads the file."""
 
     file: str
     stamp: str
     groups: Callable[[], Sequence[EntryGroup]]
 
 
-def shelves_of_records(records: Iterable[Record]) -> Iterator[Shelf]:
-    """Yield the shelves of a system that only has records."""
+def grouped_by_file(found: Iterable[Record]) -> Iterator[FileRecords]:
+    """Yield the records of a system, grouped by file."""
     files: dict[str, list[Record]] = {}
-    for record in records:
+    for record in found:
         files.setdefault(record.file, []).append(record)
     for file, held in files.items():
-        yield Shelf(file, "", lambda held=held: [whole(held)])  # type: ignore[misc]
+        yield FileRecords(file, "", lambda held=held: [whole(held)])  # type: ignore[misc]
 
 
-def whole(records: Sequence[Record]) -> EntryGroup:
+def whole(held: Sequence[Record]) -> EntryGroup:
     """Return one group of records that are compared by value."""
-    return EntryGroup(object(), "", len(records), None, records.__getitem__)
+    return EntryGroup(object(), "", len(held), None, held.__getitem__)
+
+
+def records_of_memory_files(workspace: Workspace) -> Iterator[FileRecords]:
+    """Yield the records of each memory file and each archive that exists, the small files first.
+
+    Nothing is read yet. `groups` raises MemdeckError for a file that must not or cannot be read.
+    """
+    snapshot = workspace.snapshot()
+    for name in (*MEMORY_FILES[2:], *MEMORY_FILES[:2], *reversed(snapshot.archive_names)):
+        try:
+            found = os.stat(workspace.memory / name)
+        except OSError:
+            continue
+        # Taken before the file is read: if the file changes in between, the stamp is outdated and it is read again.
+        stamp = f"{found.st_dev}.{found.st_ino}.{found.st_size}.{found.st_mtime_ns}.{found.st_ctime_ns}"
+        kind = name.removeprefix("archive/").removesuffix(".md")
+        kind = kind.partition("-")[0] if name.startswith("archive/") else kind
+        kind = "plans" if kind == "orchestration" else kind
+        if kind in FILE_KINDS:
+            yield FileRecords(name, stamp, lambda name=name, kind=kind: _groups(snapshot, name, kind))  # type: ignore[misc]
+
+
+def _groups(snapshot: Snapshot, name: str, kind: str) -> Sequence[EntryGroup]:
+    snapshot.document(name)  # raises here if it cannot be read
+    if kind == "tasks":
+        lists = (snapshot.tasks, *snapshot.archived_tasks()) if name != "tasks.md" else (snapshot.tasks,)
+        return next((_task_groups(tasks) for tasks in lists if tasks.file == name), [])
+    if kind == "journal":
+        journals = (snapshot.journal, *snapshot.archived_journals()) if name != "journal.md" else (snapshot.journal,)
+        return next((_journal_groups(journal) for journal in journals if journal.file == name), [])
+    return [whole([record for record in records(snapshot, (kind,)) if record.file == name])]
+
+
+def _task_groups(tasks: TaskList) -> list[EntryGroup]:
+    groups: list[EntryGroup] = []
+    all_tasks = tasks.tasks
+    start = 0
+    while start < len(all_tasks):
+        section = all_tasks[start].at[0]
+        held = tasks.document.sections[section]
+        end = start + len(held)
+        part = all_tasks[start:end]
+        groups.append(
+            EntryGroup(
+                held,
+                held.name,
+                len(part),
+                lambda held=held: held.entries,  # type: ignore[misc]
+                lambda index, part=part: task_record(part[index]),  # type: ignore[misc]
+            )
+        )
+        start = end
+    return groups
+
+
+def _journal_groups(journal: Journal) -> list[EntryGroup]:
+    return [
+        EntryGroup(
+            section := journal.document.section(day.section),
+            day.date or "",
+            day.size,
+            lambda section=section: section.entries,  # type: ignore[misc]
+            lambda index, day=day: journal_record(journal.of_day(day)[index]),  # type: ignore[misc]
+        )
+        for day in journal.days
+        if day.size
+    ]

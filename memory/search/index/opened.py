@@ -1,76 +1,91 @@
-"""The open connections of one index: opened when asked for, and begun anew where the database is damaged or gone."""
+"""The open connections of one index: opened on demand, and replaced if the database is damaged or deleted."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import blake2b
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    import sqlite3
-
-    from memory.storage.places import StateFolder
+    from memory.storage.own_folders import StateFolder
     from memory.storage.private.derived import Derived
 
     from .ranked_lookup import Lookup
     from .writer import IndexWriter
 
 T = TypeVar("T")
+C = TypeVar("C", "Lookup", "IndexWriter")
+
+
+class _Connected(Generic[C]):
+    """One connection of an index with what uses it, while `lock` is held; `identity` is that of the database file."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.held: C | None = None
+        self.identity: tuple[int, int] | None = None
+
+    def close(self) -> None:
+        """Close the connection, if there is one."""
+        import sqlite3
+
+        held, self.held = self.held, None
+        if held is not None:
+            with suppress(sqlite3.Error):
+                held.connection.close()
 
 
 class OpenedIndex:
-    """Reads and writes one index, each over a connection of its own; safe to share between threads.
+    """Reads and writes one index, each over its own connection; safe to share between threads.
 
-    Nothing that goes wrong with it is an error: what is damaged is thrown away, and the caller reads the files.
+    Problems with the index are never errors: a damaged index is discarded, and the caller reads the files.
     """
 
     def __init__(self, folder: StateFolder, name: str, more: str = "", *, pages: int = 0, seconds: float = 0.0) -> None:
-        """Nothing is opened yet. `more` are tables that the index has besides its own.
+        """Nothing is opened yet. `more` are tables that the index has in addition to its own.
 
-        `pages` are those after which what was written is moved into the database, `seconds` how long a writer waits for
-        another one; 0 leaves both as they are.
+        `pages` is the number of pages after which the write-ahead log is moved into the database, `seconds` how long a
+        writer waits for another one; 0 keeps the defaults.
         """
         self._folder = folder
         self._name = name
         self._more = more
         self._pages = pages
         self._seconds = seconds
-        self._reading = threading.Lock()
-        self._writing = threading.Lock()
-        self._lookup: Lookup | None = None
-        self._writer: IndexWriter | None = None
-        self._read_from: tuple[int, int] | None = None
-        self._written_to: tuple[int, int] | None = None
+        self._reader: _Connected[Lookup] = _Connected()
+        self._writer: _Connected[IndexWriter] = _Connected()
         self._base: Derived | None = None
 
     def read(self, work: Callable[[Lookup], T]) -> T | None:
-        """Return what is asked of the index as it is; None where there is none."""
+        """Return the result of `work` on the index as it is; None if there is none."""
         import sqlite3
 
         from .ranked_lookup import Lookup
         from .tables import DamagedIndex
 
         base = self.base
-        with self._reading:
+        reader = self._reader
+        with reader.lock:
             try:
                 identity = base.identity()
-                if self._lookup is None or identity != self._read_from:
-                    self._close_reader()
+                if reader.held is None or identity != reader.identity:
+                    reader.close()
                     connection = base.open(make=False)
                     if connection is None:
                         return None
-                    self._lookup, self._read_from = Lookup(connection), identity
-                return work(self._lookup)
+                    reader.held, reader.identity = Lookup(connection), identity
+                return work(reader.held)
             except (sqlite3.Error, DamagedIndex) as error:
-                self._close_reader()
+                reader.close()
                 if _is_damage(error):
                     base.discard()
                 return None
 
     def write(self, work: Callable[[IndexWriter], T]) -> T | None:
-        """Return what a piece of writing comes to, begun a second time where the index is damaged; None: it cannot be
-        written.
+        """Return the result of `work`, run a second time on a new index if the old one is damaged; None if the index
+        cannot be written.
         """
         import sqlite3
 
@@ -78,11 +93,12 @@ class OpenedIndex:
         from .writer import IndexWriter
 
         base = self.base
-        with self._writing:
+        writer = self._writer
+        with writer.lock:
             for _ in range(2):
                 try:
-                    if self._writer is None or base.identity() != self._written_to:
-                        self._close_writer()
+                    if writer.held is None or base.identity() != writer.identity:
+                        writer.close()
                         connection = base.open()
                         if connection is None:
                             return None
@@ -90,17 +106,17 @@ class OpenedIndex:
                             connection.execute(f"PRAGMA wal_autocheckpoint = {self._pages}")
                         if self._seconds:
                             connection.execute(f"PRAGMA busy_timeout = {int(1000 * self._seconds)}")
-                        self._writer, self._written_to = IndexWriter(connection), base.identity()
-                    return work(self._writer)
+                        writer.held, writer.identity = IndexWriter(connection), base.identity()
+                    return work(writer.held)
                 except (sqlite3.Error, DamagedIndex) as error:
-                    self._close_writer()
+                    writer.close()
                     if not _is_damage(error):
                         return None
                     base.discard()
         return None
 
     def tidy(self, writer: IndexWriter) -> None:
-        """Give back the room that writing took; only inside of `write`."""
+        """Release the space that writing used; only inside `write`."""
         self.base.tidy(writer.connection)
 
     @property
@@ -112,7 +128,7 @@ class OpenedIndex:
             from .tables import TABLES, VERSION
 
             if self._more:
-                # Other tables are another version, too.
+                # Different tables also make a different version.
                 version = f"{VERSION}/{blake2b(self._more.encode(), digest_size=4).hexdigest()}"
                 self._base = Derived(self._folder, self._name, version, f"{TABLES};{self._more}")
             else:
@@ -120,34 +136,15 @@ class OpenedIndex:
         return self._base
 
     def close(self) -> None:
-        """Close what is open; the next question opens it again."""
-        with self._reading:
-            self._close_reader()
-        with self._writing:
-            self._close_writer()
-
-    def _close_reader(self) -> None:
-        lookup, self._lookup = self._lookup, None
-        if lookup is not None:
-            _close(lookup.connection)
-
-    def _close_writer(self) -> None:
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            _close(writer.connection)
-
-
-def _close(connection: sqlite3.Connection) -> None:
-    import sqlite3
-
-    try:
-        connection.close()
-    except sqlite3.Error:
-        pass
+        """Close what is open; the next call opens it again."""
+        with self._reader.lock:
+            self._reader.close()
+        with self._writer.lock:
+            self._writer.close()
 
 
 def _is_damage(error: Exception) -> bool:
-    """Whether beginning anew may help: not where the disk is full, or somebody else is writing."""
+    """Return whether a new index may help: not if the disk is full, or another process is writing."""
     import sqlite3
 
     if not isinstance(error, sqlite3.Error):

@@ -1,32 +1,41 @@
-"""Asking the index: the entries that fit a query, ranked, with the lines that are shown of them."""
+"""Querying the index: the entries that match a query, ranked, with their snippets."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from memory.search.hits import FoundEntry, Hit, SearchAnswer, hit_of
 from memory.search.match import day_number
-from memory.search.query.needs import needs_of
+from memory.search.query.needs import Need, needs_of
 from memory.search.query.query import Query, Term, fits_place, unknown_places
 from memory.search.query.rank_partial import MOST, Weigher, best_of, kind_order
-from memory.search.query.typos import forgiven
+from memory.search.query.vocabulary import forgiven
 
-from .candidates import CandidateSearch
-from .tables import DamagedIndex, day_of, first_number, place_mark, unpack
+from .tables import DamagedIndex, day_of, first_number, newest, place_mark, unpack
 from .words import IndexWords
 
 if TYPE_CHECKING:
     import sqlite3
 
 RANKED = 800
-"""Entries up to which all that fit are ranked. Where more fit, their words are so common that the title and the date
-say more, and weighing all of them would take long."""
+"""Up to this many matching entries are all ranked. If more match, their words are so common that title and date are
+better criteria, and ranking all of them would be slow.
+"""
 
+WEIGHED = 48
+"""Entries that are read and weighed."""
+_CONSIDERED = 600
+"""A word in up to this many entries has all of them considered. A more common word is only searched among the entries
+with rarer words; if these are too few, in combination with other common words, as many at once as possible.
+"""
+_PAIRED = 3
+_TITLE_SHARE = 0.4
 _KEPT_CHUNKS = 256
 _WEIGHTS = "1.0, 5.0, 0.0"
-_HALF = 8.0  # The bm25 of a score in the middle.
+_HALF = 8.0  # The bm25 value that gives a score of 0.5.
 
 Row = tuple[int, float]
 
@@ -35,19 +44,19 @@ class Lookup:
     """Answers queries from one connection; for one thread at a time."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        """Nothing is asked yet."""
+        """Run no query yet."""
         self.connection = connection
         self._chunks: OrderedDict[tuple[int, int], list[tuple[int, FoundEntry]]] = OrderedDict()
         self._words = IndexWords(connection)
 
     def stamps(self) -> dict[str, str]:
-        """Return the stamps of the files as they were indexed; an empty one was not finished."""
+        """Return the stamps of the files as they were indexed; an empty stamp means that indexing did not finish."""
         return dict(self.connection.execute("SELECT name, stamp FROM file"))
 
     def ask(self, query: Query, limit: int) -> SearchAnswer:
-        """Return the best entries that fit; `limit` 0 is all, an empty query finds nothing.
+        """Return the best entries that match; `limit` 0 is all, an empty query matches nothing.
 
-        Where the limit leaves room, what fits some of the words comes as `partial`. sqlite3.Error, Damaged.
+        If the limit leaves room, entries that match some of the words are in `partial`. sqlite3.Error, DamagedIndex.
         """
         if query.empty:
             return SearchAnswer(query)
@@ -62,20 +71,21 @@ class Lookup:
             room = limit - len(answer.hits) if limit else MOST
             if room > 0 and not answer.more and any(not term.strict for term in query.terms):
                 answer = answer._replace(partial=self._partial(answer, found, room))
-            return answer._replace(unknown=self._unknown(query))
+            places = self.connection.execute("SELECT kind, name FROM place") if query.placed else ()
+            return answer._replace(unknown=unknown_places(query, places))
         finally:
             if self.connection.in_transaction:
                 self.connection.execute("COMMIT")
 
     def _ask(self, query: Query, limit: int) -> tuple[SearchAnswer, list[int]]:
-        """Return what fits all words, and the numbers of it."""
+        """Return the answer for entries that match all words, and their numbers."""
         text = self._expression(query)
         if text is None:
             return SearchAnswer(query, explained=("no file and no kind has that name",)), []
         low, high = _days(query)
         explained = [f"index: {text}"]
         most = RANKED + 1 if query.terms else limit + 1
-        found = self._newest(text, low, high, most if limit else -1)
+        found = newest(self.connection, text, low, high, most if limit else -1)
         more = bool(limit) and len(found) == most
         if more:
             found.pop()
@@ -90,31 +100,23 @@ class Lookup:
             rows = self._ranked(query, text, low, high) if found else []
         return self._answer(query, rows, limit, len(found), more, explained), found
 
-    def _newest(self, text: str, low: int, high: int, most: int) -> list[int]:
-        """Return the numbers of what fits between two numbers, the newest first."""
-        found = self.connection.execute(
-            "SELECT rowid FROM find WHERE find MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?",
-            (text, low, high, most),
-        )
-        return [number for (number,) in found]
-
     def _by_title(self, query: Query, found: Sequence[int], low: int, high: int, limit: int) -> list[Row]:
-        """Return the best of very many: all words whole in the title, all in the title, the newest of the others."""
+        """Return the best of very many: all words whole in the title, then all in the title, then the newest others."""
         whole = query._replace(terms=tuple(term._replace(open=False) for term in query.terms))
         rows: dict[int, float] = {}
         for asked, score in ((whole, 0.9), (query, 0.6)):
             text = self._expression(asked, "title")
             if text is not None and len(rows) < limit:
-                for number in self._newest(text, low, high, limit):
+                for number in newest(self.connection, text, low, high, limit):
                     rows.setdefault(number, score)
         for number in found[:limit]:
             rows.setdefault(number, 0.3)
         return list(rows.items())
 
     def _ranked(self, query: Query, text: str, low: int, high: int) -> list[Row]:
-        """Return numbers and scores of what fits between two numbers; `text` is the query for the index."""
-        # Each phrase of the ranked query is counted in all entries. Where it would hold each word twice, once as the
-        # beginning of nothing else, the points of one are doubled.
+        """Return numbers and scores of the matches from `low` to before `high`; `text` is the query for the index."""
+        # Each phrase of the ranked query is counted in all entries. If no term is a prefix of another word, the query
+        # would contain each word twice; it is sent once instead, and the points are doubled.
         twice = all(term.open and not term.instead and self._few(term) == [term.words[0]] for term in query.terms)
         found = self.connection.execute(
             f"SELECT rowid, {-2 if twice else -1} * bm25(find, {_WEIGHTS}) FROM find"
@@ -124,7 +126,7 @@ class Lookup:
         return [(number, points / (points + _HALF) if points > 0 else 0.0) for number, points in found]
 
     def _partial(self, answer: SearchAnswer, besides: Sequence[int], room: int) -> tuple[Hit, ...]:
-        """Return the best of what fits some of the words, without what fits all of them."""
+        """Return the best entries that match some of the words, without those that match all of them."""
         query = answer.query
         only = query._replace(terms=tuple(term for term in query.terms if term.strict))
         strict = self._required(only)
@@ -138,7 +140,7 @@ class Lookup:
     def _answer(
         self, query: Query, rows: list[Row], limit: int, count: int, more: bool, explained: Sequence[str]
     ) -> SearchAnswer:
-        # Equal scores: the later day first, then the kind, the file and the line, whenever each was indexed.
+        # Equal scores: the later day first, then the kind, the file and the line, regardless of when each was indexed.
         rows.sort(key=lambda row: (-round(row[1], 3), -day_of(row[0])))
         if limit and len(rows) > limit:
             cutting = (-round(rows[limit - 1][1], 3), -day_of(rows[limit - 1][0]))
@@ -182,9 +184,9 @@ class Lookup:
     # The expression
 
     def _expression(self, query: Query, columns: str = "title text", *, ranked: bool = False) -> str | None:
-        """Return the query in the language of the full-text index; None: nothing can fit.
+        """Return the query in the language of the full-text index; None if nothing can match.
 
-        With `ranked` a word that is there as it was typed counts more than one that goes on.
+        With `ranked` a word exactly as it was typed counts more than a longer one.
         """
         every = self._required(query, columns, ranked=ranked)
         if every is None:
@@ -199,7 +201,7 @@ class Lookup:
         return f"({text}) NOT ({never})" if never else text
 
     def _required(self, query: Query, columns: str = "title text", *, ranked: bool = False) -> list[str] | None:
-        """Return what has to fit, part by part; None: nothing can."""
+        """Return the parts that have to match; None if nothing can."""
         every = [f"{{{columns}}} : {self._any(term, ranked)}" for term in query.terms]
         for places in query.places:
             marks = self._marks(places)
@@ -211,7 +213,7 @@ class Lookup:
         return [f"({one})" for one in every]
 
     def _never(self, query: Query) -> str:
-        """Return what must not fit in the language of the full-text index; empty: nothing."""
+        """Return what must not match, in the language of the full-text index; empty for nothing."""
         never = [f"{{title text}} : {self._any(term)}" for term in query.without]
         never += [f"marks : {mark}" for mark in self._marks(query.not_places)]
         never += [f"marks : {_tag(tag)}" for tag in query.not_tags]
@@ -221,7 +223,7 @@ class Lookup:
         phrase = f'"{" ".join(term.words)}"'
         ways = [phrase] if ranked or not term.open else []
         if term.open:
-            # The words that a beginning stands for, one by one: all entries with one of them need not be known then.
+            # The words with this prefix, one by one: then the index need not collect all entries with the prefix.
             few = None if ranked else self._few(term)
             ways += [f"{phrase} *"] if few is None else [phrase, *(f'"{word}"' for word in few)]
         ways += [f'"{word}"' for word in term.instead]
@@ -230,7 +232,7 @@ class Lookup:
         return f"({' OR '.join(ways)})" if len(ways) > 1 else ways[0]
 
     def _few(self, term: Term) -> Sequence[str] | None:
-        """Return all words that a term that is open stands for; None where they are many, or not all known."""
+        """Return all words that an open term stands for; None if they are many, or not all known."""
         return None if len(term.words) > 1 else self._words.few_beginning(term.words[0])
 
     def _marks(self, places: Sequence[str]) -> list[str]:
@@ -243,16 +245,75 @@ class Lookup:
             if any(fits_place(place, kind, name) for place in places)
         ]
 
-    def _unknown(self, query: Query) -> tuple[str, ...]:
-        held = "SELECT kind, name FROM place"
-        return unknown_places(query, self.connection.execute(held) if query.placed else ())
-
 
 def _days(query: Query) -> tuple[int, int]:
-    """Return the first number of the days that a query asks for, and the one behind the last."""
+    """Return the range of entry numbers for the days of a query: the first, and the one after the last."""
     low = max(first_number(day_number(query.after)), first_number(1) if query.dated else 0)
     return low, first_number(day_number(query.before)) if query.before else 1 << 62
 
 
 def _tag(tag: str) -> str:
     return f'"t{tag[:-1]}" *' if tag.endswith("*") else f'"t{tag}"'
+
+
+class CandidateSearch:
+    """Finds candidates between two entry numbers; each has to match `strict`, if not empty, and must not match `never`,
+    both in the query language of the index.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, between: tuple[int, int], strict: str, never: str, besides: Sequence[int]
+    ) -> None:
+        """`besides` are the numbers of entries that were already found."""
+        self._connection = connection
+        self._between = between
+        self._strict = strict
+        self._never = never
+        self._besides = frozenset(besides)
+
+    def best(self, needs: Sequence[Need]) -> list[int]:
+        """Return the numbers of the most promising entries, the best first."""
+        points: dict[int, float] = {}
+        common: list[Need] = []
+        rare: list[str] = []
+        for need in sorted((need for need in needs if not need.minor), key=lambda need: -need.worth):
+            if need.count > _CONSIDERED:
+                common.append(need)
+                continue
+            rare.append(expression(need))
+            found = self._newest(expression(need), _CONSIDERED)
+            self._add(points, found, need.worth)
+            if len(found) > WEIGHED:
+                self._add(points, self._newest(expression(need, "title"), _CONSIDERED), need.worth * _TITLE_SHARE)
+        for need in common if rare else ():
+            both = f"({' OR '.join(rare)}) AND {expression(need)}"
+            self._add(points, self._newest(both, 2 * _CONSIDERED), need.worth)
+        few = common[:_PAIRED]
+        for size in range(len(few), 0, -1):
+            if len(points) >= WEIGHED:
+                break
+            for some in combinations(few, size):
+                for columns, share in (("title text", 1.0), ("title", _TITLE_SHARE))[: 2 if size == 1 else 1]:
+                    together = " AND ".join(expression(need, columns) for need in some)
+                    self._add(points, self._newest(together, WEIGHED), share * sum(need.worth for need in some))
+        return sorted(points, key=lambda number: (-round(points[number], 6), -number))[:WEIGHED]
+
+    @staticmethod
+    def _add(points: dict[int, float], found: Sequence[int], worth: float) -> None:
+        for number in found:
+            points[number] = points.get(number, 0.0) + worth
+
+    def _newest(self, text: str, most: int) -> list[int]:
+        asked = f"({text}) AND ({self._strict})" if self._strict else f"({text})"
+        if self._never:
+            asked = f"({asked}) NOT ({self._never})"
+        found = newest(self._connection, asked, *self._between, most + len(self._besides))
+        return [number for number in found if number not in self._besides]
+
+
+def expression(need: Need, columns: str = "title text") -> str:
+    """Return a need in the query language of the index, for some of its columns."""
+    words = dict.fromkeys((*(" ".join(form.words) for form in need.forms), *need.begun))
+    ways = [f'"{word}"' for word in words]
+    ways += [f'"{need.head}" *'] if need.head and not need.begun else []
+    return f"{{{columns}}} : ({' OR '.join(ways)})"

@@ -1,14 +1,13 @@
-"""The tables of the index, and how entries stand in them.
+"""The tables of the index, and how entries are stored in them.
 
 `find` is the full-text index: words only, no text (see `words.indexable`). The number of an entry is its day and a
-number of its own, so that the newest come first when it is read backwards and a range of days is a range of numbers.
-The entries themselves lie in `body`, some tens together in the order of their file, compressed; `chunk` says which they
-are, and `line` from which line of the file the lines in it count: it changes with whatever is written above. `mark`
-holds short marks of the same entries (see `file_diff`): they tell what is different in a file without its entries.
-One index may hold several workspaces: `room` is the number of the one that a file belongs to, 0 where there is but
-one. `place` is a kind in files of one name, whichever room they are in. `word` and `backward` hold all words, the
-latter from the last letter to the first where it is not very long; `part` holds the parts of names in camel case, each
-with the name as a word.
+serial number, so that reading backwards gives the newest first and a range of days is a range of numbers. The entries
+themselves are in `body`, some tens together in the order of their file, compressed; `chunk` lists these blocks. Its
+`line` is the line of the file from which the lines in the block count: it changes with any edit above. `mark` holds
+short hashes of the same entries (see `file_diff`), which show changes in a file without its entries. One index may hold
+several workspaces: `room` is the number of the one that a file belongs to, 0 if there is only one. `place` is a kind in
+files of one name, in any room. `word` and `backward` hold all words, `backward` spelled from the last letter to the
+first and without very long ones; `part` holds the parts of names in camel case, each with the name as a word.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 VERSION = f"4/{FORMAT}"
 CHUNK, LARGEST = 48, 64
-"""Entries of a new chunk, and of one before it is divided."""
+"""Entries of a new chunk, and of a chunk before it is divided."""
 DAY_BITS = 17
 _DATED = 1 << 32
 
@@ -60,11 +59,11 @@ CREATE VIRTUAL TABLE find USING fts5(text, title, marks, content='', tokenize='a
 
 
 class DamagedIndex(Exception):
-    """The database does not hold together."""
+    """The database is inconsistent."""
 
 
 class IndexedEntry(NamedTuple):
-    """One entry in the index with its number, and its mark where that is asked for."""
+    """One entry in the index with its number, and its mark if that was requested."""
 
     number: int
     entry: FoundEntry
@@ -72,13 +71,13 @@ class IndexedEntry(NamedTuple):
 
 
 def pack(held: Sequence[IndexedEntry], line: int) -> bytes:
-    """Return the bytes of a chunk; lines are kept as their distance from `line`."""
+    """Return the bytes of a chunk; lines are stored relative to `line`."""
     rows = [(one.number, *one.entry[:1], *one.entry[2:6], one.entry.line - line, one.entry.tags) for one in held]
     return zlib.compress(dumps(rows, separators=(",", ":")).encode(), 9)
 
 
 def unpack(data: bytes, file: str, line: int, room: int = 0) -> list[IndexedEntry]:
-    """Return the entries of a chunk; Damaged."""
+    """Return the entries of a chunk; DamagedIndex."""
     try:
         rows: list[list[Any]] = loads(zlib.decompress(data))
         return [
@@ -94,7 +93,7 @@ Row = tuple[int, str, str, str]
 
 
 def row_of(held: IndexedEntry, places: Mapping[str, int]) -> Row:
-    """Return what the full-text index is given for an entry, and needs again to forget it.
+    """Return the row of an entry in the full-text index; the same row is needed to remove it.
 
     `places` are the numbers of the kinds in files of its name.
     """
@@ -110,7 +109,7 @@ def place_mark(place: int) -> str:
 
 
 def first_number(day: int) -> int:
-    """Return the smallest number of a day; 0 is the day of what has no date."""
+    """Return the smallest number of a day; day 0 is for entries without a date."""
     return _DATED + (day << DAY_BITS) if day else 0
 
 
@@ -120,18 +119,16 @@ def day_of(number: int) -> int:
 
 
 class EntryNumbers:
-    """Gives numbers to new entries, in one transaction."""
+    """Assigns numbers to new entries, in one transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        """Nothing is given yet."""
+        """Assign nothing yet."""
         self._connection = connection
         self._next: dict[int, int] = {}
 
     def give(self, date: str) -> int:
-        """Return the next number of a day; a day that is full (131,072 entries) gives numbers without a date."""
-        number = self._of(day_number(date))
-        if number is None:
-            number = self._of(0)
+        """Return the next number of a day; for a full day (131,072 entries), a number without a date."""
+        number = self._of(day_number(date)) or self._of(0)
         if number is None:
             raise DamagedIndex("no number is left")
         return number
@@ -150,11 +147,20 @@ class EntryNumbers:
         return number
 
 
+def newest(connection: sqlite3.Connection, text: str, low: int, high: int, most: int) -> list[int]:
+    """Return the numbers of the entries that match, from `low` to before `high`, the newest first."""
+    found = connection.execute(
+        "SELECT rowid FROM find WHERE find MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?",
+        (text, low, high, most),
+    )
+    return [number for (number,) in found]
+
+
 def insert(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
-    """Put entries into the full-text index."""
+    """Add entries to the full-text index."""
     connection.executemany("INSERT INTO find (rowid, text, title, marks) VALUES (?, ?, ?, ?)", rows)
 
 
 def forget(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
-    """Take entries out of it; the rows are those they were put in with."""
+    """Remove entries from the full-text index; the rows are those that were inserted."""
     connection.executemany("INSERT INTO find (find, rowid, text, title, marks) VALUES ('delete', ?, ?, ?, ?)", rows)

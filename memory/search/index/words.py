@@ -1,11 +1,11 @@
-"""The words of all entries in the index, as long as nobody writes remembered by what was asked before."""
+"""The words of all entries in the index; results are cached as long as nothing is written."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memory.search.query.typos import LONGEST, SHORTEST, is_guessable
+from memory.search.query.vocabulary import LONGEST, SHORTEST, is_guessable
 from memory.search.query.words import is_unspaced
 
 from .tables import day_of
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _KEPT = 4096
 _MOST_WORDS = 4000
 _MOST_COUNTED = 20_000
-"""Entries with a word that are counted; what more hold is as common as can be."""
+"""The maximum count of entries with a word; all words above it are equally common."""
 _FEW = 12
 
 
@@ -24,7 +24,7 @@ class IndexWords:
     """The vocabulary of one connection."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        """Nothing is asked yet."""
+        """Query nothing yet."""
         self._connection = connection
         self._version = -1
         self._known: dict[tuple[str | int, ...], list[Any]] = {}
@@ -32,8 +32,7 @@ class IndexWords:
     @property
     def total(self) -> int:
         """How many entries there are."""
-        total: int = self._column("SELECT coalesce(sum(size), 0) FROM chunk")[0]
-        return total
+        return int(self._column("SELECT coalesce(sum(size), 0) FROM chunk")[0])
 
     @property
     def newest(self) -> int:
@@ -41,31 +40,30 @@ class IndexWords:
         return day_of(self._column("SELECT coalesce(max(id), 0) FROM entry")[0])
 
     def count(self, word: str) -> int:
-        """Return how many entries hold a word, some thousands at most."""
+        """Return how many entries contain a word, some thousands at most."""
         some = f"SELECT 1 FROM find WHERE find MATCH ? LIMIT {_MOST_COUNTED}"
-        count: int = self._column(f"SELECT count(*) FROM ({some})", f'{{title text}} : "{word}"')[0]
-        return count
+        return int(self._column(f"SELECT count(*) FROM ({some})", f'{{title text}} : "{word}"')[0])
 
     def holds(self, word: str) -> bool:
-        """Tell whether an entry holds a word."""
+        """Return whether an entry contains a word."""
         return bool(self._column("SELECT 1 FROM find WHERE find MATCH ? LIMIT 1", f'{{title text}} : "{word}"'))
 
     def stands(self, head: str) -> bool:
-        """Tell whether an entry holds a word that begins with `head`."""
+        """Return whether an entry contains a word that begins with `head`."""
         few = self.few_beginning(head)
         ways = " OR ".join(f'"{word}"' for word in [head, *few]) if few is not None else f'"{head}" *'
         return bool(self._column("SELECT 1 FROM find WHERE find MATCH ? LIMIT 1", f"{{title text}} : ({ways})"))
 
     def beginning(self, head: str, least: int, most: int) -> Sequence[str]:
-        """Return words of so many letters that begin with `head`."""
+        """Return words of `least` to `most` letters that begin with `head`."""
         return self._between("word", head, least, most)
 
     def ending(self, tail: str, least: int, most: int) -> Sequence[str]:
-        """Return words of so many letters that end with `tail`."""
+        """Return words of `least` to `most` letters that end with `tail`."""
         return [word[::-1] for word in self._between("backward", tail[::-1], least, most)]
 
     def names(self, head: str) -> Sequence[str]:
-        """Return names in camel case, as words, a part of which begins with `head`."""
+        """Return names in camel case, as words, that have a part beginning with `head`."""
         return self._column(
             f"SELECT DISTINCT word FROM part WHERE part >= ? AND part < ? ORDER BY word LIMIT {_FEW}",
             head,
@@ -82,7 +80,7 @@ class IndexWords:
         )
 
     def few_beginning(self, head: str) -> Sequence[str] | None:
-        """Return all words that begin with `head`; None where they are many, or not all known."""
+        """Return all words that begin with `head`; None if they are many, or not all known."""
         if not is_guessable(head) or is_unspaced(head):
             return None
         words = self._column(

@@ -1,4 +1,4 @@
-"""Writing the index: what is different in a file is found out, and only that is indexed again."""
+"""Writing the index: the changes in a file are found, and only these are indexed again."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
-from memory.files.refs.refs import SHORT
+from memory.files.refs import SHORT
 from memory.search.hits import FoundEntry
-from memory.search.query.typos import SHORTEST, is_guessable, is_spelled
+from memory.search.query.vocabulary import SHORTEST, is_guessable, is_spelled
 from memory.search.query.words import LETTER, name_parts, tokens
 from memory.search.scan import entry_of
 
@@ -24,33 +24,33 @@ if TYPE_CHECKING:
 
     from memory.search.records import Record
 
-    from .inventory import EntryGroup, Shelf
+    from .inventory import EntryGroup, FileRecords
 
 Chunk = tuple[int, int, int]
-"""Id, place among those of the file, number of entries."""
+"""Id, position among those of the file, number of entries."""
 
 _FEW, _MOST_TWINS = 64, 200
-"""Entries up to which twins are looked for, and how many of them."""
+"""Up to how many changed entries twins are looked for, and how many twins at most."""
 
 BATCH = 1024
-"""Entries of one transaction while much is indexed."""
+"""Entries of one transaction during large updates."""
 
 _WORD = re.compile(f"{LETTER}+")
 
 
 class _Crossed(Exception):
-    """Another process wrote about the same file."""
+    """Another process wrote the rows of the same file."""
 
 
 class BrokenOff(Exception):
-    """Something went wrong in the midst of what is written together: nothing of that was written."""
+    """An error within `together`: nothing of what was to be written together was written."""
 
 
 class IndexWriter:
     """Keeps the index of one database up to date; for one thread at a time."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        """Nothing is known of the files yet."""
+        """Know nothing of the files yet."""
         self.connection = connection
         self._known: dict[tuple[int, str], IndexedFile] = {}
         self._words: set[str] = set()
@@ -62,10 +62,10 @@ class IndexWriter:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Write what is written in here in few transactions, each of `BATCH` entries of whatever files.
+        """Group the writes inside into few transactions, each of `BATCH` entries of any files.
 
-        The full-text index begins a new part with each transaction, and with each number that is smaller than the last;
-        merging the parts costs more than making them. sqlite3.Error, Damaged, BrokenOff.
+        The full-text index begins a new segment with each transaction, and with each number smaller than the last;
+        merging the segments costs more than creating them. sqlite3.Error, DamagedIndex, BrokenOff.
         """
         self._waiting = []
         try:
@@ -81,13 +81,13 @@ class IndexWriter:
             self._waiting = self._numbers = None
 
     def begin(self) -> None:
-        """Begin a transaction where none is open."""
+        """Begin a transaction if none is open."""
         if not self.connection.in_transaction:
             self.connection.execute("BEGIN IMMEDIATE")
             self._numbers = EntryNumbers(self.connection)
 
     def _end(self) -> None:
-        """Commit, or leave it for later where files are written together."""
+        """Commit, or leave it for later if files are written together."""
         if self._waiting is None or len(self._waiting) >= BATCH:
             self._commit()
 
@@ -102,7 +102,7 @@ class IndexWriter:
             self._waiting.clear()
 
     def _undo(self, error: BaseException) -> None:
-        """Roll back. What is written together goes as a whole, so nothing of it goes on with the next file."""
+        """Roll back. Files written together are rolled back as a whole, so the next file is not written."""
         if self._waiting is None:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
@@ -111,33 +111,33 @@ class IndexWriter:
 
     def update(
         self,
-        shelves: Iterable[Shelf],
+        sources: Iterable[FileRecords],
         refused: dict[str, MemdeckError],
         go_on: Callable[[], bool] = lambda: True,
         *,
         learn: bool = False,
         room: int = 0,
     ) -> bool:
-        """Bring one room of the index up to date; False: `go_on` ended it before everything was done.
+        """Update one room of the index; False: `go_on` stopped it before everything was done.
 
-        With `learn` files that are not different are looked at as well, so that the next edit of one is quick.
-        Files that cannot be read are taken out and put into `refused`. sqlite3.Error, Damaged.
+        With `learn` unchanged files are read as well, so that the next edit of one is fast. Files that cannot be read
+        are removed and added to `refused`. sqlite3.Error, DamagedIndex.
         """
         names: set[str] = set()
-        for shelf in shelves:
-            names.add(shelf.file)
+        for source in sources:
+            names.add(source.file)
             if not go_on():
                 return False
             for _ in range(3):
                 try:
-                    if not self._file(room, shelf, go_on, learn):
+                    if not self._file(room, source, go_on, learn):
                         return False
                 except _Crossed:
-                    self._known.pop((room, shelf.file), None)
+                    self._known.pop((room, source.file), None)
                     continue
                 except MemdeckError as error:
-                    refused[shelf.file] = error
-                    self._drop(room, shelf.file)
+                    refused[source.file] = error
+                    self._drop(room, source.file)
                 break
         for (name,) in self.connection.execute("SELECT name FROM file WHERE room = ?", (room,)).fetchall():
             if name not in names:
@@ -145,51 +145,50 @@ class IndexWriter:
         return True
 
     def forget_files(self) -> None:
-        """Let go of how the files looked, for those who go over more of them than memory holds."""
+        """Forget the remembered state of the files, for callers with more files than fit into memory."""
         self._known.clear()
         self._chunks.clear()
 
-    def _file(self, room: int, shelf: Shelf, go_on: Callable[[], bool], learn: bool) -> bool:
+    def _file(self, room: int, source: FileRecords, go_on: Callable[[], bool], learn: bool) -> bool:
         if self._waiting is not None:
             self.begin()
         which = "SELECT id, stamp, serial FROM file WHERE room = ? AND name = ?"
-        row = self.connection.execute(which, (room, shelf.file)).fetchone()
-        known = self._known.get((room, shelf.file))
+        row = self.connection.execute(which, (room, source.file)).fetchone()
+        known = self._known.get((room, source.file))
         if row is not None and known is not None and known.serial != row[2]:
             known = None
-        same = row is not None and bool(shelf.stamp) and row[1] == shelf.stamp
+        same = row is not None and bool(source.stamp) and row[1] == source.stamp
         if same and (known is not None or not learn):
             return True
-        groups = shelf.groups()
+        groups = source.groups()
         if row is None:
-            self.connection.execute("INSERT OR IGNORE INTO file (room, name) VALUES (?, ?)", (room, shelf.file))
-            row = self.connection.execute(which, (room, shelf.file)).fetchone()
+            self.connection.execute("INSERT OR IGNORE INTO file (room, name) VALUES (?, ?)", (room, source.file))
+            row = self.connection.execute(which, (room, source.file)).fetchone()
         file, _, serial = row
         live = Live(groups)
         if not (same and self._count(file) == live.size):
             found = self._different(known, groups, file, live)
-            serial, done = self._apply(file, shelf, serial, found, live, go_on)
+            serial, done = self._apply(file, source, serial, found, live, go_on)
             if not done:
-                self._known.pop((room, shelf.file), None)
+                self._known.pop((room, source.file), None)
                 return False
-        self._known[room, shelf.file] = IndexedFile(
+        self._known[room, source.file] = IndexedFile(
             serial,
             [(one.token, one.name, one.size, None if one.items is None else one.items()) for one in groups],
         )
         return True
 
     def _count(self, file: int) -> int:
-        count: int = self.connection.execute("SELECT sum(size) FROM chunk WHERE file = ?", (file,)).fetchone()[0] or 0
-        return count
+        return int(self.connection.execute("SELECT sum(size) FROM chunk WHERE file = ?", (file,)).fetchone()[0] or 0)
 
-    # What is different
+    # Finding the changes
 
     def _different(
         self, known: IndexedFile | None, groups: Sequence[EntryGroup], file: int, live: Live
     ) -> list[RowEdit]:
-        """Return the edits of the rows of a file; by the objects where they are known, else by their marks."""
+        """Return the edits of the rows of a file; by the objects if they are known, else by their marks."""
         found = None if known is None else by_objects(known, groups)
-        # Where much was read anew the same entries are other objects, and indexing them again costs more.
+        # If much was read again, equal entries are new objects; comparing marks costs less than indexing them again.
         if found is not None and sum(edit.new_end - edit.new_start for edit in found) <= _FEW:
             return found
         rows = self.connection.execute(
@@ -197,33 +196,32 @@ class IndexWriter:
         )
         return edits([one for data, size in rows for one in _marks_in(data, size)], live.marks(0, live.size))
 
-    def _held(self, file: int, name: str) -> Iterator[IndexedEntry]:
-        rows = self.connection.execute(
-            "SELECT data, line FROM chunk JOIN body USING (id) WHERE file = ? ORDER BY no", (file,)
-        )
-        for data, line in rows:
-            yield from unpack(data, name, line)
-
-    # What is written
+    # Writing
 
     def _apply(
-        self, file: int, shelf: Shelf, serial: int, found: Sequence[RowEdit], live: Live, go_on: Callable[[], bool]
+        self,
+        file: int,
+        source: FileRecords,
+        serial: int,
+        found: Sequence[RowEdit],
+        live: Live,
+        go_on: Callable[[], bool],
     ) -> tuple[int, bool]:
-        """Write the edits, the last one first so that the places of the others stay; the stamp comes at the end."""
+        """Write the edits, the last one first so that the positions of the others stay; the stamp comes at the end."""
         titles: set[str] = set()
         small = sum(edit.new_end - edit.new_start for edit in found) <= _FEW
         for edit in reversed(found):
-            # In batches, again from the end: each one comes to stand before those that are written already.
+            # In batches, also from the end: each one goes before those that are already written.
             end, old_end = edit.new_end, edit.old_end
             shift = edit.new_start - edit.old_start
             while True:
                 start = max(edit.new_start, end - BATCH)
                 batch = RowEdit(edit.old_start, old_end, start, end)
                 ends = len(found) == 1 and start == edit.new_start
-                write = partial(self._edit, file, shelf.file, serial, batch, shift, live, titles, len(found) == 1)
+                write = partial(self._edit, file, source.file, serial, batch, shift, live, titles, len(found) == 1)
                 serial = self._transaction(
                     file,
-                    shelf,
+                    source,
                     serial,
                     write,
                     lambda ends=ends: ends and not (small and titles),  # type: ignore[misc]
@@ -234,14 +232,14 @@ class IndexWriter:
                 if not go_on():
                     return serial, False
         if len(found) != 1 or (small and titles):
-            write = partial(self._finish, file, shelf.file, serial, live, titles if small else (), len(found) > 1)
-            serial = self._transaction(file, shelf, serial, write, lambda: True)
+            write = partial(self._finish, file, source.file, serial, live, titles if small else (), len(found) != 1)
+            serial = self._transaction(file, source, serial, write, lambda: True)
         return serial, True
 
     def _transaction(
-        self, file: int, shelf: Shelf, serial: int, write: Callable[[], None], last: Callable[[], bool]
+        self, file: int, source: FileRecords, serial: int, write: Callable[[], None], last: Callable[[], bool]
     ) -> int:
-        """Write about a file that nobody else wrote about since; the stamp stands for all of it, so it comes last."""
+        """Write rows of a file if no other process wrote it since; the stamp covers them all, so it is written last."""
         connection = self.connection
         self.begin()
         try:
@@ -250,7 +248,7 @@ class IndexWriter:
                 raise _Crossed
             write()
             connection.execute(
-                "UPDATE file SET serial = serial + 1, stamp = ? WHERE id = ?", (shelf.stamp if last() else "", file)
+                "UPDATE file SET serial = serial + 1, stamp = ? WHERE id = ?", (source.stamp if last() else "", file)
             )
             self._end()
         except BaseException as error:
@@ -259,8 +257,11 @@ class IndexWriter:
             raise
         return serial + 1
 
-    def _finish(self, file: int, name: str, serial: int, live: Live, titles: Collection[str], several: bool) -> None:
-        """Set what depends on other entries: the lines after several edits, the refs of those that twins came to."""
+    def _finish(self, file: int, name: str, serial: int, live: Live, titles: Collection[str], moved: bool) -> None:
+        """Set what depends on other entries: the lines where they moved, and the refs of entries that got twins.
+
+        The lines move with several edits, and with none too: by what was written above all entries.
+        """
         connection = self.connection
         chunks = self._chunks_of(file, serial)
         starts: dict[int, int] = {}
@@ -268,7 +269,7 @@ class IndexWriter:
         for chunk, _, size in chunks:
             starts[chunk] = start
             start += size
-        if several:
+        if moved:
             connection.executemany(
                 "UPDATE chunk SET line = ? WHERE id = ?",
                 [(live.record(place).line, chunk) for chunk, place in starts.items()],
@@ -307,10 +308,10 @@ class IndexWriter:
         titles: set[str],
         alone: bool,
     ) -> None:
-        """Write one edit; `titles` collects those of entries that have twins, or had. `alone`: it is the only one."""
+        """Write one edit; add the titles of entries that have or had twins to `titles`. `alone`: it is the only one."""
         connection = self.connection
         chunks = self._chunks_of(file, serial)
-        # The chunks that hold the old places; where nothing was, the one that ends there.
+        # The chunks with the old positions; for an insertion, the one that ends there.
         first, start = 0, 0
         while first < len(chunks) - 1 and start + chunks[first][2] < max(edit.old_start, 1):
             start += chunks[first][2]
@@ -324,9 +325,7 @@ class IndexWriter:
         for chunk, _, _ in touched:
             held += self._chunk(chunk, name)
         gone = held[edit.old_start - start : edit.old_end - start]
-        places = self._places(name)
-        self._forget([row_of(one, places) for one in gone])
-        connection.executemany("DELETE FROM entry WHERE id = ?", [(one.number,) for one in gone])
+        self._forget(name, gone)
         numbers = self._numbers or EntryNumbers(connection)
         fresh = []
         refs = {one.entry.ref for one in gone}
@@ -334,7 +333,7 @@ class IndexWriter:
             entry = _entry(live.record(place), refs)
             fresh.append(IndexedEntry(numbers.give(entry.date), entry, mark))
         self._put(name, fresh)
-        # The lines of those beside them are others now.
+        # The lines of the entries before and after have changed.
         before = _shifted(held[: edit.old_start - start], live, start + shift)
         behind = _shifted(held[edit.old_end - start :], live, edit.new_end)
         rows = [*before, *fresh, *behind]
@@ -367,7 +366,7 @@ class IndexWriter:
         if not fresh:
             return
         places = self._places(name, {one.entry.kind for one in fresh})
-        # In the order of their numbers: the full-text index begins a new part whenever one is smaller than the last.
+        # Sorted by number: the full-text index begins a new segment whenever a number is smaller than the last.
         rows = sorted(row_of(one, places) for one in fresh)
         if self._waiting is None:
             insert(self.connection, rows)
@@ -385,20 +384,22 @@ class IndexWriter:
         self.connection.executemany("INSERT OR IGNORE INTO part VALUES (?, ?)", sorted(parts))
         self.indexed += len(fresh)
 
-    def _forget(self, rows: Sequence[Row]) -> None:
-        """Take entries out of the full-text index."""
-        if rows:
+    def _forget(self, name: str, gone: Sequence[IndexedEntry]) -> None:
+        """Remove entries of a file from the full-text index, and their numbers."""
+        if gone:
             self._insert_waiting()
-            forget(self.connection, rows)
+            places = self._places(name)
+            forget(self.connection, [row_of(one, places) for one in gone])
+            self.connection.executemany("DELETE FROM entry WHERE id = ?", [(one.number,) for one in gone])
 
     def _places(self, name: str, kinds: Iterable[str] = ()) -> dict[str, int]:
-        """Return the numbers of the kinds in files of a name, new ones for kinds that none held."""
+        """Return the numbers of the kinds in files of a name, with new numbers for new kinds."""
         for kind in sorted(kinds):
             self.connection.execute("INSERT OR IGNORE INTO place (name, kind) VALUES (?, ?)", (name, kind))
         return dict(self.connection.execute("SELECT kind, id FROM place WHERE name = ?", (name,)))
 
     def _move(self, chunks: Sequence[Chunk], first: int, last: int, edit: RowEdit, live: Live) -> None:
-        """Let the lines of the chunks before and behind count from where they are now."""
+        """Update the lines from which the chunks before and after count."""
         for some, place in ((chunks[:first], 0), (chunks[last + 1 :], None)):
             if not some:
                 continue
@@ -415,7 +416,7 @@ class IndexWriter:
                 )
 
     def _store(self, file: int, touched: Sequence[Chunk], rows: Sequence[IndexedEntry], no: int) -> list[Chunk]:
-        """Put rows into the place of some chunks, which held what is in them; return the chunks as they are now."""
+        """Replace some chunks by rows, which include their old entries; return the new chunks."""
         connection = self.connection
         size = len(rows) if len(rows) <= LARGEST else CHUNK
         parts = [rows[at : at + size] for at in range(0, len(rows), size)] if rows else []
@@ -447,17 +448,17 @@ class IndexWriter:
         return stored
 
     def _drop(self, room: int, name: str) -> None:
-        """Take a file out of the index."""
+        """Remove a file from the index."""
         self._known.pop((room, name), None)
         connection = self.connection
         self.begin()
         try:
             row = connection.execute("SELECT id FROM file WHERE room = ? AND name = ?", (room, name)).fetchone()
             if row is not None:
-                held = list(self._held(row[0], name))
-                places = self._places(name)
-                self._forget([row_of(one, places) for one in held])
-                connection.executemany("DELETE FROM entry WHERE id = ?", [(one.number,) for one in held])
+                chunks = connection.execute(
+                    "SELECT data, line FROM chunk JOIN body USING (id) WHERE file = ? ORDER BY no", (row[0],)
+                )
+                self._forget(name, [one for data, line in chunks for one in unpack(data, name, line)])
                 for table in ("body", "mark"):
                     connection.execute(
                         f"DELETE FROM {table} WHERE id IN (SELECT id FROM chunk WHERE file = ?)", (row[0],)
@@ -475,28 +476,26 @@ class IndexWriter:
 
 
 def _entry(record: Record, refs: Container[str | None]) -> FoundEntry:
-    """Return the entry of a record. A ref that its predecessor had, and no twin, stays: to ask for it means to look
-    for twins in the whole file.
+    """Return the entry of a record. If its predecessor had the plain ref (without twins), it is kept: computing the ref
+    would search the whole file for twins.
     """
     ref = f"{record.kind}#{getattr(record.item, 'identity', '')}"
-    if ref not in refs:
-        return entry_of(record)
-    return FoundEntry(record.kind, record.file, record.title, record.text, record.date, ref, record.line, record.tags)
+    return entry_of(record, ref if ref in refs else None)
 
 
 def _has_twin(entry: FoundEntry) -> bool:
-    """Tell whether a ref has more digits than those of the identity."""
+    """Return whether a ref has more digits than those of the identity."""
     return len((entry.ref or "").partition("#")[2]) > SHORT
 
 
 def _shifted(held: Sequence[IndexedEntry], live: Live, place: int) -> Sequence[IndexedEntry]:
-    """Return entries that stand together with their lines as they are now; the first of them is at a place."""
+    """Return consecutive entries with their lines updated; the first of them is now at `place`."""
     far = live.record(place).line - held[0].entry.line if held and place < live.size else 0
     return [one._replace(entry=one.entry._replace(line=one.entry.line + far)) for one in held] if far else held
 
 
 def _marks_in(data: bytes | None, count: int) -> list[bytes]:
-    """Return the marks of a chunk of so many entries; Damaged."""
+    """Return the marks of a chunk of `count` entries; DamagedIndex."""
     if data is None or len(data) != MARK * count:
         raise DamagedIndex("the marks of a chunk are not those of its entries")
     return [data[at : at + MARK] for at in range(0, len(data), MARK)]

@@ -1,3 +1,3 @@
-"""The words of a query: its language, stems, names, typos, and how an entry is ranked."""
+"""The words of a query: its syntax, stems, names, typos, and the ranking of entries."""
 
 from __future__ import annotations

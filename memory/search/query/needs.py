@@ -1,6 +1,6 @@
-"""What a query needs, word by word, with the other words that serve as well: longer ones, stems, typos, compounds.
+"""The needs of a query: each word with the words that can replace it: longer ones, stems, typos, compounds.
 
-It is asked for what fits some of the words; see `partial` for how entries are weighed by it.
+Used to find entries that match some of the words; see `rank_partial` for how entries are weighed by it.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from typing import NamedTuple
 
 from .query import Query, Term
 from .stems import IRREGULAR, STOP_WORDS, content_runs, serves, short_forms, stem
-from .typos import Vocabulary, is_guessable, near_words
+from .vocabulary import Vocabulary, is_guessable, near_words
 from .words import camel_parts, fold, is_unspaced, tokens, unspaced_runs
 
 MOST_NEEDS = 24
-"""Words of a query that are looked at; those behind them are left out."""
+"""Words of a query that are used; those after them are ignored."""
 _MOST_FORMS = 12
 _SOME = 9
-"""Entries that are taken to hold one character of unspaced writing."""
+"""The assumed number of entries with one character of unspaced writing."""
 _PART, _SHORT = 0.8, 3
-"""How much a longer word counts that holds the word within it; letters up to which none is looked for."""
+"""The weight of a longer word that contains the word; words of up to so many letters are not searched in others."""
 _SURE = 0.8
-"""How much a form counts that is no guess, so that the word holds no typo."""
+"""Forms with at least this weight are no guess, so that the word is not checked for typos."""
 _SELDOM = 3
-"""Entries with a word up to which it may be two that are written as one."""
+"""A word in up to this many entries may be two words written as one."""
 _DIVISIBLE = 64
-"""Letters of a word up to which it may be two."""
+"""Maximum letters of a word that may be two words."""
 _STOP_WORTH = 0.08
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "æ": "ae"})
 _SPELLED_OUT = re.compile("ae|oe|ue|aa")
@@ -37,17 +37,17 @@ _BORDER = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 
 
 class NeedPhrase(NamedTuple):
-    """Words that follow each other and serve a need; `worth` is what an entry gains by them."""
+    """Consecutive words that serve a need; `worth` is what an entry gains by them."""
 
     words: tuple[str, ...]
     worth: float
 
 
 class Need(NamedTuple):
-    """One word of a query. Any of `forms` serves it, and with `head` every word that begins so, which gains `longer`.
+    """One word of a query. Any of `forms` serves it, and with `head` every word with that prefix, which gains `longer`.
 
-    `begun` are those words where they are few. `place` is where it stands in the query; a `minor` one says little and
-    finds nothing by itself. About `count` entries serve it.
+    `begun` are these words if they are few. `place` is its position in the query; a `minor` need says little and finds
+    nothing by itself. About `count` entries serve it.
     """
 
     text: str
@@ -57,17 +57,17 @@ class Need(NamedTuple):
     longer: float = 0.0
     minor: bool = False
     begun: tuple[str, ...] = ()
-    count: int = 0  # type: ignore[assignment]  # nobody counts in it as in a tuple
+    count: int = 0  # type: ignore[assignment]  # hides `tuple.count`, which is not used
     quoted: bool = False
 
     @property
     def worth(self) -> float:
-        """What the best form gains."""
+        """The gain of the best form."""
         return max((self.longer if self.head else 0.0, *(form.worth for form in self.forms)), default=0.0)
 
     @property
     def term(self) -> Term:
-        """The term that marks in a text what serves the need."""
+        """A term that marks in a text what serves the need."""
         others = tuple(" ".join(form.words) for form in self.forms)
         if self.head:
             return Term(self.text, (self.head,), True, others)
@@ -75,10 +75,10 @@ class Need(NamedTuple):
 
 
 def needs_of(query: Query, vocabulary: Vocabulary) -> list[Need]:
-    """Return what is quoted in a query, and what its loose words need, in their order. Words that nothing serves are
-    left out. Where all words say little none is minor.
+    """Return what is quoted in a query, and the needs of its loose words, in their order. Words that nothing serves are
+    left out. If all words say little, none is minor.
     """
-    found: list[tuple[str, str, float]] = []  # as it is compared, as it was typed, how much it counts
+    found: list[tuple[str, str, float]] = []  # folded, as typed, weight
     quoted: list[Need] = []
     for term in query.terms:
         if term.strict:
@@ -88,10 +88,10 @@ def needs_of(query: Query, vocabulary: Vocabulary) -> list[Need]:
             found += _loose(term.text, vocabulary)
     found = list(dict.fromkeys(found))[:MOST_NEEDS]
     words = [word for word, _, _ in found]
-    serious = any(weight == 1.0 and not _says_little(word) for word, _, weight in found)
+    serious = any(weight == 1.0 and word not in STOP_WORDS for word, _, weight in found)
     needs = quoted
     for place, (word, typed, weight) in enumerate(found):
-        minor = serious and (_says_little(word) or weight < 0.3)
+        minor = serious and (word in STOP_WORDS or weight < 0.3)
         need = _need(word, typed, place, vocabulary, minor)
         if not minor and not is_unspaced(word):
             need = _with_neighbours(need, words, vocabulary)
@@ -115,13 +115,9 @@ def _loose(text: str, vocabulary: Vocabulary) -> list[tuple[str, str, float]]:
             pair = run[at : at + 2]
             weight = (1.0, 0.35, 0.1)[serves(pair[0]) + serves(pair[1])]
             found.append((pair, pair, weight))
-        # One character between others that serve it means as much as a word.
+        # A single character between auxiliary ones means as much as a word.
         found += [(part, part, 0.6) for part in parts if len(part) == 1]
     return found
-
-
-def _says_little(word: str) -> bool:
-    return word in STOP_WORDS
 
 
 def _weighed(need: Need, weight: float) -> Need:
@@ -132,13 +128,13 @@ def _weighed(need: Need, weight: float) -> Need:
 
 
 def rarity(count: int, total: int) -> float:
-    """Return how much a word says that stands in `count` of `total` entries."""
+    """Return how much information a word in `count` of `total` entries carries."""
     return math.log(1 + (max(total - count, 0) + 0.5) / (count + 0.5))
 
 
 def _need(word: str, typed: str, place: int, vocabulary: Vocabulary, minor: bool) -> Need:
     if minor and not is_unspaced(word):
-        # Such a word stands in so many entries that counting them takes longer than all else.
+        # Such a word is in so many entries that counting them takes longer than everything else.
         forms = [NeedPhrase((word,), 1.0)] if vocabulary.holds(word) else []
         return Need(word, place, tuple(forms), minor=True)
     total = vocabulary.total
@@ -147,7 +143,7 @@ def _need(word: str, typed: str, place: int, vocabulary: Vocabulary, minor: bool
     if is_unspaced(word):
         if len(word) > 1:
             return Need(word, place, tuple(NeedPhrase((one,), rarity(here, total)) for one in weights), count=here)
-        # Every character begins a pair, or is the last of its run.
+        # Every character is the first of a pair, or the last of its run.
         return Need(word, place, (), word, rarity(_SOME, total))
     for other in _spellings(word, typed):
         if vocabulary.count(other):
@@ -184,7 +180,7 @@ def _need(word: str, typed: str, place: int, vocabulary: Vocabulary, minor: bool
 
 
 def _spellings(word: str, typed: str) -> list[str]:
-    """Return how else a word with umlauts is written: `Müller`, `Mueller`, `Muller`."""
+    """Return the other spellings of a word with umlauts: `Müller`, `Mueller`, `Muller`."""
     written = unicodedata.normalize("NFC", typed).lower()
     found = [" ".join(tokens(written.translate(_UMLAUTS)))]
     if _SPELLED_OUT.search(word):
@@ -194,7 +190,7 @@ def _spellings(word: str, typed: str) -> list[str]:
 
 
 def _forms(word: str, vocabulary: Vocabulary) -> dict[str, float]:
-    """Return other forms of a word that there are, with how much they count."""
+    """Return other forms of a word that exist in the entries, with their weights."""
     found: dict[str, float] = {}
     for short in short_forms(word):
         for other in (short, f"{short}s"):
@@ -211,20 +207,16 @@ def _forms(word: str, vocabulary: Vocabulary) -> dict[str, float]:
         other = word[:length]
         if other not in found and vocabulary.count(other):
             found[other] = 0.3 + 0.4 * length / len(word)
-    for other in (form for form in _irregular(base, word) if form not in found):
-        if vocabulary.count(other):
+    for other, root in IRREGULAR.items():
+        if root == base and other != word and other not in found and vocabulary.count(other):
             found[other] = 0.85
     return found
 
 
-def _irregular(base: str, word: str) -> list[str]:
-    return [form for form, root in IRREGULAR.items() if root == base and form != word]
-
-
 def _divided(word: str, typed: str, vocabulary: Vocabulary) -> list[tuple[str, ...]]:
-    """Return the words that a word is made of, where it stands nowhere in one: `orderApi`, `loadbalancer`, `tls04`.
+    """Return the existing words that a word can be divided into: `orderApi`, `loadbalancer`, `tls04`.
 
-    There are as many ways to divide a word as it has letters, squared: a very long one is not divided.
+    The number of ways grows with the square of the letters: a very long word is not divided.
     """
     if len(word) > _DIVISIBLE:
         return []
@@ -250,7 +242,7 @@ def _halves(word: str, vocabulary: Vocabulary) -> tuple[str, ...]:
 
 
 def _with_neighbours(need: Need, words: Sequence[str], vocabulary: Vocabulary) -> Need:
-    """Add the word that a need makes with the one before or behind it: `on call` is `oncall`, too."""
+    """Add the word that a need forms with the one before or after it: `on call` is `oncall`, too."""
     added = []
     for at in (need.place - 1, need.place):
         pair = words[max(at, 0) : at + 2]

@@ -1,6 +1,6 @@
-"""The language of search: any text is a query, and what is odd about it is said in `notes`.
+"""The query language: any text is a query, and anything odd about it is reported in `notes`.
 
-deploy staging        both words, in any order; longer words may go on (`deployment`)
+deploy staging        both words, in any order; words may be longer (`deployment`)
 "deploy to staging"   these words in this order, none longer
 deploy*               begins with it; also for words of one or two letters
 -draft  -"old plan"   not with it
@@ -22,10 +22,10 @@ from memory.registry import kinds
 from .words import fold, pattern, tokens, unspaced_runs, wanted
 
 LONGEST = 2000
-"""Characters of a query that are read."""
+"""Maximum characters of a query; the rest is ignored."""
 MOST_TERMS = 40
 SHORT = 2
-"""Letters up to which a word is taken whole."""
+"""Words of up to this many letters are matched whole."""
 
 _PART = re.compile(
     r"(?P<minus>-)?(?:(?P<key>[A-Za-z]+):)?(?:\"(?P<phrase>[^\"]*)(?P<end>\"?)(?P<phrase_star>\*?)|(?P<word>[^\s\"]+))"
@@ -39,10 +39,10 @@ ReadDate = Callable[[str], "date | None"]
 
 
 class Term(NamedTuple):
-    """Words to be found one after the other: `text` as it was typed, `words` as they are compared.
+    """Consecutive words to find: `text` as it was typed, `words` in the form in which they are compared.
 
-    With `open` the last word may go on. `instead` are words any of which counts as well (see `typos`). A `strict` term
-    was quoted: what does not hold it is not found at all.
+    With `open` the last word may be longer. `instead` are alternatives, any of which counts as well (see `vocabulary`).
+    A `strict` term was quoted: entries without it are not found at all.
     """
 
     text: str
@@ -53,21 +53,21 @@ class Term(NamedTuple):
 
     @property
     def spaced(self) -> bool:
-        """Whether nothing of it is written without spaces, so that it is looked for in `spaced` text."""
+        """Whether no part of it is unspaced writing, so that it is searched in `spaced` text."""
         return not any(unspaced_runs(fold(word)) for word in (self.text, *self.instead))
 
     @property
     def pattern(self) -> str:
-        """A regular expression that finds it in folded text, which has to be `spaced` where the term is."""
+        """A regular expression that finds it in folded text, which has to be `spaced` if the term is."""
         own = pattern(self.text, whole=not self.open, within_spaced=self.spaced)
         return "|".join([own, *(pattern(word, whole=True, within_spaced=self.spaced) for word in self.instead)])
 
 
 class Query(NamedTuple):
-    """What is looked for: all of `terms` and none of `without`, in entries that pass every filter.
+    """A parsed query: all of `terms` and none of `without`, in entries that pass every filter.
 
-    `places` and `tags` are groups, of each of which one has to fit; `before` is exclusive, `after` inclusive (ISO
-    dates). `notes` are sentences for the person who typed it.
+    `places` and `tags` are groups; one name of each group has to match. `before` is exclusive, `after` inclusive (ISO
+    dates). `notes` are sentences for the user.
     """
 
     text: str = ""
@@ -83,12 +83,12 @@ class Query(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether it asks for nothing at all."""
+        """Whether it searches for nothing at all."""
         return self == Query(self.text, notes=self.notes)
 
     @property
     def dated(self) -> bool:
-        """Whether only entries with a date can fit."""
+        """Whether only entries with a date can match."""
         return bool(self.before or self.after)
 
     @property
@@ -102,7 +102,7 @@ class Query(NamedTuple):
 
 
 class _Reading:
-    """What is collected while a query is read."""
+    """The state while a query is parsed."""
 
     def __init__(self, read_date: ReadDate) -> None:
         self.read_date = read_date
@@ -155,7 +155,7 @@ class _Reading:
                     'write 7d, yesterday, mon, 5nov, "2 Dec 2025" or YYYY-MM-DD'
                 )
                 return
-            # Not before a day is on it or after it.
+            # "Not before a day" means on it or after it.
             (self.before if (key == _BEFORE) != minus else self.after).append(day.isoformat())
         else:
             values = tuple(one for one in (part.strip().casefold() for part in value.split(",")) if one)
@@ -170,7 +170,7 @@ class _Reading:
 
 
 def read_query(text: str, read_date: ReadDate) -> Query:
-    """Return what a text asks for; never fails. `read_date` gives the day that a text means, None for none."""
+    """Parse a text into a query; never fails. `read_date` returns the day that a text means, None for none."""
     reading = _Reading(read_date)
     if len(text) > LONGEST:
         reading.notes.append(f"only the first {LONGEST} characters of the query count")
@@ -194,20 +194,20 @@ def read_query(text: str, read_date: ReadDate) -> Query:
 
 
 def tag_word(tag: str) -> str:
-    """Return a tag as tags are compared: its letters and digits; a star at the end stays."""
+    """Return a tag in the form for comparison: its letters and digits; a star at the end stays."""
     return "".join(tokens(tag)) + ("*" if tag.endswith("*") and tokens(tag) else "")
 
 
 def fits_place(wanted_place: str, kind: str, file: str) -> bool:
-    """Tell whether `in:` or `file:` names the kind, the beginning of it, or a part of the file's name; `archive` names
-    all archives.
+    """Return whether `in:` or `file:` names the kind, a prefix of it, or a part of the file's name; `archive` names all
+    archives.
     """
     place = "plans" if wanted_place == "orchestration" else wanted_place
     return place == kind or wanted_place in file.casefold() or (len(place) > SHORT and kind.startswith(place))
 
 
 def unknown_places(query: Query, held: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return what `in:` and `file:` name and nothing is called; `held` are the kinds and files that there are."""
+    """Return the names in `in:` and `file:` that match nothing; `held` are the existing kinds and files."""
     named = dict.fromkeys(place for group in (*query.places, query.not_places) for place in group)
     if not named:
         return ()
@@ -216,8 +216,8 @@ def unknown_places(query: Query, held: Iterable[tuple[str, str]]) -> tuple[str, 
 
 
 def read_day(text: str, today: date) -> date | None:
-    """Return the day that `before:` or `after:` names: `2024-01-31`, `2024-01`, `2024`, how long ago (`7d`, `2w`,
-    `3m`, `1y`), or whatever a person may type for a day (`yesterday`, `fri`, `5 Nov`: the latest). None for others.
+    """Return the day that `before:` or `after:` names: `2024-01-31`, `2024-01`, `2024`, how long ago (`7d`, `2w`, `3m`,
+    `1y`), or any date as typed elsewhere (`yesterday`, `fri`, `5 Nov`: the latest). None for other texts.
     """
     word = text.strip().casefold()
     if word == "now":

@@ -1,4 +1,4 @@
-"""What fits some of the words: how much an entry gains by those it holds, the same for the index and without one."""
+"""Entries that match some of the words: how much an entry gains by those it has, the same with and without an index."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from .query import Query
 
 MOST = 100
-"""Entries that fit some of the words, where all are asked for."""
+"""Maximum entries with some of the words if there is no limit."""
 
 _LONGEST = 8000
-"""Characters of an entry that are looked at."""
+"""Characters of an entry that are searched."""
 _SATURATION, _LENGTH_SHARE, _USUAL_LENGTH = 0.5, 0.3, 250
 _TITLE = 1.3
 _NEAR, _NEXT, _NEAR_SHARE = 28, 8, 0.3
-"""Characters between the beginnings of words that are near each other, and that are next to each other."""
+"""Characters between the beginnings of words that are near each other, and of words that are next to each other."""
 _COVERAGE_SHARE = 0.6
 _NEWNESS, _HALF_LIFE = 0.25, 120.0
 _UNDATED = 0.5
 _ARCHIVED, _SUPERSEDED = 0.9, 0.85
 _OVER = ("superseded", "obsolete", "deprecated", "outdated", "no longer used", "no longer valid")
-"""What stands in an entry that is not true any more."""
+"""Phrases of an entry that is no longer true."""
 
-_APART = 40  # Characters that lie between a title and the text, as far as nearness goes.
+_APART = 40  # Distance in characters between a title and the text, for nearness.
 _START, _END = f"(?<!{LETTER})", f"(?!{LETTER})"
 
 Find = tuple[int, float]
-"""The place of a need, and what an entry gains by it."""
+"""The position of a need, and what an entry gains by it."""
 
 
 class Weigher:
@@ -68,11 +68,11 @@ class Weigher:
         self._quick = re.compile("|".join(map(re.escape, sorted(serious))) or "(?!)")
 
     def glance(self, entry: FoundEntry) -> int:
-        """Return how many different words a quick look at an entry finds that may serve a need that is not minor."""
+        """Return a quick estimate of how many different words of an entry may serve a need that is not minor."""
         return len(set(self._quick.findall(fold(f"{entry.title}\n{entry.text}"))))
 
     def weigh(self, entry: FoundEntry) -> tuple[float, frozenset[int]]:
-        """Return what an entry gains, and the places of the needs that it serves."""
+        """Return what an entry gains, and the positions of the needs that it serves."""
         title = indexable(entry.title)
         body = indexable(body_of(entry.title, entry.text)[:_LONGEST])
         found: dict[int, list[tuple[int, float]]] = {}
@@ -108,7 +108,7 @@ class Weigher:
                 found.setdefault(at, []).append((start + match.start(), worth * factor))
 
     def _nearness(self, found: dict[int, list[tuple[int, float]]]) -> float:
-        """Return what is gained by words that stand near each other in the entry as they do in the query."""
+        """Return the gain for words that are near each other in both the query and the entry."""
         points = 0.0
         served = sorted(found)
         for one, other in pairwise(served):
@@ -118,7 +118,7 @@ class Weigher:
         return points
 
     def _standing(self, entry: FoundEntry) -> float:
-        """Return a factor: the newest before older ones, what is current before what is archived or replaced."""
+        """Return a factor: newer entries before older ones, current ones before archived or replaced ones."""
         day = day_number(entry.date)
         age = max(0, self._newest - day)
         factor: float = 1 + _NEWNESS * (0.5 ** (age / _HALF_LIFE) if day else _UNDATED)
@@ -133,10 +133,10 @@ class Weigher:
 def best_of(
     weigher: Weigher, entries: Iterable[FoundEntry], query: Query, above: Sequence[Hit], room: int
 ) -> tuple[Hit, ...]:
-    """Return the best hits among entries that fit some of the words, the best first, `room` at most.
+    """Return the best hits among entries that match some of the words, the best first, `room` at most.
 
-    Their scores are below those of the hits `above`. Of equal ones the later day comes first, then the kind, the file
-    and the line.
+    Their scores are below those of the hits `above`. Ties are ordered by the later day, then the kind, the file and the
+    line.
     """
     weighed = []
     for entry in entries:
@@ -158,6 +158,6 @@ def best_of(
 
 
 def kind_order(kind: str) -> int:
-    """Return the place of a kind among all; one that is not known comes last."""
+    """Return the position of a kind among all; an unknown one comes last."""
     known = kinds()
     return known.index(kind) if kind in known else len(known)

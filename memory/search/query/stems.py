@@ -1,12 +1,13 @@
-"""Forms of one word: stems of English words, what is usually shortened, and words that say little."""
+"""Forms of one word: stems of English words, common abbreviations, and stop words."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import groupby
 
 _SHORTEST = 4
-"""Letters of a word that has a stem other than itself."""
+"""Minimum letters of a word whose stem may differ from it."""
 
 IRREGULAR = {
     form: forms.split()[0]
@@ -108,18 +109,18 @@ un une du de et ou est sont qui que quoi quand comment pourquoi dans sur avec po
 pas el los las y o son quien cuando como donde por para con en se che di lo gli
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
-"""Words that count least: they stand in most questions, and say little of what is asked for."""
+"""Words that count least: they are in most questions, and say little about the subject."""
 
 _FUNCTION = frozenset(
     "的了在是我们你您他她它这那个些哪什么怎样谁吗呢吧啊呀为何因和与跟或及把被给让就也都很还又再才会能可以要应该"
     "有没不多少几时候请从到对于向由上下里中之其此该得着过地则而但并且如若虽然所以第年月日号"
 )
-"""Chinese characters that mostly serve others. Japanese has hiragana for that."""
+"""Chinese function characters. Japanese has hiragana for that."""
 
 
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
-    """Return what the forms of an English word have in common; a word that is not of ASCII letters is its own stem."""
+    """Return the common stem of the forms of an English word; a word that is not of ASCII letters is its own stem."""
     if word in IRREGULAR:
         return IRREGULAR[word]
     if len(word) < _SHORTEST or not word.isascii() or not word.isalpha():
@@ -166,7 +167,7 @@ def _without_plural(word: str) -> str:
 
 
 def short_forms(word: str) -> frozenset[str]:
-    """Return the words that people write for this one to save letters, or in full; without the word itself."""
+    """Return the abbreviations of a word, or its long forms; without the word itself."""
     singular = _without_plural(word) if len(word) > 3 else word
     found: frozenset[str] = frozenset()
     for forms in _SHORT_FORMS:
@@ -176,18 +177,10 @@ def short_forms(word: str) -> frozenset[str]:
 
 
 def content_runs(run: str) -> list[str]:
-    """Return the parts of unspaced writing that mean something by themselves, in their order."""
-    parts: list[str] = []
-    part = ""
-    for char in run:
-        if serves(char):
-            parts.append(part)
-            part = ""
-        else:
-            part += char
-    return [one for one in (*parts, part) if one]
+    """Return the meaningful parts of unspaced writing, in their order."""
+    return ["".join(part) for auxiliary, part in groupby(run, serves) if not auxiliary]
 
 
 def serves(char: str) -> bool:
-    """Tell whether a character of unspaced writing mostly serves others: particles, endings, words of questions."""
+    """Return whether a character of unspaced writing is mostly auxiliary: particles, endings, question words."""
     return "\u3041" <= char <= "\u309f" or char in _FUNCTION

@@ -1,9 +1,9 @@
-"""Words: how text is compared in search, the same for the index, for the scan and for what is marked on the screen.
+"""Words: how text is compared in search, the same for the index, the scan and the marks on the screen.
 
-Case and diacritics do not count (`Zürich` is found by `zurich`), full-width forms are their usual ones. A word is a
-run of letters and digits. Chinese, Japanese and Korean are written without spaces (or with few), so each pair of
-their characters is a word: `東京都` is `東京`, `京都`, `都`. A name in camel case such as `getUserToken` is one
-word, and is found by its parts as well.
+Case and diacritics do not count (`Zürich` is found by `zurich`); full-width forms equal their usual ones. A word is a
+run of letters and digits. Chinese, Japanese and Korean have few spaces or none, so each pair of their characters is a
+word: `東京都` is `東京`, `京都`, `都`. A name in camel case such as `getUserToken` is one word, but is also found by
+its parts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-# It begins with the capital: so the texts, which are mostly without, are gone through without a try at each letter.
+# The pattern begins with the capital: texts have few capitals, so it is not tried at each letter.
 _INSIDE = re.compile("[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)[a-z])")
 _NAME = re.compile("(?<![A-Za-z0-9])[A-Za-z0-9]*?(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -21,14 +21,14 @@ _LONGEST = 64
 
 
 def camel_parts(name: str) -> list[str]:
-    """Return the parts of a name in camel case, folded; none where it is no such name."""
+    """Return the parts of a name in camel case, folded; empty for any other word."""
     found = _NAME.fullmatch(name)
     parts = [part.lower() for part in _PART.findall(name)] if found else []
     return parts if len(parts) > 1 else []
 
 
 def name_parts(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each part of each name in a text, of two letters or more, with the name as a word."""
+    """Yield each part, of two letters or more, of each camel-case name in a text, with the name as a word."""
     if _INSIDE.search(text):
         for name in _NAME.findall(text):
             if len(name) <= _LONGEST:
@@ -37,11 +37,11 @@ def name_parts(text: str) -> Iterator[tuple[str, str]]:
 
 _NON_ASCII = re.compile("[^\x00-\x7f]+")
 LETTER, NO_LETTER = "[^\x00-/:-`{-\x7f]", "[\x00-/:-`{-\x7f]"
-"""A letter or digit of folded text, and anything else. As ranges of ASCII they are compiled in no time; a range up to
-the last character takes milliseconds, in each pattern anew.
+"""A letter or digit of folded text, and anything else. As ASCII ranges they compile at once; a range up to the last
+character takes milliseconds in each pattern.
 """
 _BETWEEN = NO_LETTER.replace("\0", "\1")
-"""What may stand between two words of `spaced` text."""
+"""What may be between two words of `spaced` text."""
 _TOKEN = re.compile(f"{LETTER}+")
 _UNSPACED = (
     "\u3005\u3007\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -55,25 +55,21 @@ _BASES = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i", "ħ": "h", "ŧ": "t"}
 )
 FORMAT = f"1/{unicodedata.unidata_version}"
-"""Another value means that words come out differently: what was made with it is to be made anew."""
+"""Another value means that words are computed differently: indexes with an old value have to be rebuilt."""
 
 
 def fold(text: str) -> str:
-    """Return the text as it is compared: small letters without diacritics; what is no word stays in its place as a
-    space or an ASCII sign. It may be longer or shorter.
+    """Return the text in the form for comparison: small letters without diacritics; anything that is no word becomes a
+    space or an ASCII sign in its place. It may be longer or shorter.
     """
     if text.isascii():
         return text.lower()
-    return _NON_ASCII.sub(_fold_run, unicodedata.normalize("NFKC", text).lower())
-
-
-def _fold_run(found: re.Match[str]) -> str:
-    return _folded(found[0])
+    return _NON_ASCII.sub(lambda run: _folded(run[0]), unicodedata.normalize("NFKC", text).lower())
 
 
 @lru_cache(maxsize=4096)
 def _folded(run: str) -> str:
-    # The signs of kana are a part of them and stay; other diacritics go.
+    # The marks of kana are part of the character and stay; other diacritics are removed.
     return "".join(
         char if _UNSPACED_RUN.match(char) else _fold_char(char) for char in unicodedata.normalize("NFC", run)
     )
@@ -86,7 +82,7 @@ def _fold_char(char: str) -> str:
 
 
 def indexable(text: str) -> str:
-    """Return what is indexed: as `fold`, unspaced writing cut into overlapping pairs and the last character."""
+    """Return the text to index: as `fold`, unspaced writing split into overlapping pairs and the last character."""
     folded = fold(text)
     return folded if folded.isascii() else _UNSPACED_RUN.sub(_pairs, folded)
 
@@ -97,14 +93,14 @@ def _pairs(found: re.Match[str]) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words of a text in their order."""
+    """Return the words of a text, in order."""
     return _TOKEN.findall(indexable(text))
 
 
 def wanted(text: str, *, whole: bool) -> tuple[tuple[str, ...], bool]:
-    """Return the words that have to follow each other for a text to be found, and whether the last may go on.
+    """Return the consecutive words to find for a text, and whether the last may be longer.
 
-    `whole` asks for the last word as it is. Where the text ends in unspaced writing its pairs are enough.
+    With `whole` the last word has to match exactly. If the text ends in unspaced writing, its pairs suffice.
     """
     found = tokens(text)
     folded = fold(text).rstrip()
@@ -117,7 +113,7 @@ def wanted(text: str, *, whole: bool) -> tuple[tuple[str, ...], bool]:
 
 
 def is_unspaced(word: str) -> bool:
-    """Tell whether a word is one or more characters of unspaced writing."""
+    """Return whether a word is one or more characters of unspaced writing."""
     return _UNSPACED_RUN.match(word) is not None
 
 
@@ -127,18 +123,18 @@ def unspaced_runs(folded: str) -> list[str]:
 
 
 def spaced(folded: str) -> str:
-    """Return folded text with NULs in place of what is written without spaces; the places of all else stay.
+    """Return folded text with NULs in place of unspaced writing; all other positions stay.
 
-    A blank would let the words before and behind it follow each other.
+    A blank would make the words before and after it consecutive.
     """
     return folded if folded.isascii() else _UNSPACED_RUN.sub(lambda run: "\0" * len(run[0]), folded)
 
 
 @lru_cache(maxsize=4096)
 def pattern(text: str, *, whole: bool, within_spaced: bool) -> str:
-    """Return a regular expression that finds in `fold`ed text what `wanted` asks for; empty: nothing to look for.
+    """Return a regular expression that finds in `fold`ed text what `wanted` asks for; empty for nothing.
 
-    One for `spaced` text is compiled in no time, another one in a millisecond for each word.
+    A pattern for `spaced` text compiles at once, any other takes a millisecond for each word.
     """
     folded = fold(text)
     parts = []
@@ -162,7 +158,7 @@ def pattern(text: str, *, whole: bool, within_spaced: bool) -> str:
 
 
 def fold_with_places(text: str) -> tuple[str, list[int]]:
-    """Return the folded text and, for each of its characters, the place in the text that it comes from."""
+    """Return the folded text and, for each of its characters, its position in the original text."""
     folded, places = [], []
     for place, char in enumerate(text):
         part = fold(char)

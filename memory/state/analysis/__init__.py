@@ -1,6 +1,6 @@
-"""A bundle from a repository as it is, without a model: what it is, where to begin, how it is tested, what is open.
+"""A bundle made from a repository without a model: what it is, where to begin, how it is tested, what is open.
 
-Everything in the repository is foreign: files are read beneath its root only, bounded in number and size, and nothing
+Everything in the repository is untrusted: only files below its root are read, bounded in number and size, and nothing
 of it is run, not even through git.
 """
 

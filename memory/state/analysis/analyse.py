@@ -1,4 +1,4 @@
-"""Puts a bundle together from what was found out about a repository."""
+"""Assembles a bundle from what was found out about a repository."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from memory.state.files.model import ENTRY_FILES
 from memory.state.projections.markdown import one_line
 
 from . import around
@@ -18,8 +19,8 @@ from .languages import is_document, is_test, language_of
 from .modules import areas_of, dense_areas, modules_of
 from .texts.documents import TextSection, html_title, opening_of, parts_of, readme_of, title_of
 from .texts.open_work import gotchas, next_steps
-from .texts.prose import cut, ended, some_sentences
-from .tree import ENTRY_FILES, Tree
+from .texts.prose import count_of, cut, ended, listed, some_sentences
+from .tree import Tree
 
 _LOOKS: tuple[Callable[[Tree], Ecosystem | None], ...] = (
     python.look, node.look, rust.look, golang.look, jvm.look, others.dotnet, others.ruby, others.php, others.elixir,
@@ -28,15 +29,15 @@ _LOOKS: tuple[Callable[[Tree], Ecosystem | None], ...] = (
 _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
            "CONTRIBUTING.md", ".github/CONTRIBUTING.md")  # fmt: skip
 _WHOLE = re.compile(r"[ /_-](?:parent|root|aggregator|monorepo|repository|workspaces?)\Z", re.IGNORECASE)
-"""How manifests of a workspace end its name."""
+"""The endings that manifests of a workspace give its name."""
 _SUMMARY, _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST = 400, 12, 16, 8
 
 
 def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
-    """Return the bundle of the repository at `root`, in the shape of a state file, no string of it blank.
+    """Return the bundle of the repository at `root`, in the shape of a state file; none of its strings is blank.
 
-    The same files give the same bundle: `now` only dates what is found to be old. Nothing is run, links are
-    not followed, and a file that cannot be read leaves out what it would have told, and is a known risk.
+    The same files give the same bundle: `now` only dates what is found to be old. Nothing is run and links are not
+    followed. A file that cannot be read is left out and reported as a known risk.
     """
     del now
     tree = Tree(root)
@@ -44,6 +45,7 @@ def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
     primary = ecosystems[0] if ecosystems else None
     readme = readme_of(tree)
     text = tree.text(readme) if readme is not None else ""
+    guides = [path for path in (readme, *_GUIDES) if path is not None and tree.has(path)]
     parts = parts_of(text)
     name = _name(tree, primary, parts, text)
     commands = around.validation_commands(tree, ecosystems)
@@ -51,7 +53,7 @@ def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
     problems = [problem for ecosystem in ecosystems for problem in ecosystem.problems]
     entrypoints = _entrypoints(ecosystems)
     modules = modules_of(tree, ecosystems)
-    bundle: dict[str, Any] = {
+    return {
         "project": {
             "name": name,
             "summary": _summary(tree, ecosystems, parts, name),
@@ -59,35 +61,32 @@ def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
             "packageManager": primary.manager if primary is not None else "none",
             "workspaceManager": next((one.workspace for one in ecosystems if one.workspace != "none"), "none"),
             "recommendedEntryFile": next((path for path in ENTRY_FILES if tree.has(path)), "AGENTS.md"),
-            "keyPaths": _key_paths(tree, ecosystems, readme, entrypoints, modules),
+            "keyPaths": _key_paths(tree, ecosystems, guides, entrypoints, modules),
         },
         "projectMap": {
             "modules": modules,
             "entrypoints": entrypoints,
             "denseSourceAreas": dense_areas(tree, ecosystems),
             "architectureNotes": _notes(tree, ecosystems),
-            "firstFilesToRead": _first_files(tree, ecosystems, readme, entrypoints),
+            "firstFilesToRead": _first_files(tree, ecosystems, guides, entrypoints),
         },
         "currentFocus": current_focus(tree, name, steps, commands, problems, readme is not None),
         "gotchas": traps,
         "nextSteps": steps,
         "validationCommands": commands,
     }
-    return bundle
 
 
 def _ecosystems(tree: Tree) -> list[Ecosystem]:
-    """Return what the manifests say, the ecosystem with most files first."""
+    """Return the ecosystems of the manifests, the one with most files first."""
     found = [one for one in (look(tree) for look in _LOOKS) if one is not None]
-    order = {one.name: place for place, one in enumerate(found)}
-    found.sort(key=lambda one: (-sum(tree.count(language) for language in one.languages), order[one.name]))
-    return found
+    return sorted(found, key=lambda one: -sum(map(tree.count, one.languages)))
 
 
 def _name(tree: Tree, primary: Ecosystem | None, parts: list[TextSection], text: str) -> str:
     root = primary.root if primary is not None else None
-    if root is not None:
-        inner = any(package.folder for package in primary.packages) if primary is not None else False
+    if primary is not None and root is not None:
+        inner = any(package.folder for package in primary.packages)
         return (_WHOLE.sub("", root.name).lstrip("@") or root.name) if inner else root.name
     title = (title_of(parts) or html_title(text)).rstrip(" ·|•–—-:")
     folder = one_line(os.path.basename(tree.root)) or "repository"
@@ -105,15 +104,11 @@ def _summary(tree: Tree, ecosystems: list[Ecosystem], parts: list[TextSection], 
     texts = sum(1 for path in tree.files if is_document(path))
     if sources:
         languages = " and ".join(tree.languages()[:2]) or "source"
-        return f"{name} has {_count(sources, f'{languages} file')}; nothing says what it is for."
+        return f"{name} has {count_of(sources, f'{languages} file')}; nothing says what it is for."
     if texts:
         which = "nothing" if readme_of(tree) is not None else "no README"
-        return f"{name} has {_count(texts, 'document')} and no code; {which} says what it is for."
+        return f"{name} has {count_of(texts, 'document')} and no code; {which} says what it is for."
     return f"{name} has no sources and no documents yet."
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _without_manifest(tree: Tree) -> str:
@@ -124,7 +119,7 @@ def _without_manifest(tree: Tree) -> str:
 
 
 def _entrypoints(ecosystems: list[Ecosystem]) -> list[dict[str, str]]:
-    """Return path and role of the files where things begin; one with more roles tells all of them."""
+    """Return path and role of the entry points; a file with several roles lists all of them."""
     roles: dict[str, list[str]] = {}
     for ecosystem in ecosystems:
         for entry in ecosystem.entrypoints:
@@ -133,7 +128,7 @@ def _entrypoints(ecosystems: list[Ecosystem]) -> list[dict[str, str]]:
                 known.append(entry.role)
     found = []
     for path, known in list(roles.items())[:_MOST_ENTRYPOINTS]:
-        said = ", ".join(known[:3]) + (f" and {len(known) - 3} more" if len(known) > 3 else "")
+        said = listed(known, 3)
         found.append({"path": path, "role": ended(said[0].upper() + said[1:])})
     return found
 
@@ -141,13 +136,11 @@ def _entrypoints(ecosystems: list[Ecosystem]) -> list[dict[str, str]]:
 def _key_paths(
     tree: Tree,
     ecosystems: list[Ecosystem],
-    readme: str | None,
+    guides: list[str],
     entrypoints: list[dict[str, str]],
     modules: list[dict[str, str]],
 ) -> list[str]:
-    paths = [readme] if readme is not None else []
-    paths += [path for path in _GUIDES if tree.has(path)]
-    paths += [path for ecosystem in ecosystems for path in ecosystem.manifests]
+    paths = guides + [path for ecosystem in ecosystems for path in ecosystem.manifests]
     paths += around.key_files(tree)
     paths += [path for path, _ in around.ci_files(tree)[:2]]
     paths += [entry["path"] for entry in entrypoints[:4]]
@@ -165,9 +158,7 @@ def _notes(tree: Tree, ecosystems: list[Ecosystem]) -> list[str]:
     for ecosystem in ecosystems:
         inner = [package.name for package in ecosystem.packages if package.folder]
         if inner:
-            names = ", ".join(f"`{name}`" for name in inner[:8]) + (
-                f" and {len(inner) - 8} more" if len(inner) > 8 else ""
-            )
+            names = listed([f"`{name}`" for name in inner], 8)
             found.append(
                 f"Packages of the {ecosystem.workspace}: {names}."
                 if ecosystem.workspace != "none"
@@ -185,11 +176,9 @@ def _notes(tree: Tree, ecosystems: list[Ecosystem]) -> list[str]:
 
 
 def _first_files(
-    tree: Tree, ecosystems: list[Ecosystem], readme: str | None, entrypoints: list[dict[str, str]]
+    tree: Tree, ecosystems: list[Ecosystem], guides: list[str], entrypoints: list[dict[str, str]]
 ) -> list[str]:
-    paths = [readme] if readme is not None else []
-    paths += [path for path in _GUIDES if tree.has(path)]
-    paths += [ecosystem.manifests[0] for ecosystem in ecosystems[:2] if ecosystem.manifests]
+    paths = guides + [ecosystem.manifests[0] for ecosystem in ecosystems[:2] if ecosystem.manifests]
     paths += [entry["path"] for entry in entrypoints[:3]]
     if len(paths) < _MOST_FIRST:
         own = [path for path in tree.sources() if not is_test(path) and not tree.is_aside(path.rpartition("/")[0])]
@@ -203,7 +192,7 @@ def _first_files(
 
 
 def _lock_gotchas(tree: Tree) -> list[dict[str, str]]:
-    """Return the trap of two lock files, of which only one is kept up to date."""
+    """Return the gotcha about two lock files, of which only one is kept up to date."""
     locks = node.lock_files(tree)
     if len({manager for _, manager in locks}) < 2:
         return []

@@ -1,10 +1,11 @@
-"""What stands around the code: continuous integration, images, make, and the commands that validate the work."""
+"""The files around the code: continuous integration, images, make, and the commands that validate the work."""
 
 from __future__ import annotations
 
 import re
 
 from .found import Command, Ecosystem
+from .texts.prose import listed
 from .tree import Tree
 
 _TARGET = re.compile(r"^([A-Za-z][\w.-]{0,60})[ \t]*:(?![=:])", re.MULTILINE)
@@ -22,16 +23,16 @@ _OTHERS = ("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.
 
 
 def ci_files(tree: Tree) -> list[tuple[str, str]]:
-    """Return the files that tell continuous integration what to do, each with the service it belongs to."""
+    """Return the configuration files of continuous integration, each with the service it belongs to."""
     workflows = [path for path in tree.below(".github/workflows") if _WORKFLOW.fullmatch(path)]
-    # The one that tests comes first.
+    # The workflow that runs the tests comes first.
     workflows.sort(key=lambda path: re.search(r"/(?:ci|tests?|build|main|check)\b[^/]*\Z", path) is None)
     found = [(path, "GitHub Actions") for path in workflows]
     return found + [(path, name) for path, name in _CI if tree.has(path)]
 
 
 def key_files(tree: Tree) -> list[str]:
-    """Return the files at the root by which things are built and started, beside the manifests."""
+    """Return the files at the root that build and start things, except the manifests."""
     images = [path for path in tree.top_files() if re.fullmatch(r"Dockerfile(?:\.\w+)?|Containerfile", path)]
     return [*images, *(path for path in _OTHERS if tree.has(path))]
 
@@ -43,8 +44,7 @@ def notes(tree: Tree) -> list[str]:
     for path, service in ci_files(tree):
         services.setdefault(service, []).append(path)
     for service, paths in services.items():
-        more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
-        found.append(f"Continuous integration is {service}: {', '.join(f'`{path}`' for path in paths[:3])}{more}.")
+        found.append(f"Continuous integration is {service}: {listed([f'`{path}`' for path in paths], 3)}.")
     for path in key_files(tree)[:3]:
         base = _FROM.findall(tree.text(path)) if path.startswith(("Dockerfile", "Containerfile")) else []
         if base:
@@ -53,9 +53,9 @@ def notes(tree: Tree) -> list[str]:
 
 
 def validation_commands(tree: Tree, ecosystems: list[Ecosystem]) -> list[dict[str, object]]:
-    """Return the command that tests and the one that lints: the targets of make, else those of the first ecosystem.
+    """Return the commands that test and lint: the targets of make, else those of the first ecosystem.
 
-    At most two; neither was run.
+    At most two; neither is run.
     """
     commands = _make(tree) + [command for ecosystem in ecosystems for command in ecosystem.commands]
     chosen: dict[str, Command] = {}

@@ -1,4 +1,4 @@
-"""The current focus: what the work is on, what state it is in, and what is risky about it."""
+"""The current focus: the subject of the work, its state, and its risks."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from .around import ci_files
 from .git import GitWork, work_of
 from .languages import is_test
 from .texts.open_work import marks, unreleased
-from .texts.prose import ended
+from .texts.prose import count_of, ended, listed
 from .tree import MOST_FILES, Tree
 
 _ENDING = "to get a first validation."
 
 
 def first_run(command: str) -> str:
-    """Return the advice as a suggested action."""
+    """Return the advice to run a command first, as a suggested action."""
     return f"Run `{command}` {_ENDING}"
 
 
 def without_first_run(focus: Json) -> Json:
-    """Return a section `currentFocus` without the advice, unless nothing was run."""
+    """Return a section `currentFocus` without that advice, unless nothing was run."""
     if focus["validationSnapshot"]["status"] == "not-run":
         return focus
     kept = [one for one in focus["suggestedNextActions"] if not (one.startswith("Run `") and one.endswith(_ENDING))]
@@ -44,24 +44,19 @@ def current_focus(
     problems: list[str],
     has_readme: bool,
 ) -> dict[str, Any]:
-    """Return the section `currentFocus`; every line of it can be seen in the repository."""
+    """Return the section `currentFocus`; every line of it is based on the repository."""
     work = work_of(tree.root)
     return {
         "summary": _summary(tree, name, work, steps),
         "currentState": _state(tree, work),
         "knownRisks": _risks(tree, problems),
-        "validationSnapshot": validation_snapshot(commands),
+        "validationSnapshot": {
+            "status": "not-run",
+            "validatedAt": None,
+            "summary": NOT_RUN if commands else NO_COMMANDS,
+            "results": [],
+        },
         "suggestedNextActions": _actions(tree, steps, commands, has_readme),
-    }
-
-
-def validation_snapshot(commands: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the snapshot of commands that were not run."""
-    return {
-        "status": "not-run",
-        "validatedAt": None,
-        "summary": NOT_RUN if commands else NO_COMMANDS,
-        "results": [],
     }
 
 
@@ -78,17 +73,13 @@ def _summary(tree: Tree, name: str, work: GitWork | None, steps: list[dict[str, 
     else:
         return f"No plan in the repository says what the work on {name} is about."
     if changes is not None:
-        said += f": `{changes.path}` lists {_changes(changes.count)} that no version holds yet"
+        said += f": `{changes.path}` lists {count_of(changes.count, 'change')} that no version holds yet"
     listed = [step for step in steps if changes is None or _file_of(step) != changes.path]
     return ended(f"{said}; next is “{listed[0]['title']}”" if listed else said)
 
 
 def _file_of(step: dict[str, str]) -> str:
     return step["why"].partition("`")[2].partition("`")[0]
-
-
-def _changes(count: int) -> str:
-    return f"{count} change{'' if count == 1 else 's'}"
 
 
 def _state(tree: Tree, work: GitWork | None) -> list[str]:
@@ -101,22 +92,21 @@ def _state(tree: Tree, work: GitWork | None) -> list[str]:
     changes = unreleased(tree)
     if changes is not None:
         kinds = ", ".join(f"{count} under {title}" for title, count in changes.kinds.items() if title != changes.title)
-        said = f"Not released yet (`{changes.path}`): {_changes(changes.count)}"
+        said = f"Not released yet (`{changes.path}`): {count_of(changes.count, 'change')}"
         lines.append(f"{said}: {kinds}." if kinds and len(changes.kinds) > 1 else f"{said}.")
     sources = tree.sources()
     tests = sum(map(is_test, sources))
     if sources:
         with_tests = f", {tests} of them for tests" if tests else ""
-        lines.append(f"{len(sources)} source file{'' if len(sources) == 1 else 's'}{with_tests}.")
+        lines.append(f"{count_of(len(sources), 'source file')}{with_tests}.")
     return lines
 
 
 def _risks(tree: Tree, problems: list[str]) -> list[str]:
     risks = []
     if problems:
-        # In one line: several would be alike but for a name, and be merged.
-        more = f" and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
-        risks.append(f"Broken manifests, of which nothing is known: {', '.join(problems[:_MOST_PROBLEMS])}{more}.")
+        # In one line: several lines would differ only in a name, and would be merged.
+        risks.append(f"Broken manifests, of which nothing is known: {listed(problems, _MOST_PROBLEMS)}.")
     sources = tree.sources()
     if sources:
         if not any(map(is_test, sources)) and not any(_holds_tests(tree, path) for path in sources):
@@ -133,15 +123,14 @@ def _risks(tree: Tree, problems: list[str]) -> list[str]:
         )
     if tree.unread:
         unread = [f"`{path}` ({why})" for path, why in sorted(tree.unread.items())]
-        more = f" and {len(unread) - _MOST_PROBLEMS} more" if len(unread) > _MOST_PROBLEMS else ""
-        risks.append(f"{UNREAD}: {', '.join(unread[:_MOST_PROBLEMS])}{more}.")
+        risks.append(f"{UNREAD}: {listed(unread, _MOST_PROBLEMS)}.")
     if not tree.complete:
         risks.append(f"The repository is larger than what was looked at: the first {MOST_FILES:,} files.")
     return risks
 
 
 def _holds_tests(tree: Tree, path: str) -> bool:
-    """Tell whether a source file holds its own tests, as in Rust."""
+    """Return whether a source file holds its own tests, as in Rust."""
     return path.endswith(".rs") and ("#[test]" in tree.text(path) or "#[cfg(test)]" in tree.text(path))
 
 

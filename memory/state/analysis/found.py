@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .tree import Tree
+
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A package of an ecosystem: its folder ("" is the root), its name, and what its manifest says it is for."""
+    """A package of an ecosystem: its folder ("" is the root), its name, and the description in its manifest."""
 
     folder: str
     name: str
@@ -16,7 +18,7 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class Entrypoint:
-    """A file where something begins to run, or what others import, and what it is."""
+    """A file where something begins to run, or that others import, and its role."""
 
     path: str
     role: str
@@ -36,7 +38,7 @@ class Command:
 class Ecosystem:
     """What the manifests of one ecosystem say.
 
-    `languages` are those whose files count for it, `workspace` is what ties its packages together, `problems` name
+    `languages` are those whose files count for it, `workspace` is what connects its packages, `problems` name
     manifests that cannot be read, with the reason.
     """
 
@@ -55,3 +57,8 @@ class Ecosystem:
     def root(self) -> Package | None:
         """The package at the root of the repository, None where there is none."""
         return next((package for package in self.packages if not package.folder), None)
+
+    def enter(self, tree: Tree, path: str, role: str) -> None:
+        """Add an entry point, if the repository has that file."""
+        if tree.has(path):
+            self.entrypoints.append(Entrypoint(path, role))

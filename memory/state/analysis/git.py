@@ -1,4 +1,4 @@
-"""What git knows of the work: the branch and the last commit, read from its files. git itself never runs."""
+"""What git knows about the work: the branch and the last commit, read from its files. git itself is never run."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _MOST_OBJECT = 1 << 20
 
 
 class GitWork(NamedTuple):
-    """The branch ("" where there is none) and the subject of the last commit ("" where it is not told)."""
+    """The branch ("" where there is none) and the subject of the last commit ("" where it is not known)."""
 
     branch: str
     subject: str
 
 
 def work_of(root: str) -> GitWork | None:
-    """Return what the work tree at `root` is on; None where `root` is no work tree of git."""
+    """Return the branch and last commit of the work tree at `root`; None where `root` is not a git work tree."""
     folder = git_folder(root)
     head = read_small(folder, "HEAD") if folder is not None else None
     if folder is None or head is None:
@@ -40,15 +40,13 @@ def work_of(root: str) -> GitWork | None:
 
 
 def _subject(folder: str, head: str) -> str:
-    """Return the first line of the commit that HEAD is at: from its object, else from the log of HEAD."""
-
+    """Return the subject of the commit that HEAD is at: from its object, else from the log of HEAD."""
     common = common_of(folder)
     commit = _commit(folder, common, head.strip())
-    if commit is not None:
-        said = _message(common, commit)
-        if said:
-            return one_line(said)
-    # A packed commit: the log names it too, unless the repository was just cloned.
+    said = _message(common, commit) if commit is not None else ""
+    if said:
+        return one_line(said)
+    # A packed commit: the log has its subject too, unless the repository was just cloned.
     logged = list(_LOGGED.finditer(read_small(folder, "logs/HEAD") or ""))
     if logged and (commit is None or logged[-1][1] == commit):
         return one_line(logged[-1][2])
@@ -73,7 +71,7 @@ def _commit(folder: str, common: str, head: str) -> str | None:
 
 
 def _message(common: str, commit: str) -> str:
-    """Return the subject of a commit that is an object of its own, "" where it is in a pack."""
+    """Return the subject of a commit that is a loose object, "" where it is in a pack."""
 
     data = read_bytes(common, f"objects/{commit[:2]}/{commit[2:]}")
     if data is None:

@@ -1,4 +1,4 @@
-"""Which folders and files of a repository are not its own work: built, downloaded, hidden, or ignored by git."""
+"""Folders and files of a repository that are not its own work: built, downloaded, hidden, or ignored by git."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LITERAL = re.compile(r"[^*?\[\\]+")
 
 
 class _Rule(NamedTuple):
-    """The line of a pattern, whether it takes a file back, and whether it is for folders only."""
+    """The line of a pattern, whether it includes files again (`!`), and whether it is for folders only."""
 
     place: int
     negated: bool
@@ -33,14 +33,14 @@ class _Rule(NamedTuple):
 
 
 def is_foreign_folder(name: str) -> bool:
-    """Tell whether a folder of that name is hidden, or holds what was built or downloaded."""
+    """Return whether a folder of that name is hidden, or holds what was built or downloaded."""
     if name.startswith("."):
         return name not in _OWN_HIDDEN
     return name in _FOLDERS or name.endswith(_SUFFIXES)
 
 
 def is_generated(name: str) -> bool:
-    """Tell whether a file of that name is written by a tool: lock files, minified code, maps."""
+    """Return whether a file of that name is written by a tool: lock files, minified code, maps."""
     return _LOCKS.fullmatch(name) is not None
 
 
@@ -48,7 +48,7 @@ class Ignore:
     """The patterns of a `.gitignore` at the top of a repository."""
 
     def __init__(self, text: str = "") -> None:
-        """Read the patterns; of very many or very long ones the rest is left out."""
+        """Read the patterns; where there are very many or they are very long, the rest is left out."""
         self._names: dict[str, list[_Rule]] = {}
         self._patterns: list[tuple[re.Pattern[str], bool, _Rule]] = []
         for place, line in enumerate(text.split("\n")[:_MOST_LINES]):
@@ -68,7 +68,7 @@ class Ignore:
                 self._patterns.append((re.compile(translate(pattern)), whole, rule))
 
     def ignores(self, path: str, *, folder: bool) -> bool:
-        """Tell whether a path, relative to the repository, is ignored; the last pattern that fits decides."""
+        """Return whether a path, relative to the repository, is ignored; the last pattern that matches decides."""
         name = path.rpartition("/")[2]
         fitting = [rule for rule in self._names.get(name, ()) if folder or not rule.folder]
         for pattern, whole, rule in self._patterns:

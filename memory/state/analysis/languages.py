@@ -29,7 +29,7 @@ _TEST_FILE = re.compile(
 
 
 def language_of(path: str) -> str | None:
-    """Return the language that a file is written in, None where it is no source."""
+    """Return the language of a file, None where it is not a source file."""
     name = path.rpartition("/")[2]
     stem, dot, suffix = name.rpartition(".")
     if not dot or not stem or name.endswith(".gradle.kts"):
@@ -38,21 +38,21 @@ def language_of(path: str) -> str | None:
 
 
 def is_document(path: str) -> bool:
-    """Tell whether a file is text for people."""
+    """Return whether a file is text for people."""
     return path.rpartition(".")[2].lower() in DOCUMENTS
 
 
 def is_test(path: str) -> bool:
-    """Tell whether a file belongs to tests, by its name or a folder around it."""
+    """Return whether a file belongs to tests, by its name or a folder around it."""
     *folders, name = path.split("/")
     return not _TEST_FOLDERS.isdisjoint(folders) or is_test_file(name)
 
 
 def is_test_file(path: str) -> bool:
-    """Tell whether a file is a test by its own name."""
+    """Return whether a file is a test by its own name."""
     return _TEST_FILE.fullmatch(path.rpartition("/")[2]) is not None
 
 
 def is_test_folder(path: str) -> bool:
-    """Tell whether a folder holds tests, by its name or that of a folder around it."""
+    """Return whether a folder holds tests, by its name or that of a folder around it."""
     return not _TEST_FOLDERS.isdisjoint(path.split("/"))

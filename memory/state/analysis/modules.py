@@ -1,14 +1,14 @@
-"""The parts of a repository: packages of its manifests, folders with sources, files at its root, the dense areas."""
+"""The parts of a repository: packages of its manifests, folders with sources, files at its root, dense areas."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from .found import Ecosystem, Package
 from .ignored import is_generated
 from .languages import is_document, is_test_file, is_test_folder, language_of
-from .root_files import RootPart, headers_of, root_parts
 from .texts.describe import counted, header, responsibility
 from .texts.prose import ended
 from .texts.told import told_of
@@ -20,6 +20,17 @@ _MOST_DENSE = 5
 _DENSE_FILES = 5
 _DENSE_BYTES = 16 * 1024
 _HIDDEN_MODULES = (".github", ".circleci", ".buildkite")
+_TOOLS = re.compile(
+    r"\..*|(?:setup|conftest|noxfile|tasks|fabfile|manage|versioneer)\.py|(?:gulp|grunt)file\.\w+|(?:build|mix)\.\w+"
+    r"|package\.swift|.*\.(?:config|conf|setup)\.[cm]?[jt]s|.*rc\.[cm]?js|.*\.d\.ts|magefile\.go",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"(?:examples?|demos?|samples?|bench(?:mark)?s?|fuzz\w*)\.\w+", re.IGNORECASE)
+_HEADERS = (".h", ".hh", ".hpp", ".hxx")
+_NAMELESS = frozenset(("index", "main", "mod", "lib", "doc", "__init__", "__main__"))
+_ONE_PACKAGE = ("Go",)
+"""Languages in which all files of a folder form one part."""
+_MOST_ROOT_PARTS = 6
 
 
 def modules_of(tree: Tree, ecosystems: Sequence[Ecosystem]) -> list[dict[str, str]]:
@@ -30,12 +41,12 @@ def modules_of(tree: Tree, ecosystems: Sequence[Ecosystem]) -> list[dict[str, st
             if package.folder and tree.has_folder(package.folder):
                 packages.setdefault(package.folder, package)
     folders = dict.fromkeys(packages)
-    around = {"/".join(parts[:end]) for parts in map(_parts, packages) for end in range(1, len(parts))}
+    around = {"/".join(folder.split("/")[:end]) for folder in packages for end in range(1, folder.count("/") + 1)}
     waiting = _children(tree, "")
     while waiting:
         folder = waiting.pop()
         if folder in around and folder not in packages:
-            # Beside packages there may be folders without a manifest of their own.
+            # Other folders beside the packages may have no manifest of their own.
             waiting += _children(tree, folder)
         elif folder not in packages:
             folders[_collapse(tree, folder)] = None
@@ -59,13 +70,13 @@ def modules_of(tree: Tree, ecosystems: Sequence[Ecosystem]) -> list[dict[str, st
 
 
 def _languages(tree: Tree, ecosystems: Sequence[Ecosystem]) -> Collection[str]:
-    """Return the languages of the work: those of the first ecosystem, else the most frequent one."""
+    """Return the languages of the repository: those of the first ecosystem, else the most frequent one."""
     first = ecosystems[0].languages if ecosystems else ()
     return first if any(tree.count(language) for language in first) else tree.languages()[:1]
 
 
 def _root_module(tree: Tree, part: RootPart, ecosystems: Sequence[Ecosystem]) -> dict[str, str]:
-    """Return name, path and responsibility of a part at the root; a header says more of it than its source does."""
+    """Return name, path and responsibility of a part at the root; a header describes it better than its source does."""
     package = next((one.root.name for one in ecosystems if one.root is not None), "")
     said = next((said for path in (*headers_of(part), part.path, *part.files) if (said := header(tree, path))), "")
     if not said:
@@ -76,12 +87,8 @@ def _root_module(tree: Tree, part: RootPart, ecosystems: Sequence[Ecosystem]) ->
     return {"name": part.name or package or part.path, "path": part.path, "responsibility": ended(said)}
 
 
-def _parts(folder: str) -> list[str]:
-    return folder.split("/")
-
-
 def _children(tree: Tree, folder: str) -> list[str]:
-    """Return the folders directly in one that hold sources or documents."""
+    """Return the folders directly inside one that hold sources or documents."""
     return [one for one in tree.inner(folder) if one not in _HIDDEN_MODULES and _sources(tree, one, documents=True)]
 
 
@@ -94,7 +101,7 @@ def _sources(tree: Tree, folder: str, *, documents: bool = False) -> list[str]:
 
 
 def _collapse(tree: Tree, folder: str) -> str:
-    """Follow a folder down as long as it holds nothing but one folder: `src/main/java/com/acme`."""
+    """Follow a folder down while it contains nothing but one folder, as in `src/main/java/com/acme`."""
     while not tree.folders[folder]:
         inner = tree.inner(folder)
         code = [one for one in inner if not is_test_folder(one)]
@@ -106,7 +113,7 @@ def _collapse(tree: Tree, folder: str) -> str:
 
 
 def _split(tree: Tree, folders: dict[str, None]) -> None:
-    """Put the folders within the largest code folders beside them, until there are enough."""
+    """Add the folders inside the largest code folders to the list, until there are enough."""
     for folder in sorted(folders, key=lambda one: (-len(_sources(tree, one)), one)):
         if tree.is_sample(folder) or folder.startswith(".") or len(folders) >= _FEW_MODULES:
             continue
@@ -117,18 +124,18 @@ def _split(tree: Tree, folders: dict[str, None]) -> None:
         best = sorted(inner, key=lambda one: (-len(_sources(tree, one)), one))
         folders.update(dict.fromkeys(best[: MOST_MODULES - len(folders)]))
         if not any(language_of(path) for path in tree.folders[folder]):
-            # A folder of folders says nothing that they do not say themselves.
+            # A folder of folders adds nothing to what they say themselves.
             folders.pop(folder)
 
 
 def _weight(tree: Tree, folder: str, is_package: bool) -> int:
-    """Return how much a folder belongs into the map: packages and code first, by the number of files."""
+    """Return the weight of a folder for the map: packages and code first, by the number of files."""
     count = len(_sources(tree, folder, documents=True))
     return count + (100_000 if is_package else 0) - (50_000 if folder.startswith(".") else 0)
 
 
 def _names(tree: Tree, folders: list[str], packages: dict[str, str]) -> dict[str, str]:
-    """Return a name for each folder: of its package or Python module, else its last part where only it has that."""
+    """Return a name for each folder: that of its package or Python module, else its last part where that is unique."""
     last = [folder.rpartition("/")[2] for folder in folders]
     names = {}
     for folder, short in zip(folders, last, strict=True):
@@ -149,7 +156,7 @@ def _dotted(tree: Tree, folder: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A folder with many sources directly in it: the files, the largest of them, and the bytes of all."""
+    """A folder with many sources directly in it: its files, the largest of them, and the bytes of all."""
 
     folder: str
     sources: list[str]
@@ -158,7 +165,7 @@ class Area:
 
 
 def areas_of(tree: Tree) -> list[Area]:
-    """Return the folders that hold most source directly, without tests, benchmarks and the like, the largest first."""
+    """Return the folders with most source directly in them, the largest first; no tests, benchmarks and the like."""
     areas = []
     for folder, paths in tree.folders.items():
         sources = [path for path in paths if language_of(path) is not None and not is_generated(path)]
@@ -170,7 +177,7 @@ def areas_of(tree: Tree) -> list[Area]:
 
 
 def dense_areas(tree: Tree, ecosystems: Sequence[Ecosystem]) -> list[dict[str, str]]:
-    """Return path and note of the folders that hold most source directly, else of a large file at the root."""
+    """Return path and note of the folders with most source directly in them, else of a large file at the root."""
     found = [
         {
             "path": area.folder,
@@ -188,7 +195,66 @@ def dense_areas(tree: Tree, ecosystems: Sequence[Ecosystem]) -> list[dict[str, s
 
 
 def size_words(size: int) -> str:
-    """Return a number of bytes as people say it."""
+    """Return a number of bytes in words for people."""
     if size < 1024:
         return f"{size} bytes"
     return f"{round(size / 1024)} KB" if size < 1024 * 1024 else f"{size / 1024 / 1024:.1f} MB"
+
+
+# -- the sources at the root that are the work itself, not settings of tools -------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RootPart:
+    """A part at the root: its name ("" where its files give none), the file to open first, and all of its files."""
+
+    name: str
+    path: str
+    files: list[str]
+
+
+def root_parts(tree: Tree, languages: Collection[str]) -> list[RootPart]:
+    """Return the parts at the root in the languages of the work, at most six of the largest, sorted by path.
+
+    There are none where a folder holds more of the work than the root: then the files at the root only serve it.
+    """
+    files = [path for path in tree.top_files() if language_of(path) in languages and _is_work(tree, path)]
+    one_package = [path for path in files if language_of(path) in _ONE_PACKAGE]
+    rest = [path for path in files if path not in one_package] if _holds_most(tree, files, languages) else []
+    groups: dict[str, list[str]] = {}
+    for path in rest:
+        groups.setdefault(path.rpartition(".")[0], []).append(path)
+    parts = [RootPart("" if stem in _NAMELESS else stem, _opener(tree, group), group) for stem, group in groups.items()]
+    if one_package:
+        parts.append(RootPart("", _opener(tree, one_package), one_package))
+    parts.sort(key=lambda part: (-sum(tree.files[path] for path in part.files), part.path))
+    return sorted(parts[:_MOST_ROOT_PARTS], key=lambda part: part.path)
+
+
+def headers_of(part: RootPart) -> list[str]:
+    """Return the header files of a part, as in C."""
+    return [path for path in part.files if path.lower().endswith(_HEADERS)]
+
+
+def _is_work(tree: Tree, path: str) -> bool:
+    if is_generated(path) or is_test_file(path) or not tree.files[path]:
+        return False
+    return _TOOLS.fullmatch(path) is None and _ASIDE.fullmatch(path) is None
+
+
+def _holds_most(tree: Tree, files: list[str], languages: Collection[str]) -> bool:
+    """Return whether no folder at the root holds more bytes of the work than the given files."""
+    sizes: dict[str, int] = {}
+    for path in tree.sources():
+        folder, inner, _ = path.partition("/")
+        around = path.rpartition("/")[0]
+        if inner and language_of(path) in languages and not is_test_file(path) and not tree.is_aside(around):
+            sizes[folder] = sizes.get(folder, 0) + tree.files[path]
+    return sum(tree.files[path] for path in files) >= max(sizes.values(), default=0)
+
+
+def _opener(tree: Tree, files: list[str]) -> str:
+    """Return the file of a part to open first: its entry point, else the largest file that is not a header."""
+    first = [path for path in files if path.rpartition(".")[0] in _NAMELESS]
+    sources = [path for path in files if not path.lower().endswith(_HEADERS)]
+    return max(first or sources or files, key=lambda path: (tree.files[path], path))

@@ -9,20 +9,17 @@ from bisect import bisect_left
 from collections import Counter, deque
 
 from memory.errors import MemdeckError
-from memory.state.projections.entry_block import find_blocks
-from memory.state.projections.files import FOLDER
-from memory.storage.files.safe_open import open_beneath
+from memory.state.files.model import ENTRY_FILES, PROJECTIONS
+from memory.state.projections.entry_block import without_blocks
+from memory.storage.safe_open import open_beneath
 
 from .ignored import Ignore, is_foreign_folder, is_generated
 from .languages import is_test_folder, language_of
 
-ENTRY_FILES = ("AGENTS.md", "CLAUDE.md", "README.md")
-"""Which files may hold the entry block, the first that is there before the others."""
-
 ENTRY_WORDS = "<!-- agent-memory:entry "
 
 MOST_FILES = 20_000
-"""How many files are listed; the files nearest to the root come first."""
+"""How many files are listed; those nearest to the root come first."""
 
 MOST_BYTES = 256 * 1024
 """How many bytes of a file are read."""
@@ -36,11 +33,11 @@ _ASIDE = frozenset(("bench", "benches", "benchmark", "benchmarks", "fuzz", "fuzz
 
 
 class Tree:
-    """What is in a repository, as far as it is its own work. Paths are relative, with `/`, in a fixed order.
+    """The files and folders of a repository that are its own work. Paths are relative, with `/`, in a fixed order.
 
-    `files` holds the size of each file, `folders` the files directly in each folder (`""` is the root; a folder that
-    holds only folders has none), `complete` says whether all were listed. `unread` holds the files and folders that
-    could not be read so far, and why.
+    `files` maps each file to its size, `folders` each folder to the files directly in it (`""` is the root; a folder
+    that holds only folders has none), `complete` is true where all files were listed. `unread` maps files and folders
+    that could not be read so far to the reason.
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
@@ -69,7 +66,7 @@ class Tree:
                     found[path] = size
         self.files = dict(sorted(found.items(), key=lambda item: item[0].split("/")))
         for path in ENTRY_FILES:
-            # A file that holds the block alone was made for it.
+            # A file that contains only the block was made for it.
             if path in self.files and not self.text(path).strip() and ENTRY_WORDS in (self._load(path) or ""):
                 del self.files[path]
         self.folders: dict[str, list[str]] = {"": []}
@@ -83,8 +80,8 @@ class Tree:
 
     @staticmethod
     def _is_own(path: str, name: str, ignore: Ignore) -> bool:
-        """Tell whether a folder is work of the repository, not built, downloaded, or written from the bundle."""
-        return path != FOLDER and not is_foreign_folder(name) and not ignore.ignores(path, folder=True)
+        """Return whether a folder is the repository's own work: not built, downloaded, or written from the bundle."""
+        return path != PROJECTIONS and not is_foreign_folder(name) and not ignore.ignores(path, folder=True)
 
     def _index(self, path: str) -> None:
         above, _, name = path.rpartition("/")
@@ -120,11 +117,11 @@ class Tree:
         return sorted(entries)[:_MOST_IN_FOLDER] if len(entries) > 1 else entries
 
     def has(self, path: str) -> bool:
-        """Tell whether a file is listed."""
+        """Return whether a file is listed."""
         return path in self.files
 
     def has_folder(self, path: str) -> bool:
-        """Tell whether a folder holds a listed file."""
+        """Return whether a folder holds a listed file."""
         return path in self.folders
 
     def named(self, name: str) -> list[str]:
@@ -136,7 +133,7 @@ class Tree:
         return self.folders[""]
 
     def count(self, language: str) -> int:
-        """Return how many files are written in a language, without tests and samples."""
+        """Return the number of files in a language, without tests and samples."""
         return self._languages[language]
 
     def languages(self) -> list[str]:
@@ -144,26 +141,26 @@ class Tree:
         return sorted(self._languages, key=lambda language: (-self._languages[language], language))
 
     def is_sample(self, folder: str) -> bool:
-        """Tell whether a folder holds tests, fixtures, examples or templates, not the work itself."""
+        """Return whether a folder holds tests, fixtures, examples or templates rather than the work itself."""
         parts = folder.split("/")
         # `org.example` is the name of a package.
         names = {part for around, part in zip(["", *parts], parts, strict=False) if around not in _DOMAINS}
         return is_test_folder(folder) or not _SAMPLES.isdisjoint(names)
 
     def is_aside(self, folder: str) -> bool:
-        """Tell whether a folder is a sample, or holds benchmarks or fuzz targets."""
+        """Return whether a folder is a sample, or holds benchmarks or fuzz targets."""
         return self.is_sample(folder) or not _ASIDE.isdisjoint(folder.split("/"))
 
     def sources(self) -> list[str]:
-        """Return the files in a language, without those in hidden folders, which serve tools."""
+        """Return the source files, without those in hidden folders, which belong to tools."""
         return [path for path in self._paths if language_of(path) is not None and not _is_hidden(path)]
 
     def below(self, folder: str) -> list[str]:
-        """Return all files in a folder and in the folders in it."""
+        """Return all files in a folder and its subfolders."""
         if not folder:
             return list(self._paths)
         *above, name = folder.split("/")
-        # No name of a file holds a NUL, so all names in the folder come before this one.
+        # No file name contains NUL, so all names in the folder sort before this key.
         return self._paths[bisect_left(self._keys, [*above, name, ""]) : bisect_left(self._keys, [*above, f"{name}\0"])]
 
     def inner(self, folder: str) -> list[str]:
@@ -176,11 +173,14 @@ class Tree:
             return ""
         if path not in self._texts:
             text = (self._load(path) or "") if self._read < _MOST_READ else ""
-            self._texts[path] = _without_block(text) if path in ENTRY_FILES else text
+            if path in ENTRY_FILES and ENTRY_WORDS in text:
+                # The block is written from the bundle and adds nothing new.
+                text = without_blocks(text.encode()).decode()
+            self._texts[path] = text
         return self._texts[path]
 
     def _miss(self, path: str, error: OSError) -> None:
-        """Note what could not be read; what is not there is no loss, nor a link that leads nowhere."""
+        """Record what could not be read; a missing file or a broken link is not recorded."""
         if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
             self.unread[path] = error.strerror or type(error).__name__
 
@@ -199,21 +199,11 @@ class Tree:
         return data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
 
 
-def _without_block(text: str) -> str:
-    """Return a document without the entry block, which is written from the bundle and says nothing new."""
-    if ENTRY_WORDS not in text:
-        return text
-    data = text.encode()
-    for block in reversed(find_blocks(data)):
-        data = data[: block.start] + data[block.end :]
-    return data.decode()
-
-
 def _is_hidden(path: str) -> bool:
-    """Tell whether a file is in a hidden folder, such as `.github`."""
+    """Return whether a file is in a hidden folder, such as `.github`."""
     return path.startswith(".") and "/" in path
 
 
 def _is_plain(name: str) -> bool:
-    """Tell whether a name can stand in a list of paths: it is UTF-8 and has no control characters."""
+    """Return whether a name can be listed: it is UTF-8 and has no control characters."""
     return name.isprintable() and len(name) < 200

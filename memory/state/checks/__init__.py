@@ -1,3 +1,3 @@
-"""What may be wrong in the files of the project state, and mending it."""
+"""Checks for problems in the files of the project state, and their repair."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Everything that `state validate` looks at: every finding with its code, and `pass`, `warn` or `fail`."""
+"""All checks of `state validate`: every finding with its code, and `pass`, `warn` or `fail`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 from memory.errors import MemdeckError
 from memory.state.files import schema
-from memory.state.files.canonical import canonical_bytes, digest
 from memory.state.files.config import config_faults
-from memory.state.files.json_text import line_of, load
+from memory.state.files.json_text import canonical_bytes, digest, line_of, load
 from memory.state.files.model import (
     CONFIG,
     ENTRY_FILES,
     EVENTS,
     FRESH_DAYS,
+    PROVIDERS,
     SOURCE_TYPES,
     SOURCES,
     STATE,
@@ -34,10 +34,9 @@ from .history import check_archive, check_checkpoints, check_cursors, check_even
 
 
 def validate(memory: StateFiles, now: datetime | None) -> tuple[Finding, ...]:
-    """Return every finding at an aware time (None: but for those that depend on it); nothing that lies in the files
-    raises, and nothing is written.
+    """Return every finding at an aware time (None: without the findings that depend on it).
 
-    Fails in the state keep what rests on it from being looked at.
+    Nothing in the files raises, and nothing is written. Where the state fails, what depends on it is not checked.
     """
     found: list[Finding] = []
     found += _state(memory)
@@ -76,8 +75,8 @@ def _state(memory: StateFiles) -> Iterator[Finding]:
         yield Finding("fail", "state:bundle-hash", "bundleHash is not the hash of the bundle", STATE, line)
     if canonical_bytes(state) != memory.read(STATE).data:
         yield Finding("warn", "state:form", "the file is not in the sorted form in which it is written", STATE)
-    name = schema.foreign_provider(state["provider"])
-    if name is not None:
+    name = state["provider"]["name"]
+    if name not in PROVIDERS:
         yield Finding("warn", "state:provider", f"the provider {name[:60]!r} is none of codex, claude", STATE)
 
 
@@ -146,7 +145,7 @@ def _source(root: Path, source: object, number: int, ids: set[str]) -> Iterator[
     if not os.path.isabs(source["path"]):
         yield Finding("fail", f"sources:path:{shown}", f"{source['path']!r} is no absolute path", SOURCES)
     elif not os.path.lexists(source["path"]):
-        # Only its own machine has the folder: elsewhere that is nothing wrong with the state.
+        # Only its own machine has the folder; its absence elsewhere is no fault of the state.
         where = shown_path(source["path"], root)
         yield Finding("warn", f"sources:path:{shown}", f"{where} is not on this machine", SOURCES)
     if source["lastSyncStatus"] == "failed":
@@ -182,12 +181,9 @@ def _views(memory: StateFiles) -> Iterator[Finding]:
 
 
 def _entry(memory: StateFiles, bundle_hash: str) -> Iterator[Finding]:
+    path = STATE
     try:
         path = entry_path(memory.root, memory.bundle)
-    except MemdeckError as error:
-        yield Finding("fail", "entry:file", error.message, STATE)
-        return
-    try:
         stored = memory.read(path)
     except MemdeckError as error:
         yield Finding("fail", "entry:file", error.message, path)

@@ -1,9 +1,10 @@
-"""What a look at one file or promise of the project state gives."""
+"""The result of one check of a file or rule of the project state, and the plan of a repair."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+import hashlib
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from memory.base.problems import Problem
 from memory.state.files.model import Json
@@ -14,7 +15,7 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: `code` such as `state:bundle-hash`, `line` from 1 (0: the file as a whole)."""
+    """The result of one check: `code` such as `state:bundle-hash`, `line` from 1 (0: the file as a whole)."""
 
     level: Level
     code: str
@@ -33,7 +34,51 @@ class Finding:
         }
 
     def problem(self) -> Problem:
-        """Return it as the problem that `check` lists, a note where it only waits for somebody; what passes is none."""
+        """Return it as a problem for `check`, a note where it only waits for someone; not for a check that passed."""
         waits = self.code.startswith(("validation:", "recall:backlog"))
         level: Literal["error", "warning", "note"] = "error" if self.level == "fail" else "note" if waits else "warning"
         return Problem(level, self.file, self.line, f"state.{self.code.replace(':', '.')}", self.message)
+
+
+class Mend(NamedTuple):
+    """One step of a repair: the file, what is done to it, and the codes of the findings that it fixes."""
+
+    file: str
+    action: str
+    why: str
+
+
+@dataclass(slots=True)
+class RepairPlan:
+    """A repair: its steps, the new bytes of files (None: the file is removed), and what is kept aside, by its name.
+
+    `lost` are the ids of events that cannot be read in what is kept aside; `left` what no step fixes.
+    """
+
+    steps: list[Mend] = field(default_factory=list)
+    files: dict[str, bytes | None] = field(default_factory=dict)
+    aside: list[tuple[str, bytes]] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    left: list[Finding] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        """Identifies the plan: the hash of what it would write."""
+        told = hashlib.sha256()
+        for path, data in sorted(self.files.items()):
+            told.update(repr((path, None if data is None else hashlib.sha256(data).hexdigest())).encode())
+        return told.hexdigest()
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {"steps": [one._asdict() for one in self.steps], "left": [one.json() for one in self.left]}
+
+    def keep_aside(self, path: str, data: bytes) -> None:
+        """Keep the bytes of a damaged file aside, under its own name."""
+        if data:
+            self.aside.append((f"damaged/{path.replace('/', '+')}", data))
+
+    def write(self, path: str, data: bytes, action: str, why: str) -> None:
+        """Plan the bytes of a file."""
+        self.files[path] = data
+        self.steps.append(Mend(path, action, why))

@@ -1,4 +1,4 @@
-"""The checks of the history: events, checkpoints, cursors and the archive, and how they fit each other."""
+"""Checks of the history: events, checkpoints, cursors and the archive, and whether they fit each other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from memory.errors import MemdeckError
-from memory.state.files.canonical import digest
+from memory.state.files.json_text import digest
 from memory.state.files.model import ARCHIVE, CHECKPOINTS, EVENTS, STATE, Json, moment, number_of, plural
 from memory.state.files.reading import StateFiles, checkpoint_path, read_events
 
@@ -16,7 +16,7 @@ _MOST_GAP = 10_000
 
 
 def check_events(memory: StateFiles, sound: bool, now: datetime | None) -> Iterator[Finding]:
-    """Look at events.jsonl: lines, ids, order, gaps, and how many the state counts."""
+    """Check events.jsonl: lines, ids, order, gaps, and the number of events that the state records."""
     try:
         if not memory.read(EVENTS).exists:
             yield Finding("fail", "history:events-missing", "the file is missing", EVENTS)
@@ -59,31 +59,23 @@ def _ordering(
             gaps.append((before + 1, number, line, since))
         seen.add(number)
         before = max(before, number)
-        # Imported sessions bear the times at which they were, not those at which they came.
+        # Imported sessions have the times at which they took place, not those at which they were imported.
         since = moment(event["createdAt"]) if event["kind"] == "tool_run" else since
-    known = _archived_numbers(memory) if gaps else frozenset()
+    known = memory.archived_numbers() if gaps else frozenset()
     for first, number, line, at in gaps[:SHOWN]:
         missing = [one for one in range(first, min(number, first + _MOST_GAP)) if one not in known]
-        # A batch that expired took the ids of its events along.
+        # A batch that expired took the ids of its events with it.
         if missing and not _may_have_expired(memory, at, now or since):
             words = f"evt-{missing[0]:06d} is in neither the history nor the archive"
             yield Finding("fail", "history:continuity", words, EVENTS, line)
 
 
-def _archived_numbers(memory: StateFiles) -> frozenset[int]:
-    found: set[int] = set()
-    for batch in memory.batches:
-        try:
-            found |= {number_of(one) for one in memory.manifest(batch)["archivedEventIds"]}
-        except MemdeckError:
-            continue
-    return frozenset(found)
-
-
 def _may_have_expired(memory: StateFiles, since: datetime | None, now: datetime | None) -> bool:
-    """Tell whether a missing event may have been in a batch that is gone: retention is on, and the last event before it
-    (at `since`, None: there is none) is older than a batch becomes. No cursor need have passed it: what was written
-    along with a bundle goes by its age alone.
+    """Return whether a missing event may have been in a batch that expired and was removed.
+
+    That is so where retention is on and the last event before it (at `since`, None: there is none) is older than the
+    age at which batches expire. Cursors are not consulted: events written along with a bundle are archived by age
+    alone.
     """
     try:
         retention = memory.config["retention"]
@@ -97,7 +89,7 @@ def _may_have_expired(memory: StateFiles, since: datetime | None, now: datetime 
 
 
 def check_checkpoints(memory: StateFiles, sound: bool, now: datetime | None) -> Iterator[Finding]:
-    """Look at the checkpoints: their form, hashes, events, and which is the latest."""
+    """Check the checkpoints: their form, hashes, events, and which is the latest."""
     for name in memory.checkpoint_names:
         if name.startswith("."):
             continue
@@ -121,7 +113,7 @@ def check_checkpoints(memory: StateFiles, sound: bool, now: datetime | None) -> 
 
 def _known_events(memory: StateFiles) -> frozenset[int] | None:
     try:
-        return frozenset(number_of(event["id"]) for event in memory.found_events.items) | _archived_numbers(memory)
+        return frozenset(number_of(event["id"]) for event in memory.found_events.items) | memory.archived_numbers()
     except MemdeckError:
         return None
 
@@ -160,14 +152,11 @@ def _latest(memory: StateFiles, ids: tuple[str, ...]) -> Iterator[Finding]:
 
 
 def check_cursors(memory: StateFiles) -> Iterator[Finding]:
-    """Look for cursors that point behind the last event: they would keep events that come from being recalled."""
-    try:
-        highest = max((number_of(event["id"]) for event in memory.found_events.items), default=0)
-    except MemdeckError:
+    """Check for cursors after the last event: they would keep future events from being recalled."""
+    events = _known_events(memory)
+    if not events:
         return
-    highest = max(highest, *_archived_numbers(memory), 0) if memory.batches else highest
-    if not highest and not memory.found_events.items:
-        return
+    highest = max(events)
     maintenance = memory.state["maintenance"]
     pointers = {scope: cursor["lastRecalledEventId"] for scope, cursor in maintenance["recallCursors"].items()}
     for scope, name in {**pointers, "maintenance": maintenance["lastRecalledEventId"]}.items():
@@ -176,7 +165,7 @@ def check_cursors(memory: StateFiles) -> Iterator[Finding]:
 
 
 def check_archive(memory: StateFiles, now: datetime | None) -> Iterator[Finding]:
-    """Look at the batches of the archive; what is wrong in them only warns."""
+    """Check the batches of the archive; problems in them are only warnings."""
     for name in memory.names(ARCHIVE):
         if name not in memory.batches and memory.holds(f"{ARCHIVE}/{name}") and not name.startswith("."):
             yield Finding("warn", f"archive:name:{name}", "it is no batch of the archive", f"{ARCHIVE}/{name}")
@@ -191,27 +180,29 @@ def _batch(memory: StateFiles, batch: str, now: datetime | None) -> Iterator[Fin
     except MemdeckError as error:
         yield Finding("warn", f"archive:manifest:{batch}", error.message, f"{folder}/manifest.json")
         return
-    sound = True
-    try:
-        found = read_events(memory.read(f"{folder}/events.jsonl").data)
-        ids = {event["id"] for event in found.items}
-        if batch.startswith("repair-"):
-            ids |= set(manifest["archivedEventIds"])  # what could not be read is in the damaged file
-        if found.bad or not ids.issuperset(manifest["archivedEventIds"]):
-            sound = False
-            words = "it does not hold the events of its manifest"
-            yield Finding("warn", f"archive:events:{batch}", words, f"{folder}/events.jsonl")
-    except MemdeckError as error:
-        sound = False
-        yield Finding("warn", f"archive:events:{batch}", error.message, f"{folder}/events.jsonl")
-    kept = set(memory.names(f"{folder}/checkpoints"))
-    if any(f"{name}.json" not in kept for name in manifest["archivedCheckpointIds"]):
-        sound = False
-        words = "it does not hold the checkpoints of its manifest"
-        yield Finding("warn", f"archive:checkpoints:{batch}", words, f"{folder}/checkpoints")
+    faults = list(_batch_faults(memory, batch, manifest))
+    yield from faults
     created = moment(manifest["createdAt"])
     if created is not None and now is not None and created > now + timedelta(days=1):
         words = f"it was made at {manifest['createdAt']}, which is to come: it does not expire before"
         yield Finding("warn", f"archive:expiry:{batch}", words, f"{folder}/manifest.json")
-    if sound:
+    if not faults:
         yield Finding("pass", f"archive:{batch}", "it holds what its manifest says", folder)
+
+
+def _batch_faults(memory: StateFiles, batch: str, manifest: Json) -> Iterator[Finding]:
+    """Yield what a batch lacks of its manifest."""
+    events, checkpoints = (f"{ARCHIVE}/{batch}/{name}" for name in ("events.jsonl", "checkpoints"))
+    try:
+        found = read_events(memory.read(events).data)
+        ids = {event["id"] for event in found.items}
+        if batch.startswith("repair-"):
+            ids |= set(manifest["archivedEventIds"])  # the ids of unreadable events; they are in the damaged file
+        if found.bad or not ids.issuperset(manifest["archivedEventIds"]):
+            yield Finding("warn", f"archive:events:{batch}", "it does not hold the events of its manifest", events)
+    except MemdeckError as error:
+        yield Finding("warn", f"archive:events:{batch}", error.message, events)
+    kept = set(memory.names(checkpoints))
+    if any(f"{name}.json" not in kept for name in manifest["archivedCheckpointIds"]):
+        words = "it does not hold the checkpoints of its manifest"
+        yield Finding("warn", f"archive:checkpoints:{batch}", words, checkpoints)

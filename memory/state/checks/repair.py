@@ -1,4 +1,4 @@
-"""What can be mended in damaged files: planned first, then done in one transaction, what is damaged kept aside."""
+"""Repair of damaged files: planned first, then done in one transaction; damaged bytes are kept aside."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING
 from memory.errors import MemdeckError, RefusedError
 from memory.state.files import schema
 from memory.state.files.archive import put_batch
-from memory.state.files.canonical import canonical_bytes, digest, ordered_bytes
 from memory.state.files.config import DEFAULT_BYTES, DEFAULTS, config_faults
-from memory.state.files.json_text import load
+from memory.state.files.json_text import canonical_bytes, digest, load, ordered_bytes
 from memory.state.files.model import CHECKPOINTS, CONFIG, EVENTS, SOURCES, Json, event_id, number_of, plural
 from memory.state.files.reading import StateFiles, checkpoint_path
 from memory.state.files.schema import faults_of
 from memory.state.files.store import StateStore, StateWriting
-from memory.state.repair_plan import Mend, RepairPlan, archived_ids, keep_aside, write
-from memory.state.repair_state import mend_state
 
 from .check import validate
-from .finding import Finding
+from .finding import Finding, Mend, RepairPlan
+from .repair_state import mend_state
 
 if TYPE_CHECKING:
     from memory.storage import Change
@@ -28,14 +26,14 @@ if TYPE_CHECKING:
 _MOST_LOST = 1000
 _MOST_TOLD = 8
 MOST_FILES = 200
-"""How many files one repair changes; a store with more damage is mended in several."""
+"""How many files one repair changes; a store with more damage needs several repairs."""
 
 
 def plan_repair(memory: StateFiles, now: datetime) -> RepairPlan:
-    """Return what a repair would do with the files as they are; nothing is written.
+    """Return what a repair would do with the present files; nothing is written.
 
-    `left` are the failures that no repair answers: paths that the bundle names and that are not there, and files that
-    may not be read or written.
+    `left` are the failures that no repair fixes: missing paths that the bundle names, and files that may not be read or
+    written.
     """
     plan = RepairPlan()
     _config(memory, plan)
@@ -59,26 +57,26 @@ def _config(memory: StateFiles, plan: RepairPlan) -> None:
     try:
         stored = memory.read(CONFIG)
         if not stored.exists:
-            write(plan, CONFIG, DEFAULT_BYTES, "write the default settings", "the file is missing")
+            plan.write(CONFIG, DEFAULT_BYTES, "write the default settings", "the file is missing")
             return
         written = load(stored.data, CONFIG, "state.config.json")
     except MemdeckError as error:
         if error.code.startswith("file."):
             return
-        keep_aside(plan, CONFIG, memory.read(CONFIG).data)
-        write(plan, CONFIG, DEFAULT_BYTES, "write the default settings", error.message)
+        plan.keep_aside(CONFIG, memory.read(CONFIG).data)
+        plan.write(CONFIG, DEFAULT_BYTES, "write the default settings", error.message)
         return
     faults = config_faults(written)
     if not faults:
         return
-    keep_aside(plan, CONFIG, stored.data)
+    plan.keep_aside(CONFIG, stored.data)
     mended = DEFAULT_BYTES
     if isinstance(written, dict):
         kept = _without(written, {fault.where for fault in faults})
         mended = DEFAULT_BYTES if config_faults(kept) else ordered_bytes(kept)
     more = f", and {len(faults) - _MOST_TOLD} more" if len(faults) > _MOST_TOLD else ""
     why = "; ".join(map(str, faults[:_MOST_TOLD])) + more
-    write(plan, CONFIG, mended, "let the settings go that are wrong, so that the defaults count", why)
+    plan.write(CONFIG, mended, "let the settings go that are wrong, so that the defaults count", why)
 
 
 def _without(written: Json, places: set[str], where: str = "") -> Json:
@@ -96,7 +94,7 @@ def _sources(memory: StateFiles, plan: RepairPlan) -> int | None:
     except MemdeckError:
         return None
     if not stored.exists:
-        write(plan, SOURCES, canonical_bytes([]), "write an empty list of sources", "the file is missing")
+        plan.write(SOURCES, canonical_bytes([]), "write an empty list of sources", "the file is missing")
         return 0
     try:
         return len(memory.sources)
@@ -110,8 +108,8 @@ def _sources(memory: StateFiles, plan: RepairPlan) -> int | None:
     for source in written if isinstance(written, list) else []:
         if not faults_of(schema.SOURCE, source):
             kept.setdefault(source["id"], source)
-    keep_aside(plan, SOURCES, stored.data)
-    write(plan, SOURCES, canonical_bytes(list(kept.values())), f"keep the {len(kept)} sources that are sound", why)
+    plan.keep_aside(SOURCES, stored.data)
+    plan.write(SOURCES, canonical_bytes(list(kept.values())), f"keep the {len(kept)} sources that are sound", why)
     return len(kept)
 
 
@@ -119,7 +117,7 @@ def _events(memory: StateFiles, plan: RepairPlan) -> list[Json] | None:
     try:
         stored = memory.read(EVENTS)
         if not stored.exists:
-            write(plan, EVENTS, b"", "begin an empty history", "the file is missing")
+            plan.write(EVENTS, b"", "begin an empty history", "the file is missing")
             return []
         found = memory.found_events
     except MemdeckError:
@@ -138,18 +136,18 @@ def _events(memory: StateFiles, plan: RepairPlan) -> list[Json] | None:
         and ordered == [(e, lines[n - 1]) for e, n in zip(found.items, found.lines, strict=True)]
     ):
         return list(found.items)
-    keep_aside(plan, EVENTS, stored.data)
+    plan.keep_aside(EVENTS, stored.data)
     data = b"".join(line + b"\n" for _, line in ordered)
     why = f"line {found.bad[0].line} {found.bad[0].why}" if found.bad else "ids are there twice, or out of order"
-    known = kept.keys() | {number_of(one) for batch in memory.batches for one in archived_ids(memory, batch)}
+    known = kept.keys() | memory.archived_numbers()
     missing = (number for number in range(min(kept, default=1), max(kept, default=0)) if number not in known)
     plan.lost = [event_id(number) for number in islice(missing, _MOST_LOST)]
-    write(plan, EVENTS, data, f"keep the {len(ordered)} events that can be read, in the order of their ids", why)
+    plan.write(EVENTS, data, f"keep the {len(ordered)} events that can be read, in the order of their ids", why)
     return [event for event, _ in ordered]
 
 
 def _checkpoints(memory: StateFiles, plan: RepairPlan) -> list[Json]:
-    """Plan that checkpoints go that are damaged; return those that stay, the oldest first."""
+    """Plan to remove damaged checkpoints; return the remaining ones, the oldest first."""
     kept = []
     for name in memory.checkpoint_ids:
         path = checkpoint_path(name)
@@ -166,16 +164,16 @@ def _checkpoints(memory: StateFiles, plan: RepairPlan) -> list[Json]:
         if not why:
             kept.append(checkpoint)
         elif len(plan.files) < MOST_FILES:
-            keep_aside(plan, path, memory.read(path).data)
+            plan.keep_aside(path, memory.read(path).data)
             plan.files[path] = None
             plan.steps.append(Mend(path, "take the checkpoint away", why))
     return kept
 
 
 def repair(store: StateStore, shown: RepairPlan, *, actor: str, now: datetime) -> tuple[RepairPlan, Change]:
-    """Do what a plan says, in one transaction; `memdeck undo` takes it back.
+    """Carry out a plan in one transaction; `memdeck undo` reverts it.
 
-    RefusedError `state.repair.stale` where another plan would be made by now.
+    RefusedError `state.repair.stale` where the plan would no longer be the same.
     """
 
     def build(writing: StateWriting) -> tuple[RepairPlan, Change]:

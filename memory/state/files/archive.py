@@ -1,4 +1,4 @@
-"""The archive: batches of what left the active files, each with a manifest; names, writing, and what has expired."""
+"""The archive: batches of what left the active files, each with a manifest; names, writing and expiry of batches."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from datetime import datetime, timedelta
 
 from memory.errors import MemdeckError
 
-from .canonical import canonical_bytes, line_bytes
+from .json_text import canonical_bytes, line_bytes
 from .model import ARCHIVE, Json, moment, stamp
 from .reading import StateFiles, checkpoint_path, read_events
 from .store import StateWriting
 
 MOST_CHECKPOINTS = 200
-"""How many checkpoints go in one transaction: each takes four open files, and a process may have about a thousand."""
+"""How many checkpoints one transaction moves: each needs four open files, and a process may have about a thousand."""
 
 
 def batch_name(kind: str, now: datetime, taken: Iterable[str]) -> str:
-    """Return the name of a new batch (`prune-20260131T120000000Z`), with a number behind it where it is taken."""
+    """Return the name of a new batch (`prune-20260131T120000000Z`), with a number appended where it is taken."""
     name = f"{kind}-{re.sub(r'[^0-9TZ]', '', stamp(now))}"
     names = set(taken)
     number, found = 1, name
@@ -38,9 +38,10 @@ def put_batch(
     checkpoints: Sequence[str] = (),
     files: Sequence[tuple[str, bytes]] = (),
 ) -> str:
-    """Plan a batch of the archive: its manifest, events, the checkpoints of some ids, and whole files by their name in
-    it; the checkpoints leave the active folder in the same change. `lost` are ids of events that no file holds as such.
-    Return the name of the batch.
+    """Plan a batch of the archive and return its name.
+
+    It holds a manifest, events, the checkpoints with the given ids, and whole files by their name in the batch. The
+    checkpoints leave the active folder in the same change. `lost` are ids of events that can be read from no file.
     """
     name = batch_name(kind, writing.now, writing.store.names(ARCHIVE))
     retention = config["retention"]
@@ -67,7 +68,7 @@ def put_batch(
 
 
 def expired(memory: StateFiles, now: datetime, days: int) -> tuple[list[str], list[str]]:
-    """Return the batches that are `days` old by their manifests, and sentences about those that cannot be read."""
+    """Return the batches that are `days` old by their manifests, and sentences about unreadable manifests."""
     gone, warnings = [], []
     for batch in memory.batches:
         try:
@@ -81,7 +82,7 @@ def expired(memory: StateFiles, now: datetime, days: int) -> tuple[list[str], li
 
 
 def files_of(memory: StateFiles, batch: str) -> list[str]:
-    """Return the files of a batch that a memory system puts there; anything else in it is left alone."""
+    """Return the files of a batch that a memory system writes; any other file in it is left alone."""
     folder = f"{ARCHIVE}/{batch}"
     plain = ("events.jsonl", "state.json", "config.json", "sources.json", "manifest.json")
     found = [f"{folder}/{name}" for name in memory.names(folder) if name in plain]
@@ -92,7 +93,7 @@ def files_of(memory: StateFiles, batch: str) -> list[str]:
 
 
 def archived_events(memory: StateFiles) -> Iterator[Json]:
-    """Yield the events in the batches of the archive; lines that hold none are passed over."""
+    """Yield the events in the batches of the archive; lines without an event are skipped."""
     for batch in memory.batches:
         try:
             stored = memory.read(f"{ARCHIVE}/{batch}/events.jsonl")

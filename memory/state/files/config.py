@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
+from contextlib import suppress
 from typing import Any
 
 from memory.errors import ConfigError
 
-from .canonical import ordered_bytes
-from .json_text import line_of, load
+from .json_text import line_of, load, ordered_bytes
 from .model import CONFIG, POLICIES, PROVIDERS, SCOPES, SECTIONS, Json
 from .schema import Fault, Faults, Rule, count, faults_of, first_of, flag, one_of, text
 
@@ -43,11 +43,11 @@ DEFAULTS: Json = {
         "archive": {"expireAfterDays": 180},
     },
 }
-"""The settings of a workspace that says nothing."""
+"""The default settings."""
 
 DEFAULT_BYTES = ordered_bytes(DEFAULTS)
 
-_LONGEST = 1_000_000  # Days or minutes that a time can be counted back by.
+_LONGEST = 1_000_000  # The most days or minutes that a time can be counted back by.
 
 
 def _days(value: Any, where: str, faults: Faults) -> None:
@@ -80,13 +80,13 @@ _RULES: dict[str, Rule] = {
     "retention.checkpoints.keepRecent": count,
     "retention.archive.expireAfterDays": _days,
 }
-"""Each setting by its dotted key, with what it takes."""
+"""The rule for the value of each setting, by its dotted key."""
 
 KEYS = tuple(_RULES)
 
 
 def config_faults(written: Any) -> Faults:
-    """Return what is wrong in a configuration as it is written; keys that the format does not know are no fault."""
+    """Return the faults in a configuration as written; keys unknown to the format are no fault."""
     faults: Faults = []
     if not isinstance(written, dict):
         return [Fault("", "the file is not an object")]
@@ -106,11 +106,9 @@ def config_faults(written: Any) -> Faults:
     return faults
 
 
-def read_config(data: bytes | None) -> Json:
-    """Return the settings, those that are missing filled from the defaults; ConfigError `state.config.*`."""
-    if data is None:
-        return DEFAULTS
-    written = written_config(data)
+def read_config(data: bytes) -> Json:
+    """Return the settings, missing ones filled from the defaults; ConfigError `state.config.*`."""
+    written = load(data, CONFIG, "state.config.json")
     faults = config_faults(written)
     if faults:
         line = line_of(data, faults[0].where.rpartition(".")[2])
@@ -118,16 +116,6 @@ def read_config(data: bytes | None) -> Json:
             "state.config.schema", f"{CONFIG}:{line}: {first_of(faults)}", "mend it there", file=CONFIG, line=line
         )
     return _filled(DEFAULTS, written)
-
-
-def written_config(data: bytes) -> Any:
-    """Return what config.json holds; ConfigError `state.config.json` where it is no JSON."""
-    try:
-        return load(data, CONFIG, "state.config.json")
-    except ConfigError:
-        raise
-    except ValueError as error:  # pragma: no cover - load turns it into a ConfigError
-        raise ConfigError("state.config.json", f"{CONFIG}: {error}") from error
 
 
 def _filled(defaults: Json, written: Json) -> Json:
@@ -139,7 +127,7 @@ def _filled(defaults: Json, written: Json) -> Json:
 
 
 def setting(config: Json, key: str) -> Any:
-    """Return a setting by its dotted key; ConfigError `state.config.key` for one that there is not."""
+    """Return a setting by its dotted key; ConfigError `state.config.key` for an unknown one."""
     if key not in _RULES:
         raise ConfigError("state.config.key", f"there is no setting {key[:60]!r}", f"one of {', '.join(KEYS)}")
     value: Any = config
@@ -149,18 +137,14 @@ def setting(config: Json, key: str) -> Any:
 
 
 def with_setting(written: Json, key: str, value: str) -> Json:
-    """Return a configuration with one setting changed, in its place; `value` is as a person writes it.
+    """Return a configuration with one setting changed in place; `value` is text as the user writes it.
 
     ConfigError `state.config.key`, `state.config.value`.
     """
-    setting(DEFAULTS, key)
-    default = setting(DEFAULTS, key)
     read: Any = value
-    if not isinstance(default, str):
-        try:
+    if not isinstance(setting(DEFAULTS, key), str):
+        with suppress(ValueError):
             read = json.loads(value)
-        except ValueError:
-            read = value
     faults = faults_of(_RULES[key], read, key)
     if faults:
         raise ConfigError("state.config.value", f"{value[:60]!r}: {first_of(faults)}", "give a value that fits")

@@ -1,7 +1,12 @@
-"""The JSON of the project state's files: read strictly, each fault with its file and line."""
+"""The JSON of the project state's files: read strictly, each fault with its file and line; written in one form.
+
+The canonical form, in which objects are written and hashed, has its keys sorted, two spaces, UTF-8 unescaped: it is the
+output of `json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)`. `canonical` is several times as fast.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from typing import Any
@@ -10,9 +15,12 @@ from memory.errors import ConfigError
 
 from .model import Json
 
+_quote = json.encoder.encode_basestring
+_GAPS = tuple("\n" + "  " * depth for depth in range(24))
+
 
 def load(data: bytes, file: str, code: str, *, twice: bool = True) -> Any:
-    """Return the JSON of some bytes; ConfigError `code` with file and line. `twice`: a key must not be there twice."""
+    """Return the JSON of some bytes; ConfigError `code` with file and line. `twice`: refuse a key that occurs twice."""
     try:
         return json.loads(
             data.decode("utf-8"),
@@ -46,6 +54,67 @@ def _once(pairs: list[tuple[str, Any]]) -> Json:
 
 
 def line_of(data: bytes, key: str) -> int:
-    """Return the line (from 1) of the first place where a key is written, 1 where it is nowhere."""
+    """Return the line (from 1) where a key is first written, 1 where it is not found."""
     place = data.find(f'"{key}"'.encode())
     return data.count(b"\n", 0, place) + 1 if place >= 0 else 1
+
+
+# -- writing ----------------------------------------------------------------------------------------------------
+
+
+def canonical(value: Any) -> str:
+    """Return the canonical form of JSON-able data, without a newline at the end."""
+    pieces: list[str] = []
+    _write(value, 0, pieces.append)
+    return "".join(pieces)
+
+
+def canonical_bytes(value: Any) -> bytes:
+    """Return the content of a file: the canonical form and one newline."""
+    return (canonical(value) + "\n").encode("utf-8", "surrogatepass")
+
+
+def ordered_bytes(value: Any) -> bytes:
+    """Return the same with the keys in their present order, as in config.json."""
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+
+
+def line_bytes(value: Any) -> bytes:
+    """Return one line of events.jsonl, its newline included."""
+    return (json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8", "surrogatepass")
+
+
+def digest(value: Any) -> str:
+    """Return the SHA-256 (hex) of the canonical form without the final newline."""
+    return hashlib.sha256(canonical(value).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _write(value: Any, depth: int, put: Any) -> None:
+    if isinstance(value, str):
+        put(_quote(value))
+    elif isinstance(value, dict):
+        if not value:
+            put("{}")
+            return
+        gap, before = _gap(depth + 1), "{"
+        for key in sorted(value):
+            put(f"{before}{gap}{_quote(key)}: ")
+            _write(value[key], depth + 1, put)
+            before = ","
+        put(_gap(depth) + "}")
+    elif isinstance(value, (list, tuple)):
+        if not value:
+            put("[]")
+            return
+        gap, before = _gap(depth + 1), "["
+        for one in value:
+            put(before + gap)
+            _write(one, depth + 1, put)
+            before = ","
+        put(_gap(depth) + "]")
+    else:
+        put(json.dumps(value, allow_nan=False))
+
+
+def _gap(depth: int) -> str:
+    return _GAPS[depth] if depth < len(_GAPS) else "\n" + "  " * depth

@@ -1,4 +1,4 @@
-"""The words of the format: where its files lie, versions, ids and times."""
+"""Constants of the format: paths of its files, versions, ids and times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Json = dict[str, Any]
 """An object of one of the files, in the shapes of the format."""
 
 FOLDER = ".agent-memory"
-"""The system's folder, from the workspace on; so are all paths below."""
+"""The system's folder, relative to the workspace; so are all paths below."""
 STATE = f"{FOLDER}/state.json"
 EVENTS = f"{FOLDER}/history/events.jsonl"
 CHECKPOINTS = f"{FOLDER}/history/checkpoints"
@@ -18,7 +18,7 @@ ARCHIVE = f"{FOLDER}/archive"
 SOURCES = f"{FOLDER}/sources.json"
 CONFIG = f"{FOLDER}/config.json"
 ANALYSED = f"{FOLDER}/analysis.json"
-"""What the repository itself gave the bundle last: `update` tells it from what recall and people added."""
+"""The last analysis of the repository: `update` uses it to tell analysed values from what recall and people added."""
 PRIVATE = f"{FOLDER}/.memdeck"
 PROJECTIONS = "docs/agent-memory"
 ENTRY_FILES = ("AGENTS.md", "CLAUDE.md", "README.md")
@@ -27,12 +27,11 @@ ENTRY_FILES = ("AGENTS.md", "CLAUDE.md", "README.md")
 SCHEMA_VERSION = 2
 GENERATOR = "memdeck"
 FRESH_DAYS = 14
-"""How old a run of the validation commands may be."""
+"""How many days old a run of the validation commands may be."""
 LOCAL_SOURCE = "agent-memory.local"
 OWN_REF = "agent-memory:"
-"""What `sourceRef` of an event begins with that was written along with a bundle, and says what is in it."""
+"""The prefix of `sourceRef` in an event that was written along with a bundle and describes its content."""
 
-SECTIONS = ("project", "project-map", "current-focus", "gotchas", "next-steps", "validation-commands")
 KEYS = {
     "project": "project",
     "project-map": "projectMap",
@@ -42,6 +41,7 @@ KEYS = {
     "validation-commands": "validationCommands",
 }
 """The sections of a bundle by name, with the key of each."""
+SECTIONS = tuple(KEYS)
 SCOPES = ("all", "local", "imports")
 POLICIES = ("balanced", "imports-only", "local-only", "project-map-protected")
 PROVIDERS = ("codex", "claude")
@@ -53,7 +53,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
 def event_id(number: int) -> str:
-    """Return the id of an event: `evt-000001`, with more digits where six do not do."""
+    """Return the id of an event: `evt-000001`, with more digits where six are not enough."""
     return f"evt-{number:06d}"
 
 
@@ -63,7 +63,7 @@ def checkpoint_id(number: int) -> str:
 
 
 def number_of(text: object, kind: str = "evt") -> int:
-    """Return the number of an id, 0 for whatever is none of that kind as it is written here."""
+    """Return the number of an id; 0 for an id of another kind or another form."""
     found = _ID.fullmatch(text) if isinstance(text, str) else None
     if found is None or found[1] != kind:
         return 0
@@ -77,7 +77,7 @@ def stamp(now: datetime) -> str:
 
 
 def moment(text: object) -> datetime | None:
-    """Return the aware time of a text as `stamp` writes it, None for any other."""
+    """Return the aware time of a text in the form of `stamp`, None for any other."""
     if not isinstance(text, str) or not _TIME.fullmatch(text):
         return None
     try:
@@ -92,7 +92,7 @@ def scope_of(event: Json) -> str:
 
 
 def is_echo(event: Json) -> bool:
-    """Tell whether an event was written along with a bundle, so that it says nothing which is not in the bundle."""
+    """Return whether an event was written along with a bundle, so that it contains nothing beyond the bundle."""
     return bool(event["sourceId"] == LOCAL_SOURCE and str(event["sourceRef"]).startswith(OWN_REF))
 
 

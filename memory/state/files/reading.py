@@ -1,17 +1,19 @@
-"""What the files of the project state hold: read strictly, each fault with its file, line and code."""
+"""Reading the files of the project state strictly; each fault has its file, line and code."""
 
 from __future__ import annotations
 
+import gc
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from memory.errors import MemdeckError, NotFoundError
-from memory.storage.files.version import Stored
+from memory.storage.safe_open import Stored
 
 from . import schema
 from .json_text import line_of, load, no_constant
@@ -29,12 +31,15 @@ from .model import (
     number_of,
     scope_of,
 )
-from .pause import without_collector
 
 Read = Callable[[str], Stored]
-"""Reads a file by its path from the workspace on, as `Store.read`."""
+"""Reads a file by its path relative to the workspace, like `Store.read`."""
 Names = Callable[[str], tuple[str, ...]]
-"""Returns what lies in a folder of the workspace, sorted; nothing for one that cannot be listed."""
+"""Returns the names in a folder of the workspace, sorted; none for a folder that cannot be listed."""
+
+Parsed = dict[str, tuple[Stored, Any]]
+"""What was read in files, by path: valid as long as the file is the same."""
+T = TypeVar("T")
 
 _BATCH = re.compile(r"(?:prune|init|repair)-\d{8}T\d{9}Z(?:-\d{1,4})?")
 
@@ -48,7 +53,7 @@ def _wrong(code: str, file: str, line: int, why: str) -> MemdeckError:
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line (from 1) of events.jsonl that holds no event, and why."""
+    """A line (from 1) of events.jsonl that is not an event, and why."""
 
     line: int
     why: str
@@ -56,20 +61,31 @@ class BadLine:
 
 @dataclass(frozen=True, slots=True)
 class EventFile:
-    """What events.jsonl holds: the events in their order, the line (from 1) of each, and what is none."""
+    """The content of events.jsonl: the events in their order, the line (from 1) of each, and the bad lines."""
 
     items: tuple[Json, ...]
     lines: tuple[int, ...] = ()
     bad: tuple[BadLine, ...] = ()
 
 
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Pause the garbage collector during work that makes many small objects and no cycles.
+
+    The application collects often; there, reading many events takes half as long again without the pause.
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+@without_collector()
 def read_events(data: bytes) -> EventFile:
-    """Return the events of a file, with what is wrong in it; lines end in a newline only."""
-    with without_collector():
-        return _events(data)
-
-
-def _events(data: bytes) -> EventFile:
+    """Return the events of a file and its bad lines; only a newline ends a line."""
     items: list[Json] = []
     lines: list[int] = []
     bad: list[BadLine] = []
@@ -95,61 +111,50 @@ def _events(data: bytes) -> EventFile:
     return EventFile(tuple(items), tuple(lines), tuple(bad))
 
 
-class Parsed:
-    """What was read of files, kept as long as the files are the same."""
-
-    def __init__(self) -> None:
-        """Begin with nothing."""
-        self._known: dict[str, tuple[Stored, Any]] = {}
-
-    def of(self, path: str, stored: Stored, parse: Callable[[bytes], Any]) -> Any:
-        """Return what `parse` makes of a file; an error is not kept."""
-        known = self._known.get(path)
-        if known is not None and known[0] is stored:
-            return known[1]
-        value = parse(stored.data)
-        self._known[path] = (stored, value)
-        return value
-
-
 class StateFiles:
-    """One look at the files; each is read when it is asked for first, and raises then what is wrong with it.
+    """A snapshot of the files; each is read when first used, and its errors are raised then.
 
     Errors: MemdeckError `state.missing`, `state.schema`, `state.events`, `state.sources`, `state.checkpoint.*`,
     ConfigError `state.*.json` and `state.config.*`, and what reading a file raises.
     """
 
-    def __init__(self, root: Path, read: Read, names: Names, parsed: Parsed | None = None) -> None:
+    def __init__(self, root: Path, read: Read, names: Names, parsed: Parsed) -> None:
         """`root` is the workspace; nothing is read yet."""
         self.root = root
         self.read = read
         self.names = names
-        self._parsed = parsed or Parsed()
+        self._parsed = parsed
+
+    def _parse(self, path: str, stored: Stored, parse: Callable[[bytes], T]) -> T:
+        """Return the result of `parse` for a file; errors are not cached."""
+        known = self._parsed.get(path)
+        if known is None or known[0] is not stored:
+            known = self._parsed[path] = (stored, parse(stored.data))
+        value: T = known[1]
+        return value
 
     # -- the files ----------------------------------------------------------------------------------------------
 
     @cached_property
     def state(self) -> Json:
-        """The state, its hash not compared."""
+        """The state; its hash is not compared."""
         stored = self.read(STATE)
         if not stored.exists:
             way = "`memdeck state validate --repair` shows what can be done" if self.checkpoint_ids else ""
             raise NotFoundError("state.missing", f"there is no {STATE}", way or "`memdeck state init` makes it")
-        state: Json = self._parsed.of(STATE, stored, _state)
-        return state
+        return self._parse(STATE, stored, _state)
 
     @cached_property
     def found_events(self) -> EventFile:
-        """The events and the lines that hold none; `state.events.missing` without the file."""
+        """The events and the bad lines; `state.events.missing` without the file."""
         stored = self.read(EVENTS)
         if not stored.exists:
             raise _wrong("state.events.missing", EVENTS, 0, "the file is missing")
-        events: EventFile = self._parsed.of(EVENTS, stored, read_events)
-        return events
+        return self._parse(EVENTS, stored, read_events)
 
     @cached_property
     def events(self) -> tuple[Json, ...]:
-        """The events in the order of the file; MemdeckError `state.events` where a line holds none."""
+        """The events in file order; MemdeckError `state.events` where a line is not an event."""
         found = self.found_events
         if found.bad:
             raise _wrong("state.events.read", EVENTS, found.bad[0].line, found.bad[0].why)
@@ -159,28 +164,24 @@ class StateFiles:
     def sources(self) -> list[Json]:
         """The sources of imports; none without the file."""
         stored = self.read(SOURCES)
-        if not stored.exists:
-            return []
-        sources: list[Json] = self._parsed.of(SOURCES, stored, _sources)
-        return sources
+        return self._parse(SOURCES, stored, _sources) if stored.exists else []
 
     @cached_property
     def config(self) -> Json:
-        """The settings, those that are missing from the defaults."""
-        from .config import read_config
+        """The settings; missing ones have their defaults."""
+        from .config import DEFAULTS, read_config
 
         stored = self.read(CONFIG)
-        config: Json = self._parsed.of(CONFIG, stored, read_config) if stored.exists else read_config(None)
-        return config
+        return self._parse(CONFIG, stored, read_config) if stored.exists else DEFAULTS
 
     @cached_property
     def checkpoint_names(self) -> tuple[str, ...]:
-        """What lies in the folder of checkpoints."""
+        """The names in the folder of checkpoints."""
         return self.names(CHECKPOINTS)
 
     @cached_property
     def checkpoint_ids(self) -> tuple[str, ...]:
-        """The ids of the checkpoints by their files, the oldest first."""
+        """The ids of the checkpoints by their file names, the oldest first."""
         ids = [name.removesuffix(".json") for name in self.checkpoint_names if name.endswith(".json")]
         return tuple(sorted((one for one in ids if number_of(one, "chk")), key=lambda one: number_of(one, "chk")))
 
@@ -194,8 +195,7 @@ class StateFiles:
         stored = self.read(path)
         if not stored.exists:
             raise NotFoundError("state.checkpoint.missing", f"there is no checkpoint {name}", _LISTED)
-        checkpoint: Json = self._parsed.of(path, stored, lambda data: _checkpoint(data, path, name))
-        return checkpoint
+        return self._parse(path, stored, lambda data: _checkpoint(data, path, name))
 
     def latest_checkpoints(self, most: int) -> list[Json]:
         """Return the newest checkpoints that can be read, the newest first."""
@@ -211,11 +211,11 @@ class StateFiles:
 
     @cached_property
     def batches(self) -> tuple[str, ...]:
-        """The names of the archive's batches that hold anything; what is called otherwise is none."""
+        """The names of the archive's batches that hold anything; other names are not batches."""
         return tuple(name for name in self.names(ARCHIVE) if _BATCH.fullmatch(name) and self.holds(f"{ARCHIVE}/{name}"))
 
     def holds(self, folder: str, depth: int = 4) -> bool:
-        """Tell whether a folder has more in it than empty folders, as they stay behind when a batch is undone."""
+        """Return whether a folder holds more than empty folders, which remain when a batch is undone."""
         for name in self.names(folder):
             path = self.root / folder / name
             if depth == 0 or path.is_symlink() or not path.is_dir() or self.holds(f"{folder}/{name}", depth - 1):
@@ -228,15 +228,10 @@ class StateFiles:
         stored = self.read(path)
         if not stored.exists:
             raise _wrong("state.archive.manifest", path, 0, "the file is missing")
-        manifest: Json = self._parsed.of(path, stored, lambda data: _manifest(data, path))
-        return manifest
+        code = "state.archive.manifest"
+        return self._parse(path, stored, lambda data: _checked(data, path, schema.MANIFEST, code, code))
 
     # -- what follows from them -----------------------------------------------------------------------------------
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is a state."""
-        return self.read(STATE).exists
 
     @property
     def bundle(self) -> Json:
@@ -245,16 +240,18 @@ class StateFiles:
         return bundle
 
     def cursor(self, scope: str) -> int:
-        """Return the number of the event up to which a scope was recalled, 0 for none."""
+        """Return the number of the last event that was recalled for a scope, 0 for none."""
         return number_of(self.state["maintenance"]["recallCursors"][scope]["lastRecalledEventId"])
 
     def is_recalled(self, event: Json) -> bool:
-        """Tell whether an event is in the bundle: by a recall of its own scope or all, or from the start."""
+        """Return whether an event is in the bundle: by a recall of its own scope or of all, or from the start."""
         return is_echo(event) or number_of(event["id"]) <= max(self.cursor("all"), self.cursor(scope_of(event)))
 
     def unrecalled(self, scope: str = "all") -> list[Json]:
-        """Return the events of a scope that no recall has looked at; those that were written along with a
-        bundle never count, for they say what is in it."""
+        """Return the events of a scope that were not recalled yet.
+
+        Events written along with a bundle never count, because the bundle already holds their content.
+        """
         every = self.cursor("all")
         cursors = {one: max(every, self.cursor(one)) for one in SCOPES[1:]}
         least = min(cursors.values())
@@ -268,40 +265,32 @@ class StateFiles:
         ]
 
     def highest_event(self) -> int:
-        """Return the highest number that an event ever had, as far as anything here remembers."""
-        numbers = [0, *(number_of(one["eventId"]) for one in self.latest_checkpoints(1))]
+        """Return the highest number that an event ever had, as far as the files show."""
+        numbers = [0, *(number_of(one["eventId"]) for one in self.latest_checkpoints(1)), *self.archived_numbers()]
         if self.read(EVENTS).exists:
             numbers += [number_of(event["id"]) for event in self.found_events.items]
-        try:
-            state = self.state
-        except MemdeckError:
-            state = None
-        if state is not None:
+        with suppress(MemdeckError):
             numbers += [self.cursor(scope) for scope in SCOPES]
-            numbers.append(number_of(state["maintenance"]["lastRecalledEventId"]))
-        for manifest in self._manifests():
-            numbers += map(number_of, manifest["archivedEventIds"])
+            numbers.append(number_of(self.state["maintenance"]["lastRecalledEventId"]))
         return max(numbers)
 
-    def highest_checkpoint(self) -> int:
-        """Return the highest number that a checkpoint ever had, as far as anything here remembers."""
-        numbers = [0, *(number_of(one, "chk") for one in self.checkpoint_ids)]
-        try:
-            numbers.append(number_of(self.state["maintenance"]["latestCheckpointId"], "chk"))
-        except MemdeckError:
-            pass
+    def next_checkpoint(self) -> str:
+        """Return the id of the next checkpoint, later than all that there ever were, as far as the files show."""
+        ids = list(self.checkpoint_ids)
+        with suppress(MemdeckError):
+            ids.append(self.state["maintenance"]["latestCheckpointId"])
         for manifest in self._manifests():
-            numbers += [number_of(one, "chk") for one in manifest["archivedCheckpointIds"]]
-        return max(numbers)
+            ids += manifest["archivedCheckpointIds"]
+        return checkpoint_id(max((number_of(one, "chk") for one in ids), default=0) + 1)
 
-    def _manifests(self) -> Sequence[Mapping[str, Any]]:
-        found = []
+    def archived_numbers(self) -> frozenset[int]:
+        """Return the numbers of the archived events; those of a batch whose manifest cannot be read are unknown."""
+        return frozenset(number_of(one) for manifest in self._manifests() for one in manifest["archivedEventIds"])
+
+    def _manifests(self) -> Iterator[Json]:
         for batch in self.batches:
-            try:
-                found.append(self.manifest(batch))
-            except MemdeckError:
-                continue
-        return found
+            with suppress(MemdeckError):
+                yield self.manifest(batch)
 
 
 _LISTED = "`memdeck state checkpoints` lists them"
@@ -312,51 +301,39 @@ def checkpoint_path(name: str) -> str:
     return f"{CHECKPOINTS}/{name}.json"
 
 
-def next_checkpoint(memory: StateFiles) -> str:
-    """Return the id of the next checkpoint."""
-    return checkpoint_id(memory.highest_checkpoint() + 1)
-
-
 def _state(data: bytes) -> Json:
-    state = load(data, STATE, "state.json")
+    state: Json = load(data, STATE, "state.json")
     faults = schema.faults_of(schema.STATE, state)
     if faults:
         line = line_of(data, faults[0].where.rpartition(".")[2].partition("[")[0])
         raise _wrong("state.schema", STATE, line, schema.first_of(faults))
-    found: Json = state
-    return found
+    return state
 
 
 def _sources(data: bytes) -> list[Json]:
-    sources = load(data, SOURCES, "state.sources.json")
-    faults = schema.faults_of(schema.many(schema.SOURCE), sources)
-    if faults:
-        raise _wrong("state.sources.schema", SOURCES, 0, schema.first_of(faults))
+    rule = schema.many(schema.SOURCE)
+    sources: list[Json] = _checked(data, SOURCES, rule, "state.sources.json", "state.sources.schema")
     known: set[str] = set()
     for source in sources:
         one = source["id"]
         if one in known:
             raise _wrong("state.sources.twice", SOURCES, 0, f"the source {one[:60]!r} is there twice")
         known.add(one)
-    found: list[Json] = sources
-    return found
+    return sources
 
 
 def _checkpoint(data: bytes, path: str, name: str) -> Json:
-    checkpoint = load(data, path, "state.checkpoint.json", twice=False)
-    faults = schema.faults_of(schema.CHECKPOINT, checkpoint)
-    if not faults and checkpoint["id"] != name:
-        faults.append(schema.Fault("id", f"is {checkpoint['id']}, and the file is called {name}"))
-    if faults:
-        raise _wrong("state.checkpoint.schema", path, 0, schema.first_of(faults))
-    found: Json = checkpoint
-    return found
+    code = "state.checkpoint.schema"
+    checkpoint: Json = _checked(data, path, schema.CHECKPOINT, "state.checkpoint.json", code, twice=False)
+    if checkpoint["id"] != name:
+        raise _wrong(code, path, 0, f"id is {checkpoint['id']}, and the file is called {name}")
+    return checkpoint
 
 
-def _manifest(data: bytes, path: str) -> Json:
-    manifest = load(data, path, "state.archive.manifest")
-    faults = schema.faults_of(schema.MANIFEST, manifest)
+def _checked(data: bytes, path: str, rule: schema.Rule, unread: str, code: str, *, twice: bool = True) -> Any:
+    """Return the JSON of a file in the shape of a rule; ConfigError `unread`, MemdeckError `code` for another shape."""
+    value = load(data, path, unread, twice=twice)
+    faults = schema.faults_of(rule, value)
     if faults:
-        raise _wrong("state.archive.manifest", path, 0, schema.first_of(faults))
-    found: Json = manifest
-    return found
+        raise _wrong(code, path, 0, schema.first_of(faults))
+    return value

@@ -1,6 +1,6 @@
-"""The shapes of the format, checked strictly: every fault with the place in the object where it is.
+"""The shapes of the format, checked strictly: every fault has its place in the object.
 
-Keys that the format does not know are left alone: another tool may have put them there.
+Keys unknown to the format are left alone, because another tool may have written them.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .model import PROVIDERS, SCHEMA_VERSION, SCOPES, SIGNALS, SOURCE_TYPES, moment, number_of
+from .model import SCHEMA_VERSION, SCOPES, SIGNALS, SOURCE_TYPES, moment, number_of
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class Fault(NamedTuple):
-    """What is wrong at one place (`bundle.project.name`) of an object."""
+    """A fault at one place (`bundle.project.name`) of an object."""
 
     where: str
     what: str
@@ -30,7 +30,7 @@ Rule = Callable[[Any, str, Faults], None]
 
 
 def text(value: Any, where: str, faults: Faults) -> None:
-    """Take text that is not blank and can be written as UTF-8."""
+    """Accept text that is not blank and can be written as UTF-8."""
     if not isinstance(value, str):
         faults.append(Fault(where, "is not a text"))
     elif not value.strip():
@@ -47,44 +47,40 @@ def _has_surrogate(value: str) -> bool:
     return False
 
 
-def time(value: Any, where: str, faults: Faults) -> None:
-    """Take a time in UTC with milliseconds and Z."""
-    if moment(value) is None:
-        faults.append(Fault(where, "is not a time such as 2026-01-31T12:00:00.000Z"))
+def fitting(fits: Callable[[Any], bool], what: str) -> Rule:
+    """Return the rule that accepts the values for which `fits` is true; `what` says of any other what it is."""
+
+    def check(value: Any, where: str, faults: Faults) -> None:
+        if not fits(value):
+            faults.append(Fault(where, what))
+
+    return check
 
 
-def hexes(value: Any, where: str, faults: Faults) -> None:
-    """Take the hex digits of a SHA-256."""
-    if not isinstance(value, str) or not _HASH.fullmatch(value):
-        faults.append(Fault(where, "is not a SHA-256 in 64 hex digits"))
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def count(value: Any, where: str, faults: Faults) -> None:
-    """Take a whole number from 0."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        faults.append(Fault(where, "is not a whole number from 0"))
+def _is_hash(value: Any) -> bool:
+    return isinstance(value, str) and _HASH.fullmatch(value) is not None
 
 
-def flag(value: Any, where: str, faults: Faults) -> None:
-    """Take true or false."""
-    if not isinstance(value, bool):
-        faults.append(Fault(where, "is neither true nor false"))
-
-
-def event_ref(value: Any, where: str, faults: Faults) -> None:
-    """Take the id of an event."""
-    if not number_of(value):
-        faults.append(Fault(where, "is not the id of an event such as evt-000001"))
-
-
-def checkpoint_ref(value: Any, where: str, faults: Faults) -> None:
-    """Take the id of a checkpoint."""
-    if not number_of(value, "chk"):
-        faults.append(Fault(where, "is not the id of a checkpoint such as chk-000001"))
+time = fitting(lambda value: moment(value) is not None, "is not a time such as 2026-01-31T12:00:00.000Z")
+"""Accepts a time in UTC with milliseconds and Z."""
+hexes = fitting(_is_hash, "is not a SHA-256 in 64 hex digits")
+"""Accepts the hex digits of a SHA-256."""
+count = fitting(_is_count, "is not a whole number from 0")
+"""Accepts a whole number from 0."""
+flag = fitting(lambda value: isinstance(value, bool), "is neither true nor false")
+"""Accepts true or false."""
+event_ref = fitting(lambda value: number_of(value) > 0, "is not the id of an event such as evt-000001")
+"""Accepts the id of an event."""
+checkpoint_ref = fitting(lambda value: number_of(value, "chk") > 0, "is not the id of a checkpoint such as chk-000001")
+"""Accepts the id of a checkpoint."""
 
 
 def or_null(rule: Rule) -> Rule:
-    """Return the rule that takes null as well."""
+    """Return the rule that also accepts null."""
 
     def check(value: Any, where: str, faults: Faults) -> None:
         if value is not None:
@@ -94,7 +90,7 @@ def or_null(rule: Rule) -> Rule:
 
 
 def one_of(*values: Any) -> Rule:
-    """Return the rule that takes some values only."""
+    """Return the rule that accepts only the given values."""
 
     def check(value: Any, where: str, faults: Faults) -> None:
         if not any(type(value) is type(one) and value == one for one in values):
@@ -123,7 +119,7 @@ def many(rule: Rule, most: int = 0, least: int = 0) -> Rule:
 
 
 def record(**fields: Rule) -> Rule:
-    """Return the rule for an object that has all of some keys."""
+    """Return the rule for an object that has all the given keys."""
     items = tuple(fields.items())
 
     def check(value: Any, where: str, faults: Faults) -> None:
@@ -141,14 +137,14 @@ def record(**fields: Rule) -> Rule:
 
 
 def relative(value: Any, where: str, faults: Faults) -> None:
-    """Take a path from the workspace on that does not lead out of it."""
+    """Accept a path relative to the workspace that does not lead out of it."""
     text(value, where, faults)
     if isinstance(value, str) and not stays_inside(value):
         faults.append(Fault(where, "leads out of the workspace"))
 
 
 def stays_inside(path: str) -> bool:
-    """Tell whether a path, by its words alone, is one beneath the workspace."""
+    """Return whether a path, judged by its text alone, is below the workspace."""
     return not (path.startswith(("/", "~")) or "\0" in path or ".." in path.replace("\\", "/").split("/"))
 
 
@@ -246,7 +242,7 @@ MANIFEST = record(
 
 
 def faults_of(rule: Rule, value: Any, where: str = "") -> Faults:
-    """Return what is wrong with a value, nothing where it has the shape."""
+    """Return the faults of a value, empty where it has the shape."""
     faults: Faults = []
     rule(value, where, faults)
     return faults
@@ -256,9 +252,3 @@ def first_of(faults: Faults) -> str:
     """Return the first few faults as one sentence."""
     more = f", and {len(faults) - 3} more" if len(faults) > 3 else ""
     return "; ".join(map(str, faults[:3])) + more
-
-
-def foreign_provider(provider: Any) -> str | None:
-    """Return the name of a provider that is none of the format's, None for one that is."""
-    name = provider.get("name") if isinstance(provider, dict) else None
-    return name if isinstance(name, str) and name not in PROVIDERS else None

@@ -1,30 +1,27 @@
-"""StateStore: the project state of one workspace; what reads it and the one way in which it is written."""
+"""StateStore: reads the project state of one workspace, and is the only way to write it."""
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from memory.errors import ConflictError, RefusedError
+from memory.base.retry import retry
+from memory.errors import RefusedError
 from memory.state.recall.events import short, tool_run
 
 from . import schema
-from .canonical import canonical_bytes, digest, line_bytes
+from .json_text import canonical_bytes, digest, line_bytes
 from .model import ENTRY_FILES, EVENTS, GENERATOR, SCHEMA_VERSION, SCOPES, STATE, Json, event_id, stamp
-from .reading import Parsed, StateFiles, checkpoint_path, next_checkpoint
+from .reading import Parsed, StateFiles, checkpoint_path
 
 if TYPE_CHECKING:
     from memory.state.diff import Digest
     from memory.storage import Change, Store
-    from memory.storage.places import StateFolder
-    from memory.storage.transaction.transaction import Transaction
+    from memory.storage.own_folders import StateFolder
+    from memory.storage.transaction import Transaction
 
-_TRIES = 12  # How often a change is planned again while other programs write to the same files.
-_LONGEST_PAUSE = 0.1  # Seconds between two of them at most.
 R = TypeVar("R")
 
 
@@ -35,11 +32,10 @@ class StateStore:
     """
 
     def __init__(self, store: Store, private: StateFolder | None = None) -> None:
-        """Nothing is read yet; `private` is where the machine remembers the workspace, None: nowhere."""
+        """Nothing is read yet; `private` is the machine's state folder of the workspace, None for no memory of it."""
         self.files = store
         self.private = private
-        self._parsed = Parsed()
-        self._mutex = threading.RLock()
+        self._parsed: Parsed = {}
 
     @property
     def root(self) -> Path:
@@ -47,34 +43,31 @@ class StateStore:
         return self.files.workspace
 
     def memory(self) -> StateFiles:
-        """Return one look at the files as they are now."""
+        """Return a snapshot of the files as they are now."""
         return StateFiles(self.root, self.files.read, self.names, self._parsed)
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return what lies in a folder of the workspace; nothing where it leads out or cannot be listed."""
-        from memory.storage.files.listing import names_in
+        """Return the names in a folder of the workspace; none where it leads out or cannot be listed."""
+        from memory.storage.safe_open import names_in
 
         names = names_in(self.root / folder, self.root)
         return names if isinstance(names, tuple) else ()
 
     def change(self, operation: str, build: Callable[[StateWriting], R], *, actor: str, now: datetime) -> R:
-        """Make a change: under the lock, `build` gets what is there and writes; errors of it change nothing.
+        """Make a change: under the lock, `build` gets the files and writes; if it raises, nothing is changed.
 
-        When another program writes to the same files just then, `build` is called again with what it wrote.
+        When another program writes to the same files at that moment, `build` is called again with the new content.
         """
-        for tries in range(1, _TRIES + 1):
-            try:
-                with self.files.transaction(operation, actor=actor, now=now) as transaction:
-                    return build(StateWriting(self, transaction, now, self._parsed))
-            except ConflictError as error:
-                if tries == _TRIES or not error.details.get("crossed"):
-                    raise
-                time.sleep(min(0.001 * 2**tries, _LONGEST_PAUSE))
-        raise AssertionError("the last try returns or raises")
+
+        def attempt() -> R:
+            with self.files.transaction(operation, actor=actor, now=now) as transaction:
+                return build(StateWriting(self, transaction, now, self._parsed))
+
+        return retry(attempt)
 
 
 class StateWriting:
-    """One change in the making: what is there, read under the lock, and what is written in one transaction."""
+    """A change being made: the files, read under the lock, and what one transaction will write."""
 
     def __init__(self, store: StateStore, transaction: Transaction, now: datetime, parsed: Parsed) -> None:
         """`transaction` was entered; `now` is its time."""
@@ -84,35 +77,30 @@ class StateWriting:
         self.memory = StateFiles(store.root, transaction.read, store.names, parsed)
 
     def put(self, path: str, data: bytes) -> None:
-        """Plan the bytes of a file, which is made where it is missing; the same bytes are no change."""
+        """Plan the bytes of a file; a missing file is made, and the same bytes are no change."""
         base = self.transaction.read(path).base
         if data != base:
             self.transaction.write(path, data, base=base)
 
     def take_away(self, path: str) -> None:
-        """Plan that a file goes; one that is not there is none the worse for it."""
+        """Plan the removal of a file; a missing file is no error."""
         base = self.transaction.read(path).base
         if base is not None:
             self.transaction.remove(path, base=base)
 
     def put_state(self, state: Json) -> None:
-        """Plan the state; RefusedError `state.refused` for one that has not the shape."""
+        """Plan the state; RefusedError `state.refused` for one that does not have the shape."""
         refuse(schema.STATE, state)
         self.put(STATE, canonical_bytes(state))
 
     def add_events(self, events: list[Json], *, anew: bool = False) -> None:
-        """Plan events at the end of events.jsonl; `anew` drops those before."""
+        """Plan events at the end of events.jsonl; `anew` drops the existing ones."""
         for event in events:
             refuse(schema.EVENT, event)
         data = b"" if anew else self.transaction.read(EVENTS).data
         if data and not data.endswith(b"\n"):
             data += b"\n"
         self.put(EVENTS, data + b"".join(map(line_bytes, events)))
-
-    def add_checkpoint(self, checkpoint: Json) -> None:
-        """Plan a checkpoint."""
-        refuse(schema.CHECKPOINT, checkpoint)
-        self.put(checkpoint_path(checkpoint["id"]), canonical_bytes(checkpoint))
 
     def put_views(self, bundle: Json, bundle_hash: str) -> None:
         """Plan the projections and the entry block of a bundle."""
@@ -136,16 +124,15 @@ class StateWriting:
         maintenance: Json | None = None,
         anew: bool = False,
     ) -> Json:
-        """Plan all that belongs to a new bundle: event, checkpoint, state, projections and entry block; return the
-        state.
+        """Plan event, checkpoint, state, projections and entry block of a new bundle; return the new state.
 
-        `summary` is the checkpoint's, and the event's where `diff` says what a recall changed. `state` is the one
-        before, None for the first; `maintenance` replaces some of its keys. `anew` begins events.jsonl again.
+        `summary` is the checkpoint's, and also the event's where `diff` says what a recall changed. `state` is the
+        previous one, None for the first; `maintenance` replaces some of its keys. `anew` starts events.jsonl again.
         """
         refuse(schema.BUNDLE, bundle)
         created, bundle_hash = stamp(self.now), digest(bundle)
         event_name = event_id(self.memory.highest_event() + 1)
-        checkpoint_name = next_checkpoint(self.memory)
+        checkpoint_name = self.memory.next_checkpoint()
         summary = short(summary)
         said = None if diff is None else diff.json()
         words = short(f"{command} refreshed the state of {bundle['project']['name']}") if diff is None else summary
@@ -179,17 +166,18 @@ class StateWriting:
         }
         self.put_state(new)
         self.add_events([event], anew=anew)
-        self.add_checkpoint(checkpoint)
+        refuse(schema.CHECKPOINT, checkpoint)
+        self.put(checkpoint_path(checkpoint_name), canonical_bytes(checkpoint))
         self.put_views(bundle, bundle_hash)
         return new
 
     def commit(self, summary: str) -> Change:
-        """Do it, and return the change."""
+        """Commit the transaction and return the change."""
         return self.transaction.commit(summary)
 
 
 def refuse(rule: schema.Rule, value: Json) -> None:
-    """Raise RefusedError `state.refused` for an object that has not its shape: nothing wrong is ever written."""
+    """Raise RefusedError `state.refused` for an object without the right shape: nothing wrong is ever written."""
     faults = schema.faults_of(rule, value)
     if faults:
         raise RefusedError(
@@ -201,7 +189,7 @@ def refuse(rule: schema.Rule, value: Json) -> None:
 
 
 def fresh_maintenance() -> Json:
-    """Return the maintenance part of a state that was never recalled."""
+    """Return the maintenance part of a state that has never been recalled."""
     return {
         "lastRecalledAt": None,
         "lastRecalledEventId": None,
@@ -213,10 +201,9 @@ def fresh_maintenance() -> Json:
 
 
 def entry_path(root: Path, bundle: Json) -> str:
-    """Return the file that the entry block belongs into; the one that a link leads to, where it leads to another of
-    them.
+    """Return the file for the entry block; for a link to another of `ENTRY_FILES`, that file.
 
-    RefusedError `state.entry_file` for a file that is none of `ENTRY_FILES`: a bundle names no other to be written.
+    RefusedError `state.entry_file` for a file that is none of `ENTRY_FILES`: a bundle can have no other file written.
     """
     import os
 

@@ -1,12 +1,12 @@
-"""Sessions of agents as evidence: which files a source holds, and what each of them says.
+"""Sessions of agents as evidence: finding the files of a source, and reading what each of them says.
 
-Only text that the person and the agent wrote counts: no output of tools, no messages of the system, no thinking, and
-nothing of the side conversations with subagents.
+Only text that the person and the agent wrote counts: no output of tools, no system messages, no thinking, and no side
+conversations with subagents.
 """
 
 from __future__ import annotations
 
-from .discover import TYPES, SourceItem, discover
+from .discover import SourceItem, discover
 from .read import ImportedItem, read_item
 
-__all__ = ["TYPES", "ImportedItem", "SourceItem", "discover", "read_item"]
+__all__ = ["ImportedItem", "SourceItem", "discover", "read_item"]

@@ -1,4 +1,4 @@
-"""Which files of a source hold sessions."""
+"""Finds the files of a source that hold sessions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory.errors import MemdeckError, UsageError
+from memory.state.files.model import SOURCE_TYPES
 from memory.state.paths import shown_path
 
-TYPES = ("claude-local", "codex-local")
-"""The types of sources."""
-
 MOST_FILES = 20_000
-"""How many files of one source are looked at."""
+"""How many files of one source are considered."""
 
 _DEPTH = 12
 _FOLDERS = {"claude-local": ("transcripts", "projects"), "codex-local": ("sessions", "archived_sessions")}
@@ -55,8 +53,10 @@ def discover(
     Raises `UsageError` (`state.source.type`) for another source_type, `MemdeckError` (`state.source.missing`,
     `state.source.unreadable`, `state.source.too_many`).
     """
-    if source_type not in TYPES:
-        raise UsageError("state.source.type", f"{source_type!r} is no type of source", f"use {' or '.join(TYPES)}")
+    if source_type not in SOURCE_TYPES:
+        raise UsageError(
+            "state.source.type", f"{source_type!r} is no type of source", f"use {' or '.join(SOURCE_TYPES)}"
+        )
     top = Path(path)
     shown = shown_path(str(top), root, home)
     if not top.exists():
@@ -113,7 +113,7 @@ def _walk(top: Path, below: str, depth: int) -> Iterator[str]:
 
 
 def _regular(path: Path) -> bool:
-    """Tell whether a path is a regular file that is not empty, and no link."""
+    """Return whether a path is a regular file that is not empty, and no link."""
     import stat
 
     try:
@@ -125,7 +125,4 @@ def _regular(path: Path) -> bool:
 
 def _index_beside(path: Path) -> Path | None:
     """Return the index of titles in a folder above a session of Codex."""
-    for folder in list(path.parents)[:6]:
-        if _regular(folder / _INDEX):
-            return folder / _INDEX
-    return None
+    return next((folder / _INDEX for folder in list(path.parents)[:6] if _regular(folder / _INDEX)), None)

@@ -1,4 +1,4 @@
-"""The records of a JSONL file, one at a time and bounded, whatever its lines hold."""
+"""Reads the records of a JSONL file one at a time and with bounds, whatever its lines hold."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 MOST_LINE = 32 << 20
-"""How many bytes one line may have; a longer one counts as bad and is passed over."""
+"""How many bytes one line may have; a longer one counts as bad and is skipped."""
 
 _CHUNK = 1 << 20
 
 
 class SessionLine(NamedTuple):
-    """One line: its number from 1, its record, None where it is none, and whether its line end is still missing."""
+    """One line: its number from 1, its record (None for a bad line), and whether its line end is missing."""
 
     number: int
     record: dict[str, Any] | None
@@ -37,7 +37,7 @@ def read_lines(file: BinaryIO, most: int) -> Iterator[SessionLine]:
 
 
 def _pass_over(file: BinaryIO, most: int) -> int:
-    """Read on to the end of a line; return how many bytes that were."""
+    """Skip to the end of a line; return the number of bytes skipped."""
     passed = 0
     while passed < most:
         raw = file.readline(_CHUNK)
@@ -48,7 +48,7 @@ def _pass_over(file: BinaryIO, most: int) -> int:
 
 
 def _record(raw: bytes) -> dict[str, Any] | None:
-    """Read one object; None for anything else, too deep or too large ones too."""
+    """Read one object; None for anything else, or for one that is nested too deeply or too large."""
     try:
         record = json.loads(raw.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What of a session may be kept: no secret, no path outside of the repository, no name of a home folder."""
+"""What may be kept of a session: no secret, no path outside of the repository, no name of a home folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Cleaner:
     """Cleans texts of sessions for one repository."""
 
     def __init__(self, root: str | os.PathLike[str], home: str | os.PathLike[str] | None = None) -> None:
-        """Take the folder of the repository and that of the person, which is told as `~`."""
+        """Use the folder of the repository and the person's home folder, which is written as `~`."""
         self._root = os.path.realpath(root)
         self._roots = sorted({self._root, os.path.abspath(root)}, key=len, reverse=True)
         inside = "|".join(re.escape(one) for one in self._roots if one != "/")
@@ -29,7 +29,7 @@ class Cleaner:
         self._own = re.compile(rf"(?<![\w.~-]){re.escape(own)}(?![\w.-])") if own.strip("/") else None
 
     def text(self, text: str) -> str:
-        """Return a text with secrets masked, paths in the repository as seen from it, and home folders as `~`."""
+        """Return a text with secrets masked, paths in the repository made relative, and home folders written as `~`."""
         text = _NOT_TEXT.sub("\ufffd", text)
         text = mask(text)
         if "/" in text or "\\" in text:
@@ -41,10 +41,10 @@ class Cleaner:
         return text
 
     def path(self, text: str) -> str | None:
-        """Return a path as seen from the repository, None where it leads out of it or is none.
+        """Return a path relative to the repository, None where it leads out of it or is not a path.
 
         A path in backticks ends with them, another at its first space, unless a file with that name exists. Line
-        numbers behind it are left out.
+        numbers after it are dropped.
         """
         text = text.strip()
         if text.startswith("`") and "`" in text[1:]:

@@ -15,21 +15,22 @@ from functools import lru_cache
 from pathlib import Path
 
 from memory.errors import MemdeckError
+from memory.state.files.model import SIGNALS
 from memory.state.projections.markdown import one_line
-from memory.storage.files.safe_open import open_beneath
+from memory.state.repository import is_elsewhere
+from memory.storage.safe_open import open_beneath
 
-from .belonging import is_elsewhere
 from .discover import SourceItem
 from .lines import read_lines
 from .privacy import Cleaner
 from .shapes import PERSON, SessionRecord, read_record
-from .signals import KINDS, Signals, find_signals
+from .signals import Signals, find_signals
 
 _MOST_BYTES = 64 << 20
 
 
 def title_of(index: Path, session: str) -> str | None:
-    """Return the title of a session; None where the index has none or cannot be read."""
+    """Return the title of a session from an index; None where the index has none or cannot be read."""
     try:
         found = os.stat(index)
     except OSError:
@@ -57,24 +58,24 @@ def _titles(index: str, version: tuple[int, int]) -> dict[str, str]:
 
 
 MOST_BYTES = 2 << 30
-"""How large a session may be."""
+"""The largest size of a session, in bytes."""
 
 _SUMMARY = 160
 _ECHOES = 20_000
-"""How many messages back an echo is known as one; an echo follows its message within a few lines."""
+"""How many of the latest messages are compared to detect an echo, which follows its message within a few lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedItem:
-    """What one session says, ready to become an event.
+    """The content of one session, ready to become an event.
 
     `created_at` is ISO 8601 with milliseconds and Z: the first time in the session, else that of the file.
-    `content_hash` is the SHA-256 of `{"payload": TEXT}` in canonical form, where TEXT is all evidence, one message
-    after the other with a blank line between: a session that grew has another. `signals` has the five lists of an
-    event. `messages` counts the texts of people and agents; without one there is nothing to import. `bad_lines` counts
-    lines that are no record, and `first_bad_line` is the number of the first (from 1); a last line that is still being
-    written is none. `elsewhere` is the folder of a session of another project that exists on this machine: such a
-    session is not to be imported.
+    `content_hash` is the SHA-256 of `{"payload": TEXT}` in canonical form, where TEXT is all messages joined by blank
+    lines: a session that grew has another hash. `signals` has the five lists of an event. `messages` counts the texts
+    of people and agents; without one there is nothing to import. `bad_lines` counts lines that are not records, and
+    `first_bad_line` is the number of the first (from 1); a last line that is still being written does not count.
+    `elsewhere` is the folder of a session of another project that exists on this machine: such a session must not be
+    imported.
     """
 
     external_item_id: str
@@ -82,7 +83,7 @@ class ImportedItem:
     created_at: str
     content_hash: str
     summary: str
-    signals: Mapping[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    signals: Mapping[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in SIGNALS})
     messages: int = 0
     bad_lines: int = 0
     first_bad_line: int | None = None
@@ -92,12 +93,12 @@ class ImportedItem:
 def read_item(
     item: SourceItem, *, root: str | os.PathLike[str], home: str | os.PathLike[str] | None = None
 ) -> ImportedItem:
-    """Return what a session says; its last line may still be in the making.
+    """Return the content of a session; its last line may still be incomplete.
 
     `root` is the repository: paths in it become relative to it, paths elsewhere are no signals, and `home` is written
-    as `~`. Secrets are masked. Takes time in proportion to the file and memory for its longest line. Raises
-    `MemdeckError` (`state.import.missing`, `state.import.unreadable`, `state.import.not_regular`,
-    `state.import.too_large`), never for a bad line.
+    as `~`. Secrets are masked. Time is proportional to the file, memory to its longest line. Raises `MemdeckError`
+    (`state.import.missing`, `state.import.unreadable`, `state.import.not_regular`, `state.import.too_large`), never for
+    a bad line.
     """
     try:
         fd = open_beneath(item.path.name, item.path.parent)
@@ -122,7 +123,7 @@ def read_item(
 
 
 class _Session:
-    """What was read of a session so far."""
+    """The content of a session read so far."""
 
     def __init__(self, item: SourceItem, root: str | os.PathLike[str], home: str | os.PathLike[str] | None) -> None:
         """Begin with nothing."""
@@ -141,12 +142,12 @@ class _Session:
         self._time: datetime | None = None
 
     def count_bad(self, number: int) -> None:
-        """Count a line that is no record."""
+        """Count a line that is not a record."""
         self._bad += 1
         self._first_bad = number if self._first_bad is None else self._first_bad
 
     def take(self, record: SessionRecord) -> None:
-        """Take what one line tells."""
+        """Add the content of one line."""
         self._aside = self._aside or record.aside
         if record.alone:
             if record.folder and is_elsewhere(record.folder, self._root):
@@ -163,7 +164,7 @@ class _Session:
         clean = self._clean.text(text)
         piece = json.dumps(clean, ensure_ascii=False)[1:-1].encode()
         if echo:
-            # The same message comes as an item of the answer and as an event.
+            # The same message occurs as an item of the answer and as an event.
             mark = hashlib.sha256(who.encode() + b"\0" + piece).digest()
             if mark in self._seen:
                 return
@@ -177,7 +178,7 @@ class _Session:
         for kind, signal in find_signals(clean):
             if kind != "keyPaths":
                 self._signals.add(kind, one_line(signal))
-        # Paths are told by the text as it was: cleaning changes those that lead out of the repository.
+        # Paths are taken from the original text, because cleaning changes those that lead out of the repository.
         for kind, signal in find_signals(text):
             if kind == "keyPaths" and (path := self._clean.path(signal)) is not None:
                 self._signals.add(kind, self._clean.text(path))
@@ -204,7 +205,7 @@ class _Session:
         )
 
     def _reference(self) -> str:
-        """Return where the session is: as seen from the repository, else from its source."""
+        """Return a reference to the session file: relative to the repository, else to its source."""
         real, root = os.path.realpath(self._item.path), os.path.realpath(self._root)
         if real.startswith(root.rstrip("/") + "/"):
             return one_line(os.path.relpath(real, root))

@@ -1,4 +1,4 @@
-"""The shapes in which Claude Code and Codex write down what was said."""
+"""The record formats in which Claude Code and Codex store sessions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from memory.base.clock import read_utc
+
 PERSON, AGENT = "person", "agent"
 
 _ROLES = {"user": PERSON, "human": PERSON, "assistant": AGENT}
 _TEXTS = frozenset({"text", "input_text", "output_text"})
-# What a client puts into the messages of a person by itself.
+# Tags that a client adds to the messages of a person.
 _TAGS = (
     "system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|command-name|command-message"
     "|command-contents|bash-stdout|bash-stderr|bash-input|user-memory-input|task-notification|ide_opened_file"
@@ -40,10 +42,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:
-    """What one line of a session tells: texts, its time, and of the session its id, folder and title, where it does.
+    """The content of one line of a session: texts, its time, and the session's id, folder and title where it has them.
 
-    `alone` says that the folder is that of this line only, as in a history of prompts of all projects. `echo` says
-    that another line may say the same once more, `aside` that the whole session is one with a subagent.
+    `alone` means that the folder applies to this line only, as in a history of prompts of all projects. `echo` means
+    that another line may repeat the text, `aside` that the whole session is one with a subagent.
     """
 
     said: tuple[Said, ...] = ()
@@ -57,7 +59,7 @@ class SessionRecord:
 
 
 def read_record(record: Mapping[str, Any], source_type: str) -> SessionRecord:
-    """Return what a line of a session of that type tells; shapes that are not known tell nothing."""
+    """Return the content of one line of a session of that type; unknown shapes give an empty record."""
     return _codex(record) if source_type == "codex-local" else _claude(record)
 
 
@@ -102,20 +104,20 @@ def _codex(record: Mapping[str, Any]) -> SessionRecord:
     if kind == "item.completed" and isinstance(item, Mapping):
         texts = _said(AGENT, item.get("text")) if item.get("type") in ("agent_message", "assistant_message") else ()
         return SessionRecord(tuple(texts), time)
-    # The first line of older sessions names the session, their messages stand alone.
+    # The first line of older sessions names the session; their messages do not.
     session = _text(record.get("id")) if kind is None and "role" not in record else None
     said = tuple(_message(record, kind)) if kind in _ROLES or kind in (None, "message") else ()
     return SessionRecord(said, time, session, _text(record.get("cwd")), echo=True)
 
 
 def _kind(record: Mapping[str, Any]) -> str | None:
-    """Return the type that a record names, None where it names none, "" where what it names is no text."""
+    """Return the type that a record names, None where it names none, "" where the type is not a text."""
     kind = record.get("type")
     return kind if kind is None or isinstance(kind, str) else ""
 
 
 def _message(record: Mapping[str, Any], kind: object) -> Iterator[Said]:
-    """Yield the texts of a message: in `message`, `content` or `text`, as text, blocks, or a message within."""
+    """Yield the texts of a message: in `message`, `content` or `text`, as text, blocks, or a nested message."""
     message = record.get("message")
     inner = message if isinstance(message, Mapping) else record
     role = inner.get("role") or record.get("role") or kind
@@ -131,7 +133,7 @@ def _message(record: Mapping[str, Any], kind: object) -> Iterator[Said]:
 
 
 def _said(who: str, text: object) -> Iterator[Said]:
-    """Yield a text without what the client put into it, unless nothing is left."""
+    """Yield a text without what the client added to it, unless nothing is left."""
     if not isinstance(text, str):
         return
     own = _without_tags(text) if who == PERSON else text
@@ -141,7 +143,7 @@ def _said(who: str, text: object) -> Iterator[Said]:
 
 
 def _without_tags(text: str) -> str:
-    """Return a text without the parts in tags that a client writes; one that is never closed goes to the end."""
+    """Return a text without the tagged parts that a client adds; a tag that is never closed extends to the end."""
     if "<" not in text:
         return text
     pieces: list[str] = []
@@ -156,7 +158,7 @@ def _without_tags(text: str) -> str:
 
 
 def _prompt(text: str) -> tuple[Said, ...]:
-    """Return a prompt of the history; a command of the client, such as `/clear`, is none."""
+    """Return a prompt of the history; nothing for a command of the client, such as `/clear`."""
     return () if re.fullmatch(r"/[\w:-]+\s*", text) else tuple(_said(PERSON, text))
 
 
@@ -169,9 +171,6 @@ def read_time(value: object) -> datetime | None:
     try:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return datetime.fromtimestamp(value / 1000 if abs(value) > 1e11 else value, UTC)
-        if isinstance(value, str) and value.strip():
-            moment = datetime.fromisoformat(value.strip())
-            return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         return None
-    return None
+    return read_utc(value) if isinstance(value, str) else None

@@ -1,15 +1,17 @@
-"""Signals: the lines of a session that say what they are by a marker at their start."""
+"""Signals: the lines of a session that state their kind by a marker at their start."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from memory.state.files.model import SIGNALS
+
 MOST = 200
-"""How many texts of a kind one session gives; of more the last count."""
+"""How many texts of a kind one session gives; of more, the last ones are kept."""
 
 MOST_CHARACTERS = 1000
-"""How long one text is; a longer one is cut."""
+"""The most characters of one text; a longer one is cut."""
 
 _MARKERS = {
     "DECISION": "decisions",
@@ -19,7 +21,6 @@ _MARKERS = {
     "PATH": "keyPaths",
     "VALIDATION": "validationObservations",
 }
-KINDS = ("decisions", "gotchas", "nextStepHints", "keyPaths", "validationObservations")
 _LINE = re.compile(
     rf"[ \t]{{0,3}}(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]{{1,4}})?(\*\*|__)?({'|'.join(_MARKERS)}):(?:\1)?[ \t]*(.*?)[ \t]*\Z",
     re.DOTALL,
@@ -31,9 +32,9 @@ _LINES = re.compile(r"\r\n|\n|\r")
 def find_signals(text: str) -> Iterator[tuple[str, str]]:
     """Yield the kind and the text of each signal in a message, in order.
 
-    A marker begins its line, in capitals; spaces, a bullet or a number and bold print may stand before it. `NEXT:` and
-    `DONE:` stay in front of their text. A code fence quotes: markers in one are none. A fence that nothing closes
-    hides nothing.
+    A marker begins its line, in capitals; only spaces, a bullet or a number, and bold marks may precede it. `NEXT:` and
+    `DONE:` stay part of their text. Markers in a code fence are quotations and do not count. A fence that is never
+    closed hides nothing.
     """
     lines = _LINES.split(text)
     quoted = _fenced(lines)
@@ -64,14 +65,14 @@ def _fenced(lines: list[str]) -> set[int]:
 
 
 class Signals:
-    """The five lists of a session, which hold no more than the last texts of each kind, however many it says."""
+    """The five lists of a session; each keeps only the last texts of its kind."""
 
     def __init__(self) -> None:
         """Begin with nothing."""
-        self._texts: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
+        self._texts: dict[str, dict[str, None]] = {kind: {} for kind in SIGNALS}
 
     def add(self, kind: str, text: str) -> None:
-        """Add a text; what is said more than once stands where it was said last."""
+        """Add a text; a repeated text moves to its last position."""
         texts = self._texts[kind]
         texts.pop(text, None)
         texts[text] = None

@@ -1,8 +1,8 @@
-"""The entry block: a part of AGENTS.md, CLAUDE.md or README.md that sends contributors to the project memory.
+"""The entry block: a part of AGENTS.md, CLAUDE.md or README.md that points contributors to the project memory.
 
-It stands between two markers, each an HTML comment alone on a line that begins in column 0. A marker in a code fence,
-in indented code, in a list or quote, or within another HTML block is a quotation and never taken for the block.
-Everything outside of the block stays byte for byte as it was.
+It is between two markers, each an HTML comment alone on a line that begins in column 0. A marker in a code fence, in
+indented code, in a list or quote, or within another HTML block is a quotation and never taken for the block. Everything
+outside of the block stays byte for byte as it was.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memory.document.lines_and_headings import decode, encode, newline_of, scan
+from memory.document.lines import decode, encode, newline_of, scan
 from memory.document.model import BOM, front_end
+from memory.state.files.model import PROJECTIONS
 
-from .files import FOLDER, NAMES
+from .files import NAMES
 
 VERSION = 3
 """The version in the markers of entry blocks."""
@@ -38,9 +39,9 @@ _PURPOSES = (
 
 @dataclass(frozen=True, slots=True)
 class EntryBlock:
-    """A block in a file: where it begins and ends in bytes (its last line end included), and what its marker says.
+    """A block in a file: its start and end in bytes (its last line end included), and the content of its marker.
 
-    `closed` is False where no end marker follows: then it ends behind the lines that memdeck wrote.
+    `closed` is False where no end marker follows: then it ends after the lines that memdeck wrote.
     """
 
     start: int
@@ -63,10 +64,10 @@ def _body() -> list[str]:
         "",
         "The state of this project is in `.agent-memory/state.json`, its events and checkpoints in"
         " `.agent-memory/history/`.",
-        f"Read it as Markdown in `{FOLDER}/`, in this order:",
+        f"Read it as Markdown in `{PROJECTIONS}/`, in this order:",
         "",
         *(
-            f"{number}. `{FOLDER}/{name}.md`: {why}"
+            f"{number}. `{PROJECTIONS}/{name}.md`: {why}"
             for number, (name, why) in enumerate(zip(NAMES, _PURPOSES, strict=True), 1)
         ),
         "",
@@ -77,17 +78,24 @@ def _body() -> list[str]:
 
 
 def find_blocks(data: bytes) -> list[EntryBlock]:
-    """Return the entry blocks of a Markdown file in order, those without an end marker too; linear in its length."""
+    """Return the entry blocks of a Markdown file in order, also those without an end marker; linear in its length."""
     return _look(data)[0]
 
 
-def put_block(data: bytes, block: str) -> bytes:
-    """Return a Markdown file with the block in it, its lines ending as those of the file.
+def without_blocks(data: bytes) -> bytes:
+    """Return a Markdown file without its entry blocks."""
+    for block in reversed(find_blocks(data)):
+        data = data[: block.start] + data[block.end :]
+    return data
 
-    The first block of the file is replaced in place; else it comes after the first heading of level 1 (`# `) outside
-    code, with a blank line on each side; else on top, behind a BOM and front matter. Putting the same block twice
-    changes nothing. Of several blocks only the first is touched; of one without an end marker the start marker and
-    those lines behind it that memdeck wrote.
+
+def put_block(data: bytes, block: str) -> bytes:
+    """Return a Markdown file with the block in it, with the line ends of the file.
+
+    The first block of the file is replaced in place. Without one, the block is inserted after the first heading of
+    level 1 (`# `) outside code, with a blank line on each side; else at the top, after a BOM and front matter. Putting
+    the same block twice changes nothing. Of several blocks only the first is touched; of one without an end marker, the
+    start marker and the lines after it that memdeck wrote.
     """
     newline = newline_of(data)
     new = encode(block.replace("\n", newline))
@@ -106,20 +114,17 @@ def put_block(data: bytes, block: str) -> bytes:
         before += feed
     elif top and not before.endswith((b"\r", b"\n", BOM)):
         before += feed
-    return before + new + (b"" if not after or _begins_blank(after) else feed) + after
-
-
-def _begins_blank(data: bytes) -> bool:
-    return re.match(rb"[ \t]*(?:\r|\n|\Z)", data) is not None
+    begins_blank = re.match(rb"[ \t]*(?:\r|\n|\Z)", after)
+    return before + new + (b"" if begins_blank else feed) + after
 
 
 def _look(data: bytes) -> tuple[list[EntryBlock], int | None, int]:
-    """Return the blocks, the place behind the line of the first heading of level 1, and the place on top."""
+    """Return the blocks, the end of the line of the first heading of level 1, and the position of the top."""
     bom = len(BOM) if data.startswith(BOM) else 0
     top = front_end(data, bom)
     marks = [mark for mark in _MARK.finditer(data, top) if mark.start("mark") >= top]
-    # A comment and a heading, each alone in column 0, begin in the same places. So where a heading in the place of a
-    # marker would be one, the marker is one too.
+    # A comment and a heading, each alone in column 0, are recognised in the same places. So each marker is replaced by
+    # a heading: where the scan finds that heading, the marker is real.
     probe = bytearray(data)
     for mark in marks:
         start, end = mark.span("mark")
@@ -139,7 +144,7 @@ def _line_end(data: bytes, start: int) -> int:
 
 
 def _pair(data: bytes, marks: list[re.Match[bytes]]) -> list[EntryBlock]:
-    """Return a block for each start marker: up to the end marker that follows before another start."""
+    """Return a block for each start marker: up to the next end marker before another start."""
     blocks = []
     for place, mark in enumerate(marks):
         if mark["version"] is None:
@@ -154,7 +159,7 @@ def _pair(data: bytes, marks: list[re.Match[bytes]]) -> list[EntryBlock]:
 
 
 def _written_end(data: bytes, start: int) -> int:
-    """Return the place behind the lines from `start` on that are those of a block."""
+    """Return the position after the lines from `start` on that belong to a block."""
     for line in _body():
         end = _line_end(data, start)
         if data[start:end].rstrip(b"\r\n") != line.encode():

@@ -1,22 +1,21 @@
 """The five Markdown files that show a bundle to people and agents.
 
-Each begins with a marker that names the file and the hash of the bundle, and follows from the bundle alone: a file
-that is not what `render_projections` returns was edited by hand, or is old.
+Each begins with a marker that names the file and the hash of the bundle, and is derived from the bundle alone: a file
+that differs from the result of `render_projections` was edited by hand or is outdated.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from memory.state.files.model import PROJECTIONS
 
 from .markdown import code, inline
 
 VERSION = 3
 """The version in the markers of projections."""
-
-FOLDER = "docs/agent-memory"
-"""Where projections are, as seen from the repository."""
 
 NAMES = ("README", "project-map", "current-focus", "gotchas", "next-steps")
 """The names of the projections, in the order of reading; the file is the name with `.md`."""
@@ -35,6 +34,10 @@ _PURPOSES = {
 }
 
 
+_GOTCHA = {"Symptom": "symptom", "Cause": "cause", "Correct path": "correctPath"}
+_STEP = {"Why": "why", "Start": "start", "Done when": "done"}
+
+
 class Marker(NamedTuple):
     """The first line of a projection: the name of the file, the version, and the hash of the bundle."""
 
@@ -50,7 +53,7 @@ def marker(name: str, bundle_hash: str) -> str:
 
 
 def marker_of(text: str) -> Marker | None:
-    """Return the marker that a text begins with, None where it begins with none; `readme` is read as `README`."""
+    """Return the marker at the beginning of a text, None where there is none; `readme` is read as `README`."""
     found = _MARKER.match(text)
     if found is None:
         return None
@@ -59,16 +62,22 @@ def marker_of(text: str) -> Marker | None:
 
 
 def path_of(name: str) -> str:
-    """Return the path of a projection, as seen from the repository."""
-    return f"{FOLDER}/{name}.md"
+    """Return the path of a projection, relative to the repository."""
+    return f"{PROJECTIONS}/{name}.md"
 
 
 def render_projections(bundle: Bundle, bundle_hash: str) -> dict[str, str]:
-    """Return the whole text of each projection by its name, in the order of `NAMES`.
+    """Return the full text of each projection by its name, in the order of `NAMES`.
 
-    Text of the bundle is shown as it is and never read as Markdown, but for code spans.
+    Text of the bundle is shown literally and never read as Markdown, except for code spans.
     """
-    bodies = (_readme(bundle), _project_map(bundle), _current_focus(bundle), _gotchas(bundle), _next_steps(bundle))
+    bodies = (
+        _readme(bundle),
+        _project_map(bundle),
+        _current_focus(bundle),
+        _entries("Gotchas", bundle["gotchas"], _GOTCHA),
+        _entries("Next steps", bundle["nextSteps"], _STEP, numbered=True),
+    )
     return {
         name: "\n".join([marker(name, bundle_hash), "", *body]).rstrip() + "\n"
         for name, body in zip(NAMES, bodies, strict=True)
@@ -191,33 +200,18 @@ def _current_focus(bundle: Bundle) -> list[str]:
     ]
 
 
-def _gotchas(bundle: Bundle) -> list[str]:
-    lines = ["# Gotchas", ""]
-    for gotcha in bundle["gotchas"]:
-        lines += [
-            f"## {inline(gotcha['title'])}",
-            "",
-            *_fields(gotcha, (("Symptom", "symptom"), ("Cause", "cause"), ("Correct path", "correctPath"))),
-        ]
-    return lines if bundle["gotchas"] else [*lines, "- No gotchas recorded."]
-
-
-def _next_steps(bundle: Bundle) -> list[str]:
-    lines = ["# Next steps", ""]
-    for number, step in enumerate(bundle["nextSteps"], 1):
-        lines += [
-            f"## {number}. {inline(step['title'])}",
-            "",
-            *_fields(step, (("Why", "why"), ("Start", "start"), ("Done when", "done"))),
-        ]
-    return lines if bundle["nextSteps"] else [*lines, "- No next steps recorded."]
-
-
-def _fields(entry: Mapping[str, str], names: Iterable[tuple[str, str]]) -> list[str]:
-    return [*(f"- {name}: {inline(entry[key])}" for name, key in names), ""]
+def _entries(
+    heading: str, entries: Sequence[Mapping[str, str]], names: Mapping[str, str], *, numbered: bool = False
+) -> list[str]:
+    """Return a heading, and each entry with its title and the values at the keys of `names`, each with its name."""
+    lines = [f"# {heading}", ""]
+    for number, entry in enumerate(entries, 1):
+        lines += [f"## {f'{number}. ' if numbered else ''}{inline(entry['title'])}", ""]
+        lines += [*(f"- {name}: {inline(entry[key])}" for name, key in names.items()), ""]
+    return lines if entries else [*lines, f"- No {heading.lower()} recorded."]
 
 
 def _section(title: str, bullets: Iterable[str], empty: str = "") -> list[str]:
-    """Return a heading and its bullets; where there are none and something is to be said of it, one that says so."""
+    """Return a heading and its bullets; without bullets, `empty` is the only bullet where it is given."""
     lines = [f"- {bullet}" for bullet in bullets] or ([f"- {empty}"] if empty else [])
     return [f"## {title}", "", *lines, *([""] if lines else [])]

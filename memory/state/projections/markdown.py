@@ -1,4 +1,4 @@
-"""Text of a bundle as Markdown that shows it and does nothing else, whatever it holds."""
+"""Writes text of a bundle as Markdown that shows it literally, whatever it contains."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from memory.base.safe_text import visible
 
 _SPAN = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
 _COMMENT = re.compile(r"<!--|-->|<!|\?>")
-# An underscore within a word, and a number sign within one, mean nothing to Markdown.
+# An underscore or a number sign inside a word means nothing to Markdown.
 _SPECIAL = re.compile(r"[\\`*\[<|~]|(?<=<)!|\A>|(?<![^\W_])_|_(?![^\W_])|(?<!\S)#|#(?=\s|\Z)|&(?=#?\w{1,40};)")
 _OPENING = re.compile(r"([-+=]|\d{1,9}(?=[.)]))")
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line, each run of white space one space, with what hides or steers shown as escapes."""
+    """Return a text on one line, with runs of white space as one space, and hiding or control characters as escapes."""
     return visible(" ".join(text.split()))
 
 
 def inline(text: str) -> str:
-    """Return one line of Markdown that shows a text; code spans in it stay code, all other signs are text."""
+    """Return one line of Markdown that shows a text; code spans stay code, all other signs are literal."""
     line = one_line(text)
     pieces: list[str] = []
     done = 0
@@ -33,13 +33,13 @@ def inline(text: str) -> str:
     opening = _OPENING.match(result)
     if opening is None:
         return result
-    # A number opens a list by the sign behind it.
+    # A number opens a list only with the sign after it.
     place = 0 if not opening[1].isdigit() else opening.end()
     return f"{result[:place]}\\{result[place:]}"
 
 
 def code(text: str) -> str:
-    """Return a code span that shows a text, in as many backticks as it needs."""
+    """Return a code span that shows a text, with as many backticks as it needs."""
     line = one_line(text)
     longest = max(map(len, re.findall("`+", line)), default=0)
     ticks = "`" * (longest + 1)

@@ -1,3 +1,3 @@
-"""Recall: events taken into the bundle, by titles and by likeness."""
+"""Recall: events are merged into the bundle, by titles and by likeness."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The engine of a recall that needs no model: what events say is taken into a bundle, by titles and by likeness."""
+"""The deterministic engine of a recall: it merges events into a bundle, by titles and by likeness."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from memory.state.files.model import Json, is_echo
 from .likeness import merge_gotchas, merge_lines, merge_next_steps, normalise
 
 NOT_SAID = "Not recorded."
-"""What stands where a session did not say a field of a gotcha or of a next step."""
+"""The value of a field of a gotcha or next step that a session did not state."""
 
 _DONE, _NEXT = "DONE:", "NEXT:"
 
 
 @dataclass(frozen=True, slots=True)
 class BundleProposal:
-    """A bundle that an engine makes of another one and of events; what merged, by title; who made it, in words."""
+    """A bundle that an engine made from another one and events; the merged titles; the engine's name in words."""
 
     bundle: Json
     gotchas: tuple[str, ...] = ()
@@ -26,28 +26,27 @@ class BundleProposal:
 
 
 def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bool]) -> BundleProposal:
-    """Return the bundle with what events say, in their order.
+    """Return the bundle with the content of events added, in their order.
 
-    A gotcha or a next step of a title that is there adds to it; `DONE:` takes the step of its title away; decisions
-    join the current state, validations the known risks, and paths the key paths, where `exists` says that the
-    workspace has them. Events that were written along with a bundle say nothing new. Then what says the same is merged.
+    A gotcha or next step with an existing title extends that entry; `DONE:` removes the step with its title. Decisions
+    are added to the current state, validations to the known risks, and paths to the key paths, where `exists` says that
+    the workspace has them. Events that were written along with a bundle are skipped. Then entries that say the same are
+    merged.
     """
-    gotchas = [dict(one) for one in bundle["gotchas"]]
-    steps = [dict(one) for one in bundle["nextSteps"]]
+    gotchas = _ByTitle(bundle["gotchas"], ("symptom", "cause", "correctPath"))
+    steps = _ByTitle(bundle["nextSteps"], ("why", "start", "done"))
     state: list[str] = list(bundle["currentFocus"]["currentState"])
     risks: list[str] = list(bundle["currentFocus"]["knownRisks"])
     paths: list[str] = list(bundle["project"]["keyPaths"])
-    by_title = {normalise(one["title"]): one for one in reversed(gotchas)}
-    by_step = _ByTitle(steps)
     known, looked = set(paths), set()
     for event in events:
         if is_echo(event):
             continue
         signals, source = event["signals"], event["sourceRef"]
         for text in signals["gotchas"]:
-            _add_gotcha(text, source, gotchas, by_title)
+            gotchas.add(text, source)
         for text in signals["nextStepHints"]:
-            by_step.take(text, source)
+            _take_hint(text.strip(), source, steps)
         state += signals["decisions"]
         risks += signals["validationObservations"]
         for path in signals["keyPaths"]:
@@ -56,8 +55,8 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
                 if exists(path):
                     known.add(path)
                     paths.append(path)
-    merged_gotchas = merge_gotchas(gotchas)
-    merged_steps = merge_next_steps(by_step.steps)
+    merged_gotchas = merge_gotchas(gotchas.entries)
+    merged_steps = merge_next_steps(steps.entries)
     focus = bundle["currentFocus"]
     after = {
         **bundle,
@@ -83,67 +82,64 @@ def _lines(texts: Iterable[str]) -> list[str]:
 
 
 def _gone(before: list[Json], absorbed: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the titles that went into another one, those of the bundle first."""
+    """Return the titles that were merged into others, those of the bundle first."""
     titles = [text for text, _ in absorbed]
     mine = {one["title"] for one in before}
     return tuple(sorted(dict.fromkeys(titles), key=lambda title: title not in mine))
 
 
 def _halves(text: str) -> tuple[str, str]:
-    """Return what stands before the first colon, and what behind it; a text without one is its own title."""
+    """Return the text before the first colon and the text after it; a text without a colon is its own title."""
     title, _, rest = text.partition(":")
     return (title.strip(), rest.strip()) if title.strip() else (text.strip(" :") or text.strip(), "")
 
 
-def _add_gotcha(text: str, source: str, gotchas: list[Json], by_title: dict[str, Json]) -> None:
-    title, rest = _halves(text)
-    key = normalise(title) or title
-    known = by_title.get(key)
-    if known is None:
-        known = {"title": title, "symptom": f"Noted in {source}.", "cause": rest or NOT_SAID, "correctPath": NOT_SAID}
-        gotchas.append(known)
-        by_title[key] = known
-    elif rest and (known["cause"] == NOT_SAID or len(rest) > len(known["cause"])):
-        known["cause"] = rest
+def _take_hint(text: str, source: str, steps: _ByTitle) -> None:
+    """Add a hint: `DONE:` removes its step; any other is added, or sets where to begin with an existing step."""
+    if text.startswith(_DONE):
+        steps.remove(text.removeprefix(_DONE).strip())
+    elif hint := text.removeprefix(_NEXT).strip():
+        steps.add(hint, source)
 
 
 class _ByTitle:
-    """Next steps by their titles, in their order."""
+    """Gotchas or next steps by their titles, in their order.
 
-    def __init__(self, steps: Iterable[Json]) -> None:
-        self._steps: list[Json | None] = list(steps)
+    Of their three fields besides the title, the first says where an entry was noted, the second what was noted.
+    """
+
+    def __init__(self, entries: Iterable[Json], fields: tuple[str, str, str]) -> None:
+        self._fields = fields
+        self._entries: list[Json | None] = []
         self._places: dict[str, list[int]] = {}
-        for place, step in enumerate(self._steps):
-            if step is not None:
-                self._places.setdefault(_key(step["title"]), []).append(place)
+        for entry in entries:
+            self._append(dict(entry))
 
     @property
-    def steps(self) -> list[Json]:
-        return [step for step in self._steps if step is not None]
+    def entries(self) -> list[Json]:
+        return [entry for entry in self._entries if entry is not None]
 
-    def take(self, text: str, source: str) -> None:
-        """Take in a hint: one that is done goes, any other comes, or says where to begin with the one there is."""
-        text = text.strip()
-        if text.startswith(_DONE):
-            self._remove(text.removeprefix(_DONE).strip())
-            return
-        title, rest = _halves(text.removeprefix(_NEXT).strip())
-        if not title:
-            return
+    def _append(self, entry: Json) -> None:
+        self._places.setdefault(_key(entry["title"]), []).append(len(self._entries))
+        self._entries.append(entry)
+
+    def add(self, text: str, source: str) -> None:
+        """Add an entry; of an existing one with its title, set what was noted, if that says more."""
+        title, said = _halves(text)
+        noted, about, other = self._fields
         for place in self._places.get(_key(title), ()):
-            known = self._steps[place]
+            known = self._entries[place]
             if known is not None:
-                if rest and (known["start"] == NOT_SAID or len(rest) > len(known["start"])):
-                    known["start"] = rest
+                if said and (known[about] == NOT_SAID or len(said) > len(known[about])):
+                    known[about] = said
                 return
-        step = {"title": title, "why": f"Noted in {source}.", "start": rest or NOT_SAID, "done": NOT_SAID}
-        self._places.setdefault(_key(title), []).append(len(self._steps))
-        self._steps.append(step)
+        self._append({"title": title, noted: f"Noted in {source}.", about: said or NOT_SAID, other: NOT_SAID})
 
-    def _remove(self, text: str) -> None:
+    def remove(self, text: str) -> None:
+        """Remove the entries with that title, or with the title before its colon."""
         for title in (text, _halves(text)[0]):
             for place in self._places.pop(_key(title), ()):
-                self._steps[place] = None
+                self._entries[place] = None
 
 
 def _key(title: str) -> str:

@@ -1,11 +1,11 @@
-"""The events that memdeck itself writes, and those of imported sessions."""
+"""Builds the events that memdeck itself writes, and those of imported sessions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from memory.state.files.canonical import digest
+from memory.state.files.json_text import digest
 from memory.state.files.model import LOCAL_SOURCE, OWN_REF, SIGNALS, Json
 
 _MOST, _MOST_PATHS = 12, 16
@@ -28,7 +28,7 @@ def tool_run(name: str, command: str, bundle: Json, bundle_hash: str, created: s
 
 
 def signals_of(bundle: Json) -> dict[str, list[str]]:
-    """Return what a bundle says as signals, the first few of each kind."""
+    """Return the content of a bundle as signals, the first few of each kind."""
     project, parts, focus = bundle["project"], bundle["projectMap"], bundle["currentFocus"]
     snapshot = focus["validationSnapshot"]
     return {
@@ -67,6 +67,6 @@ def imported(name: str, source: str, item: Any) -> Json:
 
 
 def short(text: str) -> str:
-    """Return a text on one line that is not too long for a summary."""
+    """Return a text on one line that is short enough for a summary."""
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,4 +1,4 @@
-"""Groups of events that are about the same: what a recall shows as evidence."""
+"""Groups of events about the same subject, which a recall shows as evidence."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from itertools import product
 from typing import Any
 
+from memory.base.clock import read_utc
+from memory.state.files.model import SIGNALS
+
 from .likeness import merge_lines, normalise
 
 Event = Mapping[str, Any]
-
-SIGNALS = ("decisions", "gotchas", "nextStepHints", "keyPaths", "validationObservations")
-"""The lists that the signals of an event hold."""
 
 _NOTES = ("decisions", "validationObservations")
 _PREFIX = re.compile(r"\s*(?:NEXT|DONE|DECISION|GOTCHA|PATH|VALIDATION):")
@@ -25,11 +25,11 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class EventGroup:
-    """Events that are about the same.
+    """Events about the same subject.
 
-    `label` is `local`, `imports` or `mixed`; `event_ids` are in the order of their times, then of their numbers;
-    `source_ids` are sorted; `first` and `last` are times as they stand in the events, None where none can be read;
-    `summary` is the longest of the events; `events` are the events themselves.
+    `label` is `local`, `imports` or `mixed`; `event_ids` are ordered by time, then by number; `source_ids` are sorted;
+    `first` and `last` are times as written in the events, None where none can be read; `summary` is the longest of the
+    events; `events` are the events themselves.
     """
 
     id: str
@@ -49,8 +49,8 @@ class EventGroup:
 
     @property
     def signals(self) -> dict[str, tuple[str, ...]]:
-        """The lists of `SIGNALS`, what says the same once; worked out each time, for few groups are ever shown."""
-        # A folder is not said by the files in it.
+        """The lists of `SIGNALS`, equal texts merged; computed on each access, because few groups are ever shown."""
+        # A folder is not the same as a file in it.
         return {
             kind: tuple(dict.fromkeys(texts)) if kind == "keyPaths" else tuple(merge_lines(texts).items)
             for kind, texts in self.texts.items()
@@ -58,15 +58,16 @@ class EventGroup:
 
 
 def topic(text: str) -> str:
-    """Return what a gotcha or a hint is about: its text before the first colon, without a marker, normalised."""
+    """Return the subject of a gotcha or a hint: its text before the first colon, without a marker, normalised."""
     return normalise(_PREFIX.sub("", text, count=1).partition(":")[0])
 
 
 def group_events(events: Sequence[Event]) -> list[EventGroup]:
-    """Group events that share the topic of a gotcha or of a next step, or a key path together with a decision or a
-    validation; a path alone groups nothing. The newest group comes first.
+    """Group events about the same subject; the newest group comes first.
 
-    Groups are numbered `grp-000001`, … in that order. Times that cannot be read are older than all others.
+    Events belong together that share the topic of a gotcha or of a next step, or a key path together with a decision or
+    a validation; a path alone groups nothing. Groups are numbered `grp-000001`, … in that order. Times that cannot be
+    read are older than all others.
     """
     leader = list(range(len(events)))
 
@@ -95,7 +96,7 @@ def group_events(events: Sequence[Event]) -> list[EventGroup]:
 
 
 def _links(signals: Mapping[str, list[str]], notes: Iterable[tuple[str, str]]) -> Iterable[object]:
-    """Yield what two events must share to be about the same; `notes` are those that another event has as well."""
+    """Yield the keys that events of one group share; `notes` are those that another event has as well."""
     for kind in ("gotchas", "nextStepHints"):
         for text in signals.get(kind, ()):
             if about := topic(text):
@@ -105,7 +106,7 @@ def _links(signals: Mapping[str, list[str]], notes: Iterable[tuple[str, str]]) -
 
 
 def _signals(event: Event) -> dict[str, list[str]]:
-    """Return the signals of an event that say something, by their kind."""
+    """Return the non-empty signals of an event, by their kind."""
     signals = event.get("signals")
     if not isinstance(signals, (dict, Mapping)):
         return {}
@@ -114,21 +115,10 @@ def _signals(event: Event) -> dict[str, list[str]]:
 
 
 def _when(event: Event) -> tuple[datetime, int, str]:
-    """Return where an event stands in time: by its moment, then by the number of its id."""
+    """Return the sort key of an event: its time, then the number of its id."""
     name = str(event.get("id", ""))
     number = _ORDINAL.search(name)
-    return _moment(event) or _EARLIEST, int(number[1]) if number else 0, name
-
-
-def _moment(event: Event) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(str(event.get("createdAt")))
-    except ValueError:
-        return None
-    try:
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except OverflowError:
-        return None
+    return read_utc(str(event.get("createdAt"))) or _EARLIEST, int(number[1]) if number else 0, name
 
 
 def _group(number: int, events: Sequence[Event], when: Mapping[int, tuple[datetime, int, str]]) -> EventGroup:

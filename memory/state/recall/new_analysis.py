@@ -1,7 +1,7 @@
-"""A new analysis of the repository taken into a bundle that recall and people changed since the last one.
+"""Merge a new analysis of the repository into a bundle that recall and people changed since the last one.
 
-Three sides: `base` is what the analysis said last, `ours` the bundle, `theirs` what it says now. What differs from the
-base on our side was put there by somebody and stays; everything else is as the repository is now.
+A three-way merge: `base` is the last analysis, `ours` the bundle, `theirs` the new analysis. What differs from the base
+on our side was added by someone and stays; everything else follows the repository.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ def take_in(base: Json | None, ours: Json, theirs: Json) -> Json:
     snapshot = ours["currentFocus"]["validationSnapshot"]
     if snapshot["status"] != "not-run":
         merged["currentFocus"] = without_first_run({**merged["currentFocus"], "validationSnapshot": snapshot})
-    # At most two: they are chosen as a whole, by somebody or by the analysis.
+    # At most two: they are chosen as a whole, by a person or by the analysis.
     commands = "validationCommands"
     chosen = base is not None and ours[commands] != base.get(commands)
     merged[commands] = ours[commands] if chosen else theirs[commands]
-    found: Json = merged
-    return found
+    return merged
 
 
 def _merge(base: Any, ours: Any, theirs: Any) -> Any:
@@ -44,12 +43,12 @@ def _merge(base: Any, ours: Any, theirs: Any) -> Any:
         return {
             key: _merge(before.get(key), ours.get(key), theirs[key]) if key in theirs else ours[key] for key in keys
         }
-    # Without a base nobody can tell who wrote it: the repository as it is now counts.
+    # Without a base the author is unknown: the new analysis counts.
     return theirs if base is None or ours == base else ours
 
 
 def _lists(base: list[Any] | None, ours: list[Any], theirs: list[Any]) -> list[Any]:
-    """Merge lists by what names their entries: those of the analysis in its order, then what somebody added."""
+    """Merge lists by the names of their entries: those of the analysis in its order, then those that were added."""
     before = None if base is None else {name_of(one): one for one in base}
     mine = {name_of(one): one for one in ours}
     new = {name_of(one): one for one in theirs}
@@ -60,6 +59,6 @@ def _lists(base: list[Any] | None, ours: list[Any], theirs: list[Any]) -> list[A
             merged.append(_merge(known.get(name), mine[name], value) if isinstance(value, dict) else value)
         elif name not in known:
             merged.append(value)
-    # What somebody added stays; what the analysis said and says no more goes.
+    # Added entries stay; what the last analysis had and the new one lacks is removed.
     kept = [value for name, value in mine.items() if name not in new and (name not in known or known[name] != value)]
     return [*merged, *kept]

@@ -1,4 +1,4 @@
-"""Recall: unrecalled events are consolidated into the bundle, shown first and applied in one transaction."""
+"""Recall: events that were not recalled yet are merged into the bundle, shown first and applied in one transaction."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import ConflictError, UsageError
 from memory.state.diff import Digest, SectionDiff, diff_bundles, digest_of
 from memory.state.files.model import KEYS, POLICIES, SCOPES, SECTIONS, Json, number_of, plural, stamp
-from memory.state.files.pause import without_collector
-from memory.state.files.reading import StateFiles
+from memory.state.files.reading import StateFiles, without_collector
 from memory.state.files.store import StateStore, StateWriting
 from memory.state.paths import is_there
 
@@ -25,14 +24,12 @@ SHOWN_GROUPS = 5
 SHOWN_LINES = 80
 
 Engine = Callable[[Json, Sequence[Json], str], tuple[Json | None, str]]
-"""What may stand in for the deterministic engine: (bundle, events, section) → a bundle and who made it, or None and why
-it did not.
-"""
+"""May replace the deterministic engine: (bundle, events, section) → bundle and engine name, or None and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a recall looks at: the source of events, the section that may change, the policy, and what is protected."""
+    """The scope of a recall: the source of events, the section that may change, the policy, and what is protected."""
 
     source: str
     section: str
@@ -40,22 +37,22 @@ class Scope:
 
     @property
     def protected(self) -> tuple[str, ...]:
-        """The sections that stay as they are by the policy."""
+        """The sections that the policy keeps unchanged."""
         if self.policy == "project-map-protected" and self.section != "project-map":
             return ("project-map",)
         return ()
 
     def takes(self, section: str) -> bool:
-        """Tell whether a section may change."""
+        """Return whether a section may change."""
         return self.section in ("all", section) and section not in self.protected
 
 
 def scope_of_recall(
     config: Json, *, source: str | None = None, section: str | None = None, policy: str | None = None
 ) -> Scope:
-    """Return what a recall looks at; what is not given is taken from the configuration.
+    """Return the scope of a recall; what is not given is taken from the configuration.
 
-    Without a source, a policy of imports-only or local-only says it, wherever the policy comes from.
+    Without a source, a policy of imports-only or local-only determines it, wherever the policy comes from.
     """
     recall = config["recall"]
     for value, known, what in (
@@ -73,10 +70,10 @@ def scope_of_recall(
 
 @dataclass(frozen=True, slots=True)
 class RecallPreview:
-    """What a recall would do: nothing is written. `after` is the bundle, `digest` what changes in it.
+    """What a recall would do; nothing is written. `after` is the new bundle, `digest` what changes in it.
 
-    `left` are the sections that would change too and are not taken, for the recall is of another one. `engine` says
-    who made the bundle; `note` why it was not the one that was asked for.
+    `left` are the sections that would also change but are outside of the scope. `engine` names the engine that made the
+    bundle; `note` says why it was not the requested one.
     """
 
     scope: Scope
@@ -88,11 +85,10 @@ class RecallPreview:
     left: tuple[str, ...] = ()
     engine: str = "deterministic"
     note: str = ""
-    base_hash: str = ""
 
     @property
     def last(self) -> int:
-        """The number of the last event that it looked at, 0 for none."""
+        """The number of the last event considered, 0 for none."""
         return max((number_of(event["id"]) for event in self.events), default=0)
 
     @property
@@ -105,7 +101,7 @@ class RecallPreview:
         return tuple(one for one in diff_bundles(self.before, self.after) if one.changed)
 
     def json(self, *, diff: bool = False) -> Json:
-        """Return it for programs; the newest groups, and the diffs where they are asked for."""
+        """Return it for programs: only the newest groups, and the diffs where requested."""
         answer: Json = {
             "source": self.scope.source,
             "section": self.scope.section,
@@ -140,14 +136,11 @@ def group_json(group: EventGroup) -> Json:
 
 
 def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> RecallPreview:
-    """Return what a recall would do with what is there now; without events everything in it is empty."""
-    state = memory.state
-    before = state["bundle"]
+    """Return what a recall would do now; without events everything in it is empty."""
+    before = memory.bundle
     events = tuple(memory.unrecalled(scope.source))
     if not events:
-        return RecallPreview(
-            scope, before, before, (), (), Digest((), scope.section, scope.protected), base_hash=_hash(state)
-        )
+        return RecallPreview(scope, before, before, (), (), Digest((), scope.section, scope.protected))
     with without_collector():
         proposal, note = _propose(memory, before, events, scope, engine)
         groups = tuple(group_events(events))
@@ -158,12 +151,7 @@ def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> R
     )
     digest = digest_of(before, after, selected=scope.section, protected=scope.protected, merged=merged)
     left = tuple(name for name, key in KEYS.items() if not scope.takes(name) and proposal.bundle[key] != before[key])
-    return RecallPreview(scope, before, after, events, groups, digest, left, proposal.engine, note, _hash(state))
-
-
-def _hash(state: Json) -> str:
-    found: str = state["bundleHash"]
-    return found
+    return RecallPreview(scope, before, after, events, groups, digest, left, proposal.engine, note)
 
 
 def _propose(
@@ -179,23 +167,19 @@ def _propose(
 
 
 def _keep_run(before: Json, proposed: Json) -> Json:
-    """Return a proposed bundle with what no engine may say: how the validation commands ended, and the entry file."""
-    focus = {
-        **proposed["currentFocus"],
-        "validationSnapshot": before["currentFocus"]["validationSnapshot"],
-    }
-    project = {**proposed["project"], "recommendedEntryFile": before["project"]["recommendedEntryFile"]}
+    """Return a proposed bundle with what no engine may set: results of validation commands, and the entry file."""
+    snapshot, entry = before["currentFocus"]["validationSnapshot"], before["project"]["recommendedEntryFile"]
     return {
         **proposed,
-        "project": project,
-        "currentFocus": focus,
+        "project": {**proposed["project"], "recommendedEntryFile": entry},
+        "currentFocus": {**proposed["currentFocus"], "validationSnapshot": snapshot},
         "validationCommands": before["validationCommands"],
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What an applied recall did: the change (None: there was nothing to recall) and the state after it."""
+    """The result of an applied recall: the change (None: nothing to recall) and the state after it."""
 
     preview: RecallPreview
     change: Change | None
@@ -220,10 +204,10 @@ class Recalled:
 
 
 def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime) -> Recalled:
-    """Apply what a preview showed: state, event, checkpoint, projections and entry block in one transaction.
+    """Apply a preview: state, event, checkpoint, projections and entry block in one transaction.
 
-    A recall that changes nothing moves the cursor only. ConflictError `state.recall.stale` where the bundle or the
-    events are others by now.
+    A recall that changes nothing only moves the cursor. ConflictError `state.recall.stale` where the bundle or the
+    events have changed since the preview.
     """
 
     def build(writing: StateWriting) -> Recalled:
@@ -255,7 +239,7 @@ def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime)
 def moved(state: Json, source: str, events: Sequence[Json], now: datetime) -> Json:
     """Return the maintenance part after a recall of some events.
 
-    The cursor of the source moves, for `all` those of both kinds as well, and the one of the whole; never back.
+    Moves the cursor of the source, never back; for `all` also the cursors of both kinds and the overall one.
     """
     maintenance = state["maintenance"]
     last = max(events, key=lambda event: number_of(event["id"]))["id"]

@@ -6,25 +6,162 @@ A record that cannot be kept is never a reason to fail a change: what went wrong
 from __future__ import annotations
 
 import os
+from _thread import RLock  # `threading` is not needed for one lock
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
-from threading import RLock
+from contextlib import contextmanager, nullcontext, suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
 
 from memory.errors import MemdeckError
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
 from memory.storage import fsio
-
-from .schema import CONNECTION, TABLES, UPGRADES, VERSION
 
 if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
+    from typing import TypeVar
 
-    from memory.storage.places import StateFolder
+    from memory.storage.own_folders import StateFolder
 
-T = TypeVar("T")
+    T = TypeVar("T")
+
+VERSION = 5
+"""Stored as `user_version`; a database of a newer version is left alone."""
+
+UPGRADES: dict[int, str] = {
+    # Only the workspace memory had a log then, with paths relative to its folder.
+    1: """
+UPDATE file SET path = '.aiter/' || path;
+UPDATE seen SET path = '.aiter/' || path;
+UPDATE base SET path = '.aiter/' || path;
+UPDATE base_data SET path = '.aiter/' || path;
+""",
+    # Which mode a removed file had was not kept.
+    2: """
+ALTER TABLE file ADD COLUMN mode INTEGER;
+""",
+    # What another program's save took back of memdeck's changes was not noted.
+    3: """
+CREATE TABLE taken_back (
+    seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,
+    n INTEGER NOT NULL,
+    since TEXT NOT NULL,
+    change_id TEXT NOT NULL,
+    ref TEXT,
+    title BLOB NOT NULL,
+    kind TEXT NOT NULL,
+    whole INTEGER NOT NULL,
+    settled TEXT
+);
+CREATE INDEX taken_back_seq ON taken_back (seq);
+""",
+    # Who accepted a change was not noted.
+    4: """
+ALTER TABLE change ADD COLUMN reviewer TEXT;
+ALTER TABLE change ADD COLUMN proposal TEXT;
+CREATE INDEX change_proposal ON change (proposal) WHERE proposal IS NOT NULL;
+""",
+}
+"""What makes the tables of each older version those of the next one."""
+
+TABLES = """
+CREATE TABLE change (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    time TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    status TEXT NOT NULL,
+    undone_by TEXT,
+    undoes TEXT,
+    redoes TEXT,
+    named INTEGER NOT NULL DEFAULT 0,
+    reviewer TEXT,
+    proposal TEXT
+);
+CREATE INDEX change_proposal ON change (proposal) WHERE proposal IS NOT NULL;
+CREATE INDEX change_pending ON change (status) WHERE status = 'pending';
+CREATE TABLE file (
+    seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,
+    n INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    before_size INTEGER,
+    before_hash BLOB,
+    after_size INTEGER,
+    after_hash BLOB,
+    kept INTEGER,
+    mode INTEGER,
+    PRIMARY KEY (seq, n)
+) WITHOUT ROWID;
+CREATE INDEX file_path ON file (path, seq);
+CREATE TABLE region (
+    seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,
+    n INTEGER NOT NULL,
+    k INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    start INTEGER NOT NULL,
+    before BLOB NOT NULL,
+    after BLOB NOT NULL,
+    section BLOB,
+    above BLOB,
+    below BLOB
+);
+CREATE INDEX region_file ON region (seq, n, k);
+CREATE TABLE touched (
+    seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,
+    n INTEGER NOT NULL,
+    ref TEXT,
+    old_ref TEXT,
+    title BLOB NOT NULL,
+    kind TEXT NOT NULL
+);
+CREATE INDEX change_unnamed ON change (seq) WHERE named = 0;
+CREATE INDEX touched_seq ON touched (seq);
+CREATE INDEX touched_ref ON touched (ref) WHERE ref IS NOT NULL;
+CREATE TABLE taken_back (
+    seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,
+    n INTEGER NOT NULL,
+    since TEXT NOT NULL,
+    change_id TEXT NOT NULL,
+    ref TEXT,
+    title BLOB NOT NULL,
+    kind TEXT NOT NULL,
+    whole INTEGER NOT NULL,
+    settled TEXT
+);
+CREATE INDEX taken_back_seq ON taken_back (seq);
+CREATE TABLE seen (
+    path TEXT PRIMARY KEY,
+    size INTEGER,
+    hash BLOB,
+    dev INTEGER,
+    ino INTEGER,
+    mtime INTEGER,
+    ctime INTEGER
+) WITHOUT ROWID;
+CREATE TABLE base (
+    path TEXT PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    grown INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE TABLE base_data (
+    path TEXT PRIMARY KEY,
+    data BLOB
+);
+"""
+
+CONNECTION = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA foreign_keys = ON;
+PRAGMA trusted_schema = OFF;
+PRAGMA temp_store = MEMORY;
+PRAGMA cache_size = -4000;
+PRAGMA wal_autocheckpoint = 4000;
+PRAGMA journal_size_limit = 4000000;
+"""
+"""A commit is one write without a sync: after a power cut the newest rows may be missing, the files are there."""
+
 NAME = "changes.sqlite"
 DAMAGED = "changes.damaged.sqlite"
 
@@ -48,6 +185,12 @@ CHANGES = DatabaseKind(NAME, DAMAGED, "the change log", TABLES, VERSION, upgrade
 """The change log."""
 _MOMENT = 50
 """Milliseconds for which light work waits for other processes."""
+_LONG = 1_000_000
+"""Bytes from which on what stands beside a database is copied to its place when it is opened.
+
+A hook ends without closing it, and whoever opens it next reads all that stands beside it: after some hundreds of
+messages that takes as long as Python needs to start.
+"""
 BULK = 8_000_000
 """Bytes from which on what a transaction adds is written in bulk."""
 _DAMAGE = frozenset({11, 26})  # SQLITE_CORRUPT, SQLITE_NOTADB
@@ -198,17 +341,18 @@ class LogFile:
             if not make and self._look() is None:
                 self.folder.check()
                 return None
-            folder = self.folder.open()
-            try:
+            with self.folder.opened() as folder:
                 fsio.make_database(self.kind.name, folder, str(self.folder.path / self.kind.name))
-            finally:
-                os.close(folder)
             target = str(self.folder.path / self.kind.name)
         self._identity = self._look()
+        long = _size(f"{target}-wal") >= _LONG
         connection = sqlite3.connect(target, timeout=self._timeout, isolation_level=None, check_same_thread=False)
         try:
             for statement in self.kind.connection.strip().splitlines():
                 connection.execute(statement)
+            if long:
+                with suppress(sqlite3.Error), _lightly(connection, self._timeout):
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._check_tables(connection)
         except BaseException:
             connection.close()
@@ -261,11 +405,8 @@ class LogFile:
         from .damaged import move_aside
 
         try:
-            folder = self.folder.open()
-            try:
+            with self.folder.opened() as folder:
                 aside = move_aside(folder, self.kind.name, self.kind.damaged)
-            finally:
-                os.close(folder)
         except (OSError, MemdeckError) as error:
             self._warn(f"{self.kind.called} is damaged ({reason}) and cannot be moved aside: {error}")
         else:
@@ -275,6 +416,14 @@ class LogFile:
     def _warn(self, text: str) -> None:
         if text not in self.warnings:
             self.warnings.append(text)
+
+
+def _size(path: str) -> int:
+    """Return the bytes of a file, 0 where there is none."""
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0
 
 
 def _in_transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from memory.storage.changes import FileChange
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory.document.compare import Region
     from memory.storage.contracts import ChangingStore
-    from memory.storage.files.version import Stored
+    from memory.storage.safe_open import Stored
 
 
 class Rehearsal:
@@ -23,7 +26,15 @@ class Rehearsal:
         """Return a file as it is now."""
         return self._store.read(path)
 
-    def write(self, path: str, data: bytes, *, base: bytes | None, mode: int | None = None) -> None:
+    def write(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        base: bytes | None,
+        mode: int | None = None,
+        regions: Sequence[Region] | None = None,  # noqa: ARG002 - for the log, into which nothing is written
+    ) -> None:
         """Note what would be written."""
         self.files.append(FileChange(path, base, data, mode))
 

@@ -11,7 +11,7 @@ from . import rows
 if TYPE_CHECKING:
     import sqlite3
 
-    from .records import ChangeRecord
+    from memory.storage.changes import ChangeRecord
 
 
 def listed(

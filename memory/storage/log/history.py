@@ -8,13 +8,12 @@ from _thread import RLock  # `threading` is not needed for one lock
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.document.compare import Region, apply, inverted
-from memory.errors import AmbiguousError, BusyError, NotFoundError
+from memory.errors import AmbiguousError, BusyError, MemdeckError, NotFoundError
+from memory.lazy import TYPE_CHECKING
 from memory.storage.changes import Change, FileChange, new_id
-from memory.storage.files.safe_open import version_of
-from memory.storage.files.version import MISSING, FileVersion, Stored
+from memory.storage.safe_open import MISSING, FileVersion, Stored, version_of
 
 from . import rows
 from .log import ChangeLog, FoundFile, Mine
@@ -22,10 +21,10 @@ from .log import ChangeLog, FoundFile, Mine
 if TYPE_CHECKING:
     import sqlite3
 
+    from memory.storage.changes import ChangeRecord, RecordedFile, Touched
     from memory.storage.contracts import ChangingStore, JoinedStores
 
-    from .records import ChangeRecord, RecordedFile, Touched
-    from .taken_back_rows import TakenBack
+    from .rows import TakenBack
     from .undo import Undo
 
 
@@ -84,10 +83,10 @@ class History:
         shown = change._replace(files=files)
         with self._mutex, self._together.glance():
             # One change at a time is open in a store: what failed there before is forgotten with it.
-            self._open.pop(store.shown(""), None)
+            self._open.pop(store.prefix, None)
             taken = self._log.begin(shown, self._look, self._mine(store))
             if taken:
-                self._open[store.shown("")] = (shown, store)
+                self._open[store.prefix] = (shown, store)
             return taken
 
     def sha256(self, data: bytes) -> bytes | None:
@@ -98,10 +97,10 @@ class History:
     def done(self, change_id: str, store: ChangingStore) -> None:
         """Note that the files of a change are in their places."""
         with self._mutex, self._together.glance():
-            change, _ = self._open.get(store.shown(""), (None, None))
+            change, _ = self._open.get(store.prefix, (None, None))
             if change is not None and change.id == change_id:
                 self._log.done(change, self._versions(change, store))
-            self._open.pop(store.shown(""), None)
+            self._open.pop(store.prefix, None)
 
     def note(self, operation: str, summary: str, *, actor: str, now: datetime) -> None:
         """Note something that a person decided and that changed no file; it cannot be taken back from here."""
@@ -112,7 +111,7 @@ class History:
         """Return the versions of files that hold what the change wrote, for sure."""
         known = {}
         for file in change.files:
-            stored = store.cached(file.path.removeprefix(store.shown("")))
+            stored = store.cached(file.path.removeprefix(store.prefix))
             if stored is not None and stored.data is file.after:
                 known[file.path] = stored.version
         return known
@@ -134,16 +133,21 @@ class History:
     def notice(self, paths: Iterable[str], now: datetime) -> int:
         """Look at files and note what other programs did to them; return how many changes that were.
 
-        Paths are as seen from the workspace. Writes to the log only, and takes no lock unless a crash left a change
-        open. Errors as `Store.read`.
+        Paths are as seen from the workspace; files that cannot be read, or belong to no store, are left out. Writes to
+        the log only, and takes no lock unless a crash left a change open.
         """
         self._settle(now)
         found = []
         with self._together.glance():
             for path in paths:
-                stored = self._read(path)
-                changed = stored.version.ctime_ns if stored.exists else self._folder_time(path)
-                found.append(FoundFile(path, stored.base, stored.version, time.time_ns() - changed))
+                place = self._together.find(path)
+                if place is None:
+                    continue
+                with suppress(MemdeckError):
+                    stored = place[0].read(place[1])
+                    data = stored.base
+                    changed = self._folder_time(path) if data is None else stored.version.ctime_ns
+                    found.append(FoundFile(path, data, stored.version, time.time_ns() - changed))
             with self._mutex:
                 return self._log.notice(found, now, self._same)
 
@@ -341,18 +345,14 @@ class History:
 
     def taken_back(self, change_id: str | None = None) -> Sequence[TakenBack]:
         """Return what saves of other programs took back of memdeck's changes, and is not settled; newest first."""
-        from .taken_back_rows import open_ones
-
         nothing: Sequence[TakenBack] = ()
         with self._mutex:
-            return self._log.file.run(lambda db: open_ones(db, change_id), nothing, make=False)
+            return self._log.file.run(lambda db: rows.taken_back(db, change_id), nothing, make=False)
 
     def settle(self, change_id: str, by: str) -> None:
         """Note that what a change took back was brought back by another change, or stays so (`KEPT`)."""
-        from .taken_back_rows import settle
-
         with self._mutex:
-            self._log.file.run(lambda db: settle(db, change_id, by), None, make=False)
+            self._log.file.run(lambda db: rows.settle_taken_back(db, change_id, by), None, make=False)
 
     # -- taking back --------------------------------------------------------------------------------------------
 
@@ -375,7 +375,7 @@ class History:
         self._settle(now)
         return self._undo_log.redo(actor, now, accepted_in)
 
-    def turnable(self, actor: str) -> tuple[bool, bool]:
+    def undo_and_redo_available(self, actor: str) -> tuple[bool, bool]:
         """Return whether `undo` and `redo` would find a change of this actor; both False where the log cannot be read.
 
         Whether it can be taken back is another question, which only trying answers.

@@ -9,28 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from memory.document.compare import Region, apply, compare, compare_lines, is_lines, lines_of
-from memory.document.lines_and_headings import is_blank
+from memory.document.lines import is_blank
 from memory.errors import MemdeckError
-from memory.named_tuple import NamedTuple
-from memory.storage.changes import Change, FileChange, new_id
-from memory.storage.files.version import sha256
+from memory.lazy import TYPE_CHECKING, NamedTuple
+from memory.storage.changes import Change, FileChange, is_by_place, new_id
+from memory.storage.safe_open import sha256
 
 from . import rows
 from .database import BULK, LogFile
-from .records import is_by_place
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from memory.document.units import Unit
+    from memory.document.compare import Unit
+    from memory.storage.changes import Touched, TouchKind
     from memory.storage.contracts import EntryReading
-    from memory.storage.files.version import FileVersion
-    from memory.storage.places import StateFolder
-
-    from .records import Touched, TouchKind
+    from memory.storage.own_folders import StateFolder
+    from memory.storage.safe_open import FileVersion
 
 KEEP_BYTES = 50_000_000
 """How many bytes of changes are kept."""
@@ -43,6 +40,7 @@ _GROWTH = 1 << 18
 _WORTH_A_THREAD = 1 << 18
 _MOST_CHANGES = 500
 _THIN_EVERY = 50
+_HASH = 16  # So many bytes of a SHA-256 tell bytes from others.
 _SETTLED_NS = 20_000_000
 _PASSING_NS = 5_000_000_000
 
@@ -63,7 +61,7 @@ class FoundFile(NamedTuple):
     @property
     def settled(self) -> bool:
         """Whether the version would be another one after a further write."""
-        return self.version.exists and self.age_ns > _SETTLED_NS
+        return self.data is not None and self.age_ns > _SETTLED_NS
 
 
 class _Hash:
@@ -116,7 +114,7 @@ class ChangeLog:
         False where it could not be noted: then `done` would wait for the log in vain.
         """
         # Looked at before the database is locked: other processes wait for it.
-        planned = [(file, self._told(file) or self.regions(file)) for file in change.files]
+        planned = [(file, regions := self._told(file) or self.regions(file), _size(regions)) for file in change.files]
         self._compared.clear()
         self._sums.clear()
 
@@ -127,13 +125,12 @@ class ChangeLog:
             self._insert(db, change, planned, "pending")
             return True
 
-        added = sum(region.size for _, regions in planned for region in regions)
-        return self.file.run(work, False, adds=added)
+        return self.file.run(work, False, adds=sum([size for *_, size in planned]))
 
     def done(self, change: Change, versions: dict[str, FileVersion]) -> None:
         """Note that the files of a change are in their places; `versions` as far as they are known for sure."""
 
-        self._own.update((file.path, file.after) for file in change.files)
+        self._own.update({file.path: file.after for file in change.files})
         self._sums.clear()
 
         def work(db: sqlite3.Connection) -> None:
@@ -145,7 +142,7 @@ class ChangeLog:
                     # Nobody asks for the bytes of a file that is gone, and there may be many of those.
                     self._known.pop(file.path, None)
             rows.mark(db, change.id, change.undoes, change.redoes)
-            self._since_thinned += 1 + sum(len(file.before or b"") for file in change.files) // _GROWTH
+            self._since_thinned += 1 + sum([len(file.before or b"") for file in change.files]) // _GROWTH
             if self._since_thinned >= _THIN_EVERY:
                 self._since_thinned = 0
                 self._thin(db, change.time)
@@ -177,13 +174,13 @@ class ChangeLog:
 
         def work(db: sqlite3.Connection) -> int:
             count = 0
+            # Nearly all files are those that were seen last: all are told in one go.
+            known = rows.versions(db) if found else {}
             for one in found:
+                if one.settled and known.get(one.path) == one.version:
+                    continue
                 seen = rows.get_seen(db, one.path)
-                if seen is None and one.data is None:
-                    continue
-                if seen is not None and one.data is None and seen.identity is None:
-                    continue
-                if seen is not None and one.settled and seen.version == one.version:
+                if one.data is None and (seen is None or seen.identity is None):
                     continue
                 if rows.is_pending(db, one.path) or not same(one) or (seen and self._passing(db, one, seen.identity)):
                     continue
@@ -194,7 +191,7 @@ class ChangeLog:
 
     def _first_sight(self, found: Sequence[FoundFile]) -> int:
         """Return how many bytes are those of files that were never seen; 0 where they cannot be many."""
-        if sum(len(one.data or b"") for one in found) <= BULK:
+        if sum([len(one.data or b"") for one in found]) <= BULK:
             return 0
         nothing: list[str] = []
         seen = self.file.run(rows.seen_paths, nothing, make=False)
@@ -264,8 +261,8 @@ class ChangeLog:
         else:
             # Older bytes than those that are being hashed, whose hash is asked for later.
             found = _sha256(data)
-        self._known[path] = (data, found)
-        return _identity((data, found))
+        known = self._known[path] = (data, found)
+        return _identity(known)
 
     def sha256(self, data: bytes) -> bytes | None:
         """Return the SHA-256 of bytes of the change that begins, where it was worked out for the log."""
@@ -301,22 +298,21 @@ class ChangeLog:
         self,
         db: sqlite3.Connection,
         change: Change,
-        planned: Sequence[tuple[FileChange, tuple[Region, ...]]],
+        planned: Sequence[tuple[FileChange, tuple[Region, ...], int]],
         status: str,
     ) -> None:
         named: list[list[Touched]] | None = None
-        if _is_short(*(regions for _, regions in planned)):
+        if sum([size for *_, size in planned]) <= _NAME_BYTES:
             by_place = is_by_place(change.actor, change.operation)
-            named = [self.touched(file.path, regions, by_place=by_place) for file, regions in planned]
+            named = [self.touched(file.path, regions, by_place=by_place) for file, regions, _ in planned]
         seq = rows.add_change(db, change, status, named=named is not None)
-        for number, (file, regions) in enumerate(planned):
+        for number, (file, regions, size) in enumerate(planned):
             before = self.identity(file.path, file.before)
             self._keep_sum(file.path, file.before)
-            kept = sum(region.size for region in regions)
-            self._rebase(db, seq, file, kept)
+            self._rebase(db, seq, file, size)
             after = self.identity(file.path, file.after)
             self._keep_sum(file.path, file.after)
-            rows.add_file(db, seq, number, file.path, before, after, kept, file.mode)
+            rows.add_file(db, seq, number, file.path, before, after, size, file.mode)
             rows.add_regions(db, seq, number, regions)
             if named is not None:
                 rows.add_touched(db, seq, number, named[number])
@@ -324,14 +320,14 @@ class ChangeLog:
     def touched(self, path: str, regions: Sequence[Region], *, by_place: bool) -> list[Touched]:
         """Return the entries of one file that some regions touch, and the sections whose own text they change.
 
-        `by_place` as in `memory.document.units.units_of`.
+        `by_place` as in `memory.document.compare.units_of`.
         """
-        from memory.document.units import units_of
+        from memory.document.compare import units_of
 
         return self._touched(path, regions, units_of(regions, by_place=by_place))
 
     def _touched(self, path: str, regions: Sequence[Region], units: Sequence[Unit]) -> list[Touched]:
-        from .records import Touched
+        from memory.storage.changes import Touched
 
         found = []
         for unit in units:
@@ -356,7 +352,7 @@ class ChangeLog:
 
     def _touched_lines(self, path: str, region: Region) -> list[Touched]:
         """Return the lines that went and came; one with a ref that did both was edited."""
-        from .records import Touched
+        from memory.storage.changes import Touched
 
         gone = [self.reading.line(path, line) for line in lines_of(region.before)]
         come = [self.reading.line(path, line) for line in lines_of(region.after)]
@@ -385,7 +381,7 @@ class ChangeLog:
             if version is not None and seen.version != version:
                 rows.put_seen(db, path, identity, version)
             return False
-        from .records import OUTSIDE, touched_in
+        from memory.storage.changes import OUTSIDE, touched_in
 
         before = last[0] if last and _identity(last) == seen.identity else self._last_bytes(db, path, seen.identity)
         lost = before is None and seen.identity is not None
@@ -393,13 +389,14 @@ class ChangeLog:
         regions = () if lost else self.regions(file)
         # To hash the older bytes again must not push out what is known of the newer ones.
         self._known[path] = known
-        named = self.touched(path, regions, by_place=False) if _is_short(regions) else None
+        size = _size(regions)
+        named = self.touched(path, regions, by_place=False) if size <= _NAME_BYTES else None
         what = "changed" if named is None else touched_in(named)
         name = path.rpartition("/")[2]
         words = "removed" if data is None else "created" if before is None and not lost else what
         change = Change(new_id(now), now, OUTSIDE, "edit", f"{name}: {words}", (file,))
         seq = rows.add_change(db, change, "done", named=named is not None)
-        kept = None if lost else sum(region.size for region in regions)
+        kept = None if lost else size
         self._rebase(db, seq, file, kept or 0)
         rows.add_file(db, seq, 0, path, seen.identity, identity, kept)
         rows.add_regions(db, seq, 0, regions)
@@ -418,36 +415,32 @@ class ChangeLog:
 
     def _note_gone(self, db: sqlite3.Connection, path: str, change_id: str, seq: int) -> None:
         """Note that another program removed or emptied a file that is there for good."""
-        from . import taken_back_rows
-        from .taken_back import Lost, StaleSave
+        from .stale_saves import Lost, StaleSave
 
         name = path.rpartition("/")[2]
-        taken_back_rows.add(
-            db, seq, 0, StaleSave(change_id, (Lost(change_id, None, name, taken_back_rows.FILE, True),))
-        )
+        rows.add_taken_back(db, seq, 0, StaleSave(change_id, (Lost(change_id, None, name, rows.FILE, True),)))
 
     def _note_taken_back(
         self, db: sqlite3.Connection, path: str, before: bytes, data: bytes, regions: Sequence[Region], seq: int
     ) -> None:
         """Note what a save of another program took back of changes that memdeck had made."""
-        from . import taken_back_rows
-        from .taken_back import Save, taken_back
+        from .stale_saves import Save, taken_back
 
         save = Save(regions)
-        most = taken_back_rows.reach(db, path, seq, save.titles)
+        most = rows.changes_to_look_at(db, path, seq, save.titles)
         if not most:
             return
         stale = taken_back(
             before,
             data,
             save,
-            taken_back_rows.newest(db, path, seq),
+            rows.changes_before(db, path, seq),
             lambda old, new: self.regions(FileChange(path, old, new)),
             lambda some, units: self._touched(path, some, units),
             most,
         )
         if stale is not None:
-            taken_back_rows.add(db, seq, 0, stale)
+            rows.add_taken_back(db, seq, 0, stale)
 
     def _last_bytes(self, db: sqlite3.Connection, path: str, identity: rows.Identity) -> bytes | None:
         """Return the bytes of a file as they were known last: those before the base, with every region since."""
@@ -516,14 +509,15 @@ class ChangeLog:
             excess -= kept
 
 
-def _is_short(*files: Sequence[Region]) -> bool:
-    return sum(region.size for regions in files for region in regions) <= _NAME_BYTES
+def _size(regions: Sequence[Region]) -> int:
+    """Return how many bytes some regions hold."""
+    return sum([region.size for region in regions])
 
 
 def _identity(known: tuple[bytes | None, bytes]) -> rows.Identity:
     """Return what tells bytes from others, their size and a part of their SHA-256; None for no file."""
     data, found = known
-    return None if data is None else (len(data), found[:16])
+    return None if data is None else (len(data), found[:_HASH])
 
 
 def _sha256(data: bytes) -> bytes:

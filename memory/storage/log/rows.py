@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from memory.document.compare import Region
-from memory.document.lines_and_headings import decode, encode
-from memory.named_tuple import NamedTuple
-from memory.storage.files.version import ABSENT, FileVersion
+from memory.document.lines import decode, encode
+from memory.lazy import TYPE_CHECKING, NamedTuple
+from memory.storage.changes import MOST_BEHIND, OUTSIDE
+from memory.storage.safe_open import ABSENT, FileVersion
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from memory.storage.changes import Change
+    from memory.storage.changes import Change, ChangeRecord, Touched
 
-    from .records import ChangeRecord, Touched
+    from .stale_saves import StaleSave
+
 
 MOST_TOUCHED = 100
 """How many entries of a change are listed with it."""
@@ -37,7 +38,7 @@ class LastLook(NamedTuple):
 
 
 def key(path: str) -> str | bytes:
-    """Return a path as the database holds it: bytes where it is no UTF-8."""
+    """Return a path as the database holds it: bytes where it is no UTF-8; `os.fsdecode` returns it from there."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -45,12 +46,7 @@ def key(path: str) -> str | bytes:
     return path
 
 
-def path_of(value: str | bytes) -> str:
-    """Return a path that the database holds."""
-    return os.fsdecode(value) if isinstance(value, bytes) else value
-
-
-def _text(text: str) -> str:
+def plain_text(text: str) -> str:
     """Return text that the database can hold; bytes that are no UTF-8 become marks."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
@@ -75,14 +71,14 @@ def add_change(db: sqlite3.Connection, change: Change, status: str, *, named: bo
         (
             change.id,
             time_text(change.time),
-            _text(change.actor),
-            _text(change.operation),
-            _text(change.summary),
+            plain_text(change.actor),
+            plain_text(change.operation),
+            plain_text(change.summary),
             status,
             change.undoes,
             change.redoes,
             named,
-            None if change.reviewer is None else _text(change.reviewer),
+            None if change.reviewer is None else plain_text(change.reviewer),
             change.proposal,
         ),
     )
@@ -124,7 +120,7 @@ def add_touched(db: sqlite3.Connection, seq: int, number: int, touched: Iterable
     """Add the entries of one file of a change."""
     db.executemany(
         "INSERT INTO touched VALUES (?, ?, ?, ?, ?, ?)",
-        [(seq, number, one.ref, one.old_ref, _text(one.title), one.kind) for one in touched],
+        [(seq, number, one.ref, one.old_ref, plain_text(one.title), one.kind) for one in touched],
     )
 
 
@@ -207,6 +203,12 @@ def get_seen(db: sqlite3.Connection, path: str) -> LastLook | None:
     return LastLook((size, digest), None if ino is None else FileVersion(dev, ino, size, mtime, ctime))
 
 
+def versions(db: sqlite3.Connection) -> dict[str, FileVersion]:
+    """Return the version of every file that was there when it was seen last, as far as it was sure."""
+    found = db.execute("SELECT path, dev, ino, size, mtime, ctime FROM seen WHERE size IS NOT NULL AND ino IS NOT NULL")
+    return {os.fsdecode(path): FileVersion(*version) for path, *version in found}
+
+
 def put_seen(db: sqlite3.Connection, path: str, identity: Identity, version: FileVersion | None) -> None:
     """Note how a file looks now."""
     stamps: tuple[int | None, ...] = (None, None, None, None)
@@ -224,13 +226,13 @@ def _signed(number: int) -> int | None:
 def modes_of(db: sqlite3.Connection, change_id: str) -> dict[str, int]:
     """Return the permission bits of the files that a change removed, as far as they are known."""
     query = "SELECT path, mode FROM file JOIN change USING (seq) WHERE id = ? AND mode IS NOT NULL"
-    return {path_of(path): mode & 0o777 for path, mode in db.execute(query, (change_id,))}
+    return {os.fsdecode(path): mode & 0o777 for path, mode in db.execute(query, (change_id,))}
 
 
 def seen_paths(db: sqlite3.Connection, *, gone: bool | None = None) -> list[str]:
     """Return every file that was ever seen; with `gone` only those that were not there any more, or those that were."""
     where = "" if gone is None else " WHERE size IS NULL" if gone else " WHERE size IS NOT NULL"
-    return [path_of(path) for (path,) in db.execute(f"SELECT path FROM seen{where}")]
+    return [os.fsdecode(path) for (path,) in db.execute(f"SELECT path FROM seen{where}")]
 
 
 def put_base(db: sqlite3.Connection, path: str, seq: int, data: bytes | None) -> None:
@@ -247,10 +249,11 @@ def get_base(db: sqlite3.Connection, path: str) -> tuple[int, bytes] | None:
 
 def base_grown(db: sqlite3.Connection, path: str) -> tuple[int, int] | None:
     """Return how many bytes came since the base of a file, and in how many changes; None without a base."""
-    row = db.execute("SELECT seq, grown FROM base WHERE path = ?", (key(path),)).fetchone()
+    known = key(path)
+    row = db.execute("SELECT seq, grown FROM base WHERE path = ?", (known,)).fetchone()
     if row is None:
         return None
-    (count,) = db.execute("SELECT COUNT(*) FROM file WHERE path = ? AND seq >= ?", (key(path), row[0])).fetchone()
+    (count,) = db.execute("SELECT COUNT(*) FROM file WHERE path = ? AND seq >= ?", (known, row[0])).fetchone()
     return row[1], count
 
 
@@ -299,7 +302,7 @@ def files_of(db: sqlite3.Connection, seq: int) -> list[tuple[int, str, Identity]
     """Return number, path and new identity of the files of a change."""
     query = "SELECT n, path, after_size, after_hash FROM file WHERE seq = ? ORDER BY n"
     return [
-        (number, path_of(path), None if size is None else (size, digest))
+        (number, os.fsdecode(path), None if size is None else (size, digest))
         for number, path, size, digest in db.execute(query, (seq,)).fetchall()
     ]
 
@@ -404,11 +407,11 @@ def operation_name(text: str) -> str:
 
 
 def _record(db: sqlite3.Connection, row: Sequence[object]) -> ChangeRecord:
-    from .records import ChangeRecord, RecordedFile, Touched
+    from memory.storage.changes import ChangeRecord, RecordedFile, Touched
 
     seq, change_id, time, actor, operation, summary, named, undone_by, undoes, redoes, *reviewed = row
     files = db.execute(_FILES, (seq,)).fetchall()
-    paths = {number: path_of(path) for _, number, path, *_ in files}
+    paths = {number: os.fsdecode(path) for _, number, path, *_ in files}
     query = "SELECT n, ref, title, kind, old_ref FROM touched WHERE seq = ? ORDER BY rowid LIMIT ?"
     touched = db.execute(query, (seq, MOST_TOUCHED + 1)).fetchall()
     return ChangeRecord(
@@ -419,18 +422,114 @@ def _record(db: sqlite3.Connection, row: Sequence[object]) -> ChangeRecord:
         operation_name(str(operation)),
         str(summary),
         tuple(
-            RecordedFile(
-                path_of(path),
-                None if before_size is None else (before_size, before_hash),
-                None if after_size is None else (after_size, after_hash),
-                kept,
-            )
-            for _, _, path, before_size, before_hash, after_size, after_hash, kept in files
+            [
+                RecordedFile(
+                    paths[number],
+                    None if before_size is None else (before_size, before_hash),
+                    None if after_size is None else (after_size, after_hash),
+                    kept,
+                )
+                for _, number, _, before_size, before_hash, after_size, after_hash, kept in files
+            ]
         ),
-        tuple(Touched(paths[number], *rest) for number, *rest in touched[:MOST_TOUCHED]),
+        tuple([Touched(paths[number], *rest) for number, *rest in touched[:MOST_TOUCHED]]),
         bool(named) and len(touched) <= MOST_TOUCHED,
         undone_by,  # type: ignore[arg-type]
         undoes,  # type: ignore[arg-type]
         redoes,  # type: ignore[arg-type]
         *reviewed,  # type: ignore[arg-type]
     )
+
+
+# -- what other programs took back --------------------------------------------------------------------------------
+
+_MOST_TITLES = 400
+KEPT = "kept"
+"""What settles it where a person left everything as it is."""
+FILE = "file"
+"""The kind of what is a whole file, which another program removed or emptied."""
+
+
+class TakenBack(NamedTuple):
+    """One entry that a change from outside (`by`) put back to what it was before memdeck's change (`change`).
+
+    `since` is the oldest change that the save lacks, `path` as seen from the workspace. `ref` is None where the entry
+    has none; then `title` is that of its section. `kind` is what memdeck's change had done, or `FILE` where a whole
+    file went (`change` is `by` then). `whole` tells whether the save did nothing else to the entry, `again` that it
+    was brought back once, which was undone.
+    """
+
+    by: str
+    path: str
+    since: str
+    change: str
+    ref: str | None
+    title: str
+    kind: str
+    whole: bool
+    again: bool
+
+
+def add_taken_back(db: sqlite3.Connection, seq: int, number: int, stale: StaleSave) -> None:
+    """Note what one file of a change took back."""
+    db.executemany(
+        "INSERT INTO taken_back VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)",
+        [(seq, number, stale.since, one.change, one.ref, encode(one.title), one.kind, one.whole) for one in stale.lost],
+    )
+
+
+def taken_back(db: sqlite3.Connection, change_id: str | None = None) -> Sequence[TakenBack]:
+    """Return what was taken back and neither brought back nor left so, newest first; of one change if one is named.
+
+    What brought it back and was itself undone settles nothing.
+    """
+    query = (
+        "SELECT change.id, file.path, since, change_id, ref, title, kind, whole, settled FROM taken_back"
+        " JOIN change USING (seq) JOIN file USING (seq, n)"
+        " LEFT JOIN change AS settling ON settling.id = taken_back.settled"
+        " WHERE change.status = 'done' AND change.undone_by IS NULL AND (?1 IS NULL OR change.id = ?1)"
+        " AND (settled IS NULL OR settling.undone_by IS NOT NULL)"
+        " ORDER BY taken_back.seq DESC, taken_back.rowid"
+    )
+    return [
+        TakenBack(by, os.fsdecode(path), since, change, ref, decode(title), kind, bool(whole), settled is not None)
+        for by, path, since, change, ref, title, kind, whole, settled in db.execute(query, (change_id,)).fetchall()
+    ]
+
+
+def settle_taken_back(db: sqlite3.Connection, change_id: str, by: str) -> None:
+    """Note that all that a change took back was brought back by another one, or stays so (`KEPT`)."""
+    db.execute("UPDATE taken_back SET settled = ? WHERE seq = (SELECT seq FROM change WHERE id = ?)", (by, change_id))
+
+
+def changes_to_look_at(db: sqlite3.Connection, path: str, before: int, titles: Collection[str] | None) -> int:
+    """Return how many changes of a file before a place in the log are to be looked at, newest first; 0 for none.
+
+    The oldest of them is one of memdeck's own that touched an entry of one of the titles, or whose entries were not
+    named; any of memdeck's own where there are no titles.
+    """
+    if titles is None or len(titles) > _MOST_TITLES:
+        counts, values = "1", []
+    else:
+        named = "SELECT title FROM touched WHERE touched.seq = file.seq AND touched.n = file.n"
+        counts = f"named = 0 OR EXISTS ({named} AND title IN ({', '.join('?' * len(titles))}))"
+        values = [encode(title).decode("utf-8", "replace") for title in titles]
+    query = (
+        f"SELECT actor <> ? AND ({counts}) FROM file JOIN change USING (seq)"
+        " WHERE path = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
+    )
+    found = db.execute(query, (OUTSIDE, *values, key(path), before, MOST_BEHIND)).fetchall()
+    return max((number for number, (own,) in enumerate(found, 1) if own), default=0)
+
+
+def changes_before(db: sqlite3.Connection, path: str, before: int) -> Iterator[tuple[ChangeRecord, Sequence[Region]]]:
+    """Yield the changes of a file before a place in the log, newest first, with what was different.
+
+    It ends where a change made the file, or where its bytes are no longer kept.
+    """
+    query = "SELECT seq, n, before_size, kept FROM file WHERE path = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
+    for seq, number, size, kept in db.execute(query, (key(path), before, MOST_BEHIND)).fetchall():
+        found = records(db, "seq = ?", (seq,), 1)
+        if kept is None or size is None or not found:
+            return
+        yield found[0], regions_of(db, seq, number)

@@ -13,21 +13,21 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.document.compare import Region, apply, inverted, is_lines, take_over
-from memory.document.takeback import take_back
+from memory.document.revert import revert_regions
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage.changes import SERIES, Change, FileChange
-from memory.storage.transaction.file_step import conflict
+from memory.storage.file_step import conflict
 
 from . import rows
 from .dry_run import Rehearsal
 
 if TYPE_CHECKING:
     from memory.document.model import Document
+    from memory.storage.changes import ChangeRecord, RecordedFile
     from memory.storage.contracts import ChangingStore, JoinedStores, Writing
 
     from .history import History
     from .log import ChangeLog
-    from .records import ChangeRecord, RecordedFile
 
 REVERT = "revert"
 _TURNED = re.compile(r"\A(?:(?:undo|redo|revert): )+")
@@ -139,7 +139,8 @@ class Undo:
 
     def _undone(self, actor: str) -> ChangeRecord | None:
         """Find what the last undo of an actor took back, unless the actor went on to something new."""
-        for limit in (20, 400, 0):
+        # Most often the newest change is no undo, and tells it alone.
+        for limit in (1, 20, 400, 0):
             own = self._own(actor, limit, "operation != 'trust'")
             found, sure = _last_undone(own)
             if sure or not limit or len(own) < limit:
@@ -208,7 +209,7 @@ class Undo:
         # The log lies where only its owner writes; still no file is written because a row names it.
         if self._together.store_of(file.path) is not store or not self._together.knows(file.path):
             raise RefusedError("change.path", f"change {record.id} names {file.path!r}, which is no memory file")
-        path = file.path.removeprefix(store.shown(""))
+        path = file.path.removeprefix(store.prefix)
         regions = self._whole_regions(record, file)
         here, there = (file.after, file.before) if back else (file.before, file.after)
         base = transaction.read(path).base
@@ -221,7 +222,7 @@ class Undo:
                     data = apply(turned, base or b"")
                 except ValueError:  # rows that do not belong together
                     raise conflict([file.path]) from None
-                transaction.write(path, data, base=base, mode=mode)
+                transaction.write(path, data, base=base, mode=mode, regions=turned)
             elif base is not None:
                 transaction.remove(path, base=base)
             return True
@@ -235,7 +236,7 @@ class Undo:
         document = self._together.document(file.path, base)
         if document is None:
             raise conflict([file.path])
-        taken = take_back(document, inverted(turned), file.path, lambda: self._was(record, file, back=back))
+        taken = revert_regions(document, inverted(turned), file.path, lambda: self._was(record, file, back=back))
         if taken is not document:
             transaction.write(path, self._together.stamp(file.path, taken, now).dump(), base=base)
         return True

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
 
 from memory.errors import MemdeckError
+from memory.lazy import TYPE_CHECKING
 from memory.storage import fsio
 
 if TYPE_CHECKING:
-    from memory.storage.places import StateFolder
+    from typing import Any
+
+    from memory.storage.own_folders import StateFolder
 
 _LONGEST = 1_000_000
 _MOST = 64
@@ -46,11 +48,5 @@ class Answers:
         data = json.dumps({"key": self._key, "answers": kept}).encode()
         if len(data) > _LONGEST:
             return
-        try:
-            folder = self._folder.open()
-            try:
-                fsio.put_private(self._name, folder, data + b"\n", durable=False)
-            finally:
-                os.close(folder)
-        except (MemdeckError, OSError):
-            pass
+        with suppress(MemdeckError, OSError), self._folder.opened() as folder:
+            fsio.put_private(self._name, folder, data + b"\n", durable=False)

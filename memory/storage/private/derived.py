@@ -7,19 +7,28 @@ its reader goes without.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from stat import S_ISREG
-from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
+from memory.lazy import TYPE_CHECKING
 from memory.storage import fsio
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from memory.storage.places import StateFolder
+    from memory.storage.own_folders import StateFolder
 
 _BUSY_SECONDS = 0.25
 _ENDINGS = ("-wal", "-shm", "-journal")
+_PRAGMAS = (
+    "trusted_schema = OFF",
+    "temp_store = MEMORY",
+    "journal_mode = WAL",
+    "synchronous = NORMAL",
+    "wal_autocheckpoint = 32",
+    "journal_size_limit = 200000",
+)
 
 
 class Derived:
@@ -49,10 +58,8 @@ class Derived:
         """Its bytes on disk, with those that SQLite keeps beside it; 0: there is none."""
         total = 0
         for ending in ("", "-wal"):
-            try:
+            with suppress(OSError):
                 total += os.lstat(self._folder.path / (self._name + ending)).st_size
-            except OSError:
-                pass
         return total
 
     def open(self, *, make: bool = True) -> sqlite3.Connection | None:
@@ -85,11 +92,8 @@ class Derived:
 
         self._folder.check()
         if make:
-            folder = self._folder.open()
-            try:
+            with self._folder.opened() as folder:
                 fsio.make_database(self._name, folder, self._name)
-            finally:
-                os.close(folder)
         connection = sqlite3.connect(
             str(self._folder.path / self._name), timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
@@ -100,11 +104,8 @@ class Derived:
                 # that has tables has both, and asking would wait for whoever writes to it.
                 connection.execute("PRAGMA page_size = 16384")
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            for statement in ("trusted_schema = OFF", "temp_store = MEMORY", "journal_mode = WAL"):
+            for statement in _PRAGMAS:
                 connection.execute(f"PRAGMA {statement}")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA wal_autocheckpoint = 32")
-            connection.execute("PRAGMA journal_size_limit = 200000")
             if not count and make:
                 self._fill(connection)
             try:
@@ -120,8 +121,8 @@ class Derived:
         return connection
 
     def _fill(self, connection: sqlite3.Connection) -> None:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
             (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if not count:  # else another process was quicker
                 connection.execute("CREATE TABLE about (version TEXT)")
@@ -129,11 +130,6 @@ class Derived:
                 for statement in self._tables.split(";"):
                     if statement.strip():
                         connection.execute(statement)
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
 
     def tidy(self, connection: sqlite3.Connection) -> None:
         """Give back the room that is not used any more."""
@@ -145,26 +141,17 @@ class Derived:
         """Take the file of another place for this one, where this one has none and nobody has the other one open."""
         if self.identity() is not None or other.identity() is None:
             return
-        try:
-            if any(os.path.lexists(other._folder.path / (other._name + ending)) for ending in _ENDINGS):
-                return
-            source, target = other._folder.open(), self._folder.open()
-            try:
-                fsio.rename(other._name, source, self._name, target)
-            finally:
-                os.close(source)
-                os.close(target)
-        except (OSError, MemdeckError):
-            pass
+        if any(os.path.lexists(other._folder.path / (other._name + ending)) for ending in _ENDINGS):
+            return
+        with (
+            suppress(OSError, MemdeckError),
+            other._folder.opened() as source,
+            self._folder.opened() as target,
+        ):
+            fsio.rename(other._name, source, self._name, target)
 
     def discard(self) -> None:
         """Remove the file; whoever has it open goes on with what is gone, and notices by `identity`."""
-        try:
-            folder = self._folder.open()
-            try:
-                for ending in ("", *_ENDINGS):
-                    fsio.remove(self._name + ending, folder)
-            finally:
-                os.close(folder)
-        except (OSError, MemdeckError):
-            pass
+        with suppress(OSError, MemdeckError), self._folder.opened() as folder:
+            for ending in ("", *_ENDINGS):
+                fsio.remove(self._name + ending, folder)

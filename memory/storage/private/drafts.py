@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.errors import MemdeckError
+from memory.base.programs import is_alive
+from memory.errors import MemdeckError, write_failed
 from memory.storage import fsio
-from memory.storage.files import errnos as faults
 
 if TYPE_CHECKING:
-    from memory.storage.places import StateFolder
+    from memory.storage.own_folders import StateFolder
 
 FOLDER = "drafts"
 MOST = 100
@@ -67,27 +67,21 @@ class Drafts:
             "base": dict(draft.base),
         }
         try:
-            folder = self._open()
-            try:
+            with self._folder.opened(FOLDER) as folder:
                 # Not synced: a draft guards against a killed program; the disk is asked when the form is saved.
                 fsio.put_private(_name(draft.id), folder, json.dumps(values).encode() + b"\n", durable=False)
-            finally:
-                os.close(folder)
         except OSError as error:
-            raise faults.writing(error, f"{self._folder.path}/{FOLDER}") from error
+            raise write_failed(error, f"{self._folder.path}/{FOLDER}") from error
 
     def remove(self, draft_id: str) -> None:
         """Remove a draft; one that is gone already is fine. Errors as `put`."""
         try:
             if not os.path.lexists(self._folder.path / FOLDER / _name(draft_id)):
                 return
-            folder = self._open()
-            try:
+            with self._folder.opened(FOLDER) as folder:
                 fsio.remove(_name(draft_id), folder)
-            finally:
-                os.close(folder)
         except OSError as error:
-            raise faults.writing(error, f"{self._folder.path}/{FOLDER}") from error
+            raise write_failed(error, f"{self._folder.path}/{FOLDER}") from error
 
     def left(self) -> tuple[Draft, ...]:
         """Return the drafts whose process has ended, newest first; damaged ones are left out.
@@ -107,13 +101,6 @@ class Drafts:
                 if draft is not None and _name(draft.id) == name and not is_running(draft.owner):
                     found.append(draft)
         return tuple(sorted(found, key=lambda draft: draft.time, reverse=True))
-
-    def _open(self) -> int:
-        state = self._folder.open()
-        try:
-            return fsio.private_folder(FOLDER, state, f"{self._folder.path}/{FOLDER}")
-        finally:
-            os.close(state)
 
 
 _TEXTS = ("id", "pane", "operation", "title", "ref", "source", "file", "section", "owner")
@@ -146,17 +133,7 @@ def this_process() -> str:
 def is_running(owner: str) -> bool:
     """Tell whether the process that `this_process` named still runs."""
     pid, _, _ = owner.partition("@")
-    return pid.isascii() and pid.isdigit() and len(pid) < 10 and _process(int(pid)) == owner and _exists(int(pid))
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    return pid.isascii() and pid.isdigit() and len(pid) < 10 and _process(int(pid)) == owner and is_alive(int(pid))
 
 
 def _process(pid: int) -> str:

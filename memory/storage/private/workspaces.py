@@ -53,12 +53,12 @@ class WorkspaceList:
         return tuple(path for path, _ in self._rows())
 
     def _rows(self) -> list[tuple[str, str]]:
-        if not self.path.exists():
-            return []
-        rows = self._do(
-            lambda made: made.execute("SELECT path, added FROM workspaces WHERE listed ORDER BY path").fetchall()
-        )
+        rows = self._select("SELECT path, added FROM workspaces WHERE listed ORDER BY path")
         return [(os.fsdecode(path), added) for path, added in rows]
+
+    def _select(self, query: str) -> list[tuple[bytes, str]]:
+        """Return the rows of a query, none where there is no list yet."""
+        return self._do(lambda made: made.execute(query).fetchall()) if self.path.exists() else []
 
     def add(self, path: Path, now: datetime, *, asked: bool = True) -> bool:
         """List a workspace; False where it is listed already.
@@ -90,15 +90,11 @@ class WorkspaceList:
 
     def publishing(self) -> dict[Path, str]:
         """Return how each workspace is published in a catalogue: `full`, `names` or `none`."""
-        if not self.path.exists():
-            return {}
-        rows = self._do(
-            lambda made: made.execute(
-                "SELECT path, coalesce(mode, 'full') FROM workspaces LEFT JOIN publishing USING (path)"
-                " WHERE listed ORDER BY path"
-            ).fetchall()
+        rows = self._select(
+            "SELECT path, coalesce(mode, 'full') FROM workspaces LEFT JOIN publishing USING (path)"
+            " WHERE listed ORDER BY path"
         )
-        return {Path(os.fsdecode(path)): str(mode) for path, mode in rows}
+        return {Path(os.fsdecode(path)): mode for path, mode in rows}
 
     def publish(self, path: Path, mode: str) -> None:
         """Say how a workspace is published from now on."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
 
 from memory.document.compare import apply, inverted
+from memory.lazy import TYPE_CHECKING
 from memory.storage.changes import OWN, is_agent
 
 if TYPE_CHECKING:
-    from memory.storage.log.history import History
-    from memory.storage.log.records import ChangeRecord
+    from typing import Literal
 
-Author = Literal["own", "agents", "person"]
+    from memory.storage.changes import ChangeRecord
+    from memory.storage.log.history import History
+
+    Author = Literal["own", "agents", "person"]
+
 MOST_LOOKED_AT = 300
 """How many changes of a file are gone through for one value of it; what is older counts as a person's."""
 _NEUTRAL = OWN - {"outside"}

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memory.errors import BlockedError, RefusedError
-from memory.storage.log.records import Touched
+from memory.lazy import TYPE_CHECKING
+from memory.storage.changes import Touched, touched_in
 
-from .kinds import kinds_of
 from .policy import read_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from memory.storage.changes import Change, FileChange
-    from memory.storage.shared_log import SharedLog
-    from memory.storage.state import PrivateState
+    from memory.storage.own_folders import PrivateState
+
+    from .kinds import ReviewedStores
+    from .proposals import Proposals
 
 
-def pass_or_hold(change: Change, folder: str, together: SharedLog, state: PrivateState | None) -> None:
+def pass_or_hold(
+    change: Change,
+    folder: str,
+    together: ReviewedStores,
+    proposals: Callable[[], Proposals],
+    state: PrivateState | None,
+) -> None:
     """Return where a change may be made at once; the lock of its store is held.
 
-    `folder` is that of the store, as seen from the workspace; the paths of the change begin there.
+    `folder` is that of the store, as seen from the workspace; the paths of the change begin there. `proposals` returns
+    those of the workspace, and is called for a change that becomes one.
 
     BlockedError `review.waiting` with the id of the proposal that it became, RefusedError `review.denied`, ConfigError
     `review.policy` where the rules cannot be read, `review.*` where the proposal cannot be kept.
@@ -29,6 +36,8 @@ def pass_or_hold(change: Change, folder: str, together: SharedLog, state: Privat
     policy = read_policy(state)
     if not policy.covers(change.actor):
         return
+    from .kinds import kinds_of
+
     files = tuple(file._replace(path=f"{folder}{file.path}") for file in change.files)
     with together.glance():
         kinds = kinds_of(together, change.actor, files)
@@ -44,12 +53,12 @@ def pass_or_hold(change: Change, folder: str, together: SharedLog, state: Privat
             "ask the person",
             kinds=list(waits),
         )
-    proposal = together.proposals.add(
+    proposal = proposals().add(
         change.id,
         time=change.time,
         actor=change.actor,
         operation=change.operation,
-        summary=change.summary or summary_of(touched),
+        summary=change.summary or touched_in(touched),
         kinds=waits,
         folder=folder,
         files=files,
@@ -68,23 +77,16 @@ def pass_or_hold(change: Change, folder: str, together: SharedLog, state: Privat
     )
 
 
-def touched_by(together: SharedLog, files: Iterable[FileChange]) -> tuple[Touched, ...]:
+def touched_by(together: ReviewedStores, files: Iterable[FileChange]) -> tuple[Touched, ...]:
     """Return the entries that a change would touch."""
     return tuple(
         one for file in files for one in together.history.entries_of(file.path, together.history.touched_by(file))
     )
 
 
-def digest_for(together: SharedLog, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
+def digest_for(together: ReviewedStores, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
     """Return what tells a proposal from others, see `digest_of`."""
     from .proposals import digest_of
 
     regions = ((file.path, region) for file in files for region in together.history.touched_by(file))
     return digest_of(actor, operation, regions)
-
-
-def summary_of(touched: tuple[Touched, ...]) -> str:
-    """Return a sentence for a change that came without one."""
-    from memory.storage.log.records import touched_in
-
-    return touched_in(touched)

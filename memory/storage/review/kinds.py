@@ -6,20 +6,21 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
 
-from memory.document.compare import Region, lines_of
+from memory.document.compare import Region, Unit, lines_of, sections_in, units_of
 from memory.document.nodes import bare
-from memory.document.units import Unit, sections_in, units_of
-from memory.named_tuple import NamedTuple
-from memory.storage.changes import FileChange
-from memory.storage.log.records import OUTSIDE
+from memory.lazy import NamedTuple
+from memory.storage.changes import OUTSIDE, FileChange
+from memory.storage.contracts import JoinedStores
 
-from .authors import Author, author_of_entry, author_of_file, versions, whose
+from .authors import author_of_entry, author_of_file, versions, whose
 
 if TYPE_CHECKING:
-    from memory.storage.shared_log import SharedLog
+    from memory.storage.log.history import History
 
+    from .authors import Author
     from .policy import Kind
 
 STATUS = frozenset({"progress", "started", "completed", "outcome", "lastupdate", "status", "lastcheck", "laststatus"})
@@ -28,6 +29,14 @@ _UPDATED = re.compile(rb"updated[ \t]*:")
 _FIELD = re.compile(rb"[ \t]*[-*][ \t]+(?:\*\*)?([A-Za-z][A-Za-z ]*?)(?:\*\*)?[ \t]*:")
 _BOX = re.compile(rb"\[[ xX/~-]\]")
 _MOST_LEAVES = 20_000
+
+
+class ReviewedStores(JoinedStores, Protocol):
+    """The stores of a workspace, with who wrote what in them."""
+
+    @property
+    def history(self) -> History:
+        """The changes of all actors."""
 
 
 class ChangePart(NamedTuple):
@@ -40,7 +49,7 @@ class ChangePart(NamedTuple):
     after: bytes
 
 
-def kinds_of(together: SharedLog, actor: str, files: tuple[FileChange, ...]) -> frozenset[Kind]:
+def kinds_of(together: ReviewedStores, actor: str, files: tuple[FileChange, ...]) -> frozenset[Kind]:
     """Return the kinds of a change: for each part of it `own` or `agents` where it changes no text of a person.
 
     Paths are as seen from the workspace.
@@ -48,26 +57,22 @@ def kinds_of(together: SharedLog, actor: str, files: tuple[FileChange, ...]) -> 
     moved = _moved_files(files)
     parts = _without_moved([part for file in files if file not in moved for part in _parts(together, file)])
     parts += [ChangePart("move", file.path, None, file.before or b"", b"") for file in moved if file.after is None]
-    known: dict[tuple[str, str | None], Author] = {}
+    history = together.history
+
+    @cache
+    def author_of(path: str, ref: str | None) -> Author:
+        return author_of_file(history, actor, path) if ref is None else author_of_entry(history, actor, ref)
+
     found: set[Kind] = set()
     for part in parts:
         if part.kind == "add":
             found.add("add")
             continue
         file = next(file for file in files if file.path == part.path)
-        key = part.path, part.ref
         if part.ref is None and part.before and file.before is not None:
             author = _author_of_lines(together, actor, file, part)
-        elif key in known:
-            author = known[key]
         else:
-            history = together.history
-            author = (
-                author_of_file(history, actor, part.path)
-                if part.ref is None
-                else author_of_entry(history, actor, part.ref)
-            )
-            known[key] = author
+            author = author_of(part.path, part.ref)
         found.add(part.kind if author == "person" else author)
     return frozenset(found)
 
@@ -110,13 +115,11 @@ def _is_next(part: ChangePart, copy: set[bytes]) -> bool:
     return finished and heading in copy and bool(gone) and all(_name(line) == b"due" for line in gone)
 
 
-def _parts(together: SharedLog, file: FileChange) -> Iterator[ChangePart]:
+def _parts(together: ReviewedStores, file: FileChange) -> Iterator[ChangePart]:
     path = file.path
-    authored = _authored(together, file)
-    if authored is not file:
-        if authored.before == authored.after:
-            return
-        file = authored
+    file = _authored(together, file)
+    if file.before == file.after:
+        return
     if path.endswith(".json") and file.before is not None and file.after is not None:
         yield from _json_parts(file)
         return
@@ -136,7 +139,7 @@ def _parts(together: SharedLog, file: FileChange) -> Iterator[ChangePart]:
         yield _unit_part(path, unit, before)
 
 
-def _authored(together: SharedLog, file: FileChange) -> FileChange:
+def _authored(together: ReviewedStores, file: FileChange) -> FileChange:
     """Return a file with what people and agents wrote of it, without what memdeck makes of that by itself."""
     found = together.find(file.path)
     authored = None if found is None else getattr(found[0].reading, "authored", None)
@@ -168,17 +171,9 @@ def _text_kind(old: bytes, new: bytes, *, moved: bool = False) -> Kind:
         return "status" if moved or all(map(_is_status, come)) else "add"
     if any(_name(line) == b"outcome" for line in gone):
         return "rewrite"
-    return "status" if _same_but_status(gone, come) else "rewrite"
-
-
-def _same_but_status(gone: Counter[bytes], come: Counter[bytes]) -> bool:
-    """Tell whether lines differ in nothing but check marks and status fields."""
-    left = Counter(_plain(line) for line in gone if not _is_status(line))
-    return not left - Counter(map(_plain, come))
-
-
-def _plain(line: bytes) -> bytes:
-    return _BOX.sub(b"[]", line)
+    # Lines that differ in nothing but check marks and status fields are no new text.
+    left = Counter(_BOX.sub(b"[]", line) for line in gone if not _is_status(line))
+    return "rewrite" if left - Counter(_BOX.sub(b"[]", line) for line in come) else "status"
 
 
 def _is_status(line: bytes) -> bool:
@@ -222,7 +217,7 @@ def _section_parts(path: str, region: Region) -> Iterator[ChangePart]:
         yield ChangePart("add", path, None, b"", part.heading + part.lead)
 
 
-def _line_parts(together: SharedLog, path: str, region: Region) -> Iterator[ChangePart]:
+def _line_parts(together: ReviewedStores, path: str, region: Region) -> Iterator[ChangePart]:
     """Yield the lines that went and came; one whose ref came too was rewritten."""
     come = lines_of(region.after)
     refs = {together.line(path, line)[0] for line in come}
@@ -277,14 +272,14 @@ def _leaves(value: Any, where: str = "") -> Iterator[str]:
             yield f"{path}={json.dumps(one)}"
 
 
-def _is_own_place(together: SharedLog, actor: str, path: str) -> bool:
+def _is_own_place(together: ReviewedStores, actor: str, path: str) -> bool:
     """Tell whether a file is one of the agent's own memory, where what nobody else is known to have written is its."""
     found = together.find(path)
     owner = None if found is None else getattr(found[0].reading, "owner", None)
     return found is not None and owner is not None and owner(found[1]) == actor
 
 
-def _author_of_lines(together: SharedLog, actor: str, file: FileChange, part: ChangePart) -> Author:
+def _author_of_lines(together: ReviewedStores, actor: str, file: FileChange, part: ChangePart) -> Author:
     """Return whose the lines (or values of JSON) are that a part takes away: by the change with which each came."""
     is_json = part.after == b"json"
     at_home = _is_own_place(together, actor, part.path)

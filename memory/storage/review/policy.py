@@ -8,20 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.named_tuple import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
 from memory.storage.changes import OWN, PERSONS, is_agent
 from memory.storage.private.settings import Settings
 
 if TYPE_CHECKING:
-    from memory.storage.state import PrivateState
+    from typing import Any, Literal
 
-Decision = Literal["apply", "review", "deny"]
-Kind = Literal["add", "status", "move", "rewrite", "remove", "agents", "own"]
-DECISIONS: tuple[Decision, ...] = get_args(Decision)
-KINDS: tuple[Kind, ...] = get_args(Kind)
+    from memory.storage.own_folders import PrivateState
+
+    Decision = Literal["apply", "review", "deny"]
+    Kind = Literal["add", "status", "move", "rewrite", "remove", "agents", "own"]
+
+DECISIONS: tuple[Decision, ...] = ("apply", "review", "deny")
+KINDS: tuple[Kind, ...] = ("add", "status", "move", "rewrite", "remove", "agents", "own")
 ANY = "*"
 """The kind of a rule for all kinds."""
 USUAL: dict[Kind, Decision] = {
@@ -81,8 +83,7 @@ class Policy(NamedTuple):
 
     def strictest(self, actor: str, kinds: Iterable[Kind]) -> Decision:
         """Return what happens to a change that is of several kinds."""
-        found: list[Decision] = [self.decide(actor, kind) for kind in kinds]
-        return max(found, key=DECISIONS.index, default="apply")
+        return max((self.decide(actor, kind) for kind in kinds), key=DECISIONS.index, default="apply")
 
     def with_rule(self, rule: Rule) -> Policy:
         """Return the rules with one more, in place of that for the same actor and kind."""

@@ -16,17 +16,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from memory.document.compare import Region
+from memory.document.lines import encode
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError
-from memory.storage.changes import FileChange
-from memory.storage.log.database import DatabaseKind, LogFile
-from memory.storage.log.records import Touched
-from memory.storage.log.rows import key, path_of, time_text
-from memory.storage.log.schema import CONNECTION
+from memory.storage.changes import FileChange, Touched
+from memory.storage.log.database import CONNECTION, DatabaseKind, LogFile
+from memory.storage.log.rows import key, plain_text, time_text
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from memory.storage.places import StateFolder
+    from memory.storage.own_folders import StateFolder
 
 T = TypeVar("T")
 State = Literal["waiting", "accepted", "rejected"]
@@ -185,7 +184,7 @@ class Proposals:
                 " (id, time, actor, operation, summary, kinds, folder, digest, state, undoes, redoes)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)",
                 (
-                    *(proposal_id, time_text(time), _text(actor), _text(operation), _text(summary)),
+                    *(proposal_id, time_text(time), plain_text(actor), plain_text(operation), plain_text(summary)),
                     *(json.dumps(sorted(kinds)), key(folder), digest, undoes, redoes),
                 ),
             )
@@ -203,45 +202,42 @@ class Proposals:
 
     def replace(
         self, proposal: Proposal, files: Sequence[FileChange], touched: Sequence[Touched], digest: bytes
-    ) -> bool:
-        """Give a proposal that waits other bytes; False where it was decided, or changed, meanwhile."""
+    ) -> None:
+        """Give a proposal that waits other bytes; nothing is done where it was decided meanwhile."""
 
-        def work(db: sqlite3.Connection) -> bool:
+        def work(db: sqlite3.Connection) -> None:
             done = db.execute(
                 "UPDATE proposal SET edited = 1, digest = ? WHERE seq = ? AND state = 'waiting'",
                 (digest, proposal.seq),
             )
-            if done.rowcount != 1:
-                return False
-            for table in ("proposal_file", "proposal_entry"):
-                db.execute(f"DELETE FROM {table} WHERE seq = ?", (proposal.seq,))
-            _put(db, proposal.seq, files, touched)
-            return True
+            if done.rowcount == 1:
+                for table in ("proposal_file", "proposal_entry"):
+                    db.execute(f"DELETE FROM {table} WHERE seq = ?", (proposal.seq,))
+                _put(db, proposal.seq, files, touched)
 
-        return self._run(work)
+        self._run(work)
 
     def decide(
         self, proposal: Proposal, state: State, *, by: str, now: datetime, note: str = "", change_id: str | None = None
-    ) -> bool:
-        """Note what became of a proposal and let go of its bytes; False where somebody decided already."""
+    ) -> None:
+        """Note what became of a proposal and let go of its bytes; nothing is done where somebody decided already."""
 
-        def work(db: sqlite3.Connection) -> bool:
+        def work(db: sqlite3.Connection) -> None:
             done = db.execute(
                 "UPDATE proposal SET state = ?, decided_by = ?, decided_at = ?, note = ?, change_id = ?"
                 " WHERE seq = ? AND state = 'waiting'",
-                (state, _text(by), time_text(now), _text(note), change_id, proposal.seq),
+                (state, plain_text(by), time_text(now), plain_text(note), change_id, proposal.seq),
             )
             if done.rowcount != 1:
-                return False
+                return
             db.execute("UPDATE proposal_file SET before = NULL, after = NULL, kept = 0 WHERE seq = ?", (proposal.seq,))
             db.execute(
                 "DELETE FROM proposal WHERE state != 'waiting' AND seq NOT IN"
                 " (SELECT seq FROM proposal WHERE state != 'waiting' ORDER BY decided_at DESC LIMIT ?)",
                 (KEPT,),
             )
-            return True
 
-        return self._run(work)
+        self._run(work)
 
     def list(self, *, states: Sequence[str] = (), actor: str | None = None, limit: int = 0) -> tuple[Proposal, ...]:
         """Return proposals, newest first; all where no states are named. `limit` 0 is all."""
@@ -281,11 +277,8 @@ class Proposals:
 
     def count(self) -> int:
         """Return how many wait."""
-
-        def work(db: sqlite3.Connection) -> int:
-            return int(db.execute("SELECT count(*) FROM proposal WHERE state = 'waiting'").fetchone()[0])
-
-        return self._file.run(work, 0, make=False)
+        query = "SELECT count(*) FROM proposal WHERE state = 'waiting'"
+        return self._file.run(lambda db: int(db.execute(query).fetchone()[0]), 0, make=False)
 
     def files(self, proposal: Proposal) -> tuple[FileChange, ...]:
         """Return the bytes of a proposal that waits; paths as seen from the workspace, none once it is decided."""
@@ -293,20 +286,18 @@ class Proposals:
         def work(db: sqlite3.Connection) -> tuple[FileChange, ...]:
             query = "SELECT path, before, after, mode FROM proposal_file WHERE seq = ? AND kept ORDER BY n"
             return tuple(
-                FileChange(path_of(path), _unpacked(before), _unpacked(after), mode)
+                FileChange(os.fsdecode(path), _unpacked(before), _unpacked(after), mode)
                 for path, before, after, mode in db.execute(query, (proposal.seq,))
             )
 
-        nothing: tuple[FileChange, ...] = ()
-        return self._file.run(work, nothing, make=False)
+        return self._file.run(work, (), make=False)
 
     def _read(self, where: str, values: Sequence[object], limit: int) -> tuple[Proposal, ...]:
         def work(db: sqlite3.Connection) -> tuple[Proposal, ...]:
             query = f"SELECT {_COLUMNS} FROM proposal WHERE {where} ORDER BY seq DESC LIMIT ?"
             return tuple(_proposal(db, row) for row in db.execute(query, (*values, limit or -1)).fetchall())
 
-        nothing: tuple[Proposal, ...] = ()
-        return self._file.run(work, nothing, make=False)
+        return self._file.run(work, (), make=False)
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         found = self._file.run(lambda db: (work(db),), None)
@@ -335,7 +326,7 @@ def _put(db: sqlite3.Connection, seq: int, files: Sequence[FileChange], touched:
     db.executemany(
         "INSERT INTO proposal_entry VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (seq, number, key(one.file), one.ref, _text(one.title), one.kind, one.old_ref)
+            (seq, number, key(one.file), one.ref, plain_text(one.title), one.kind, one.old_ref)
             for number, one in enumerate(touched[:_MOST_ENTRIES])
         ],
     )
@@ -346,7 +337,7 @@ def _proposal(db: sqlite3.Connection, row: Sequence[object]) -> Proposal:
     undoes, redoes, decided_by, decided_at, note, change_id = more
     paths = db.execute("SELECT path FROM proposal_file WHERE seq = ? ORDER BY n", (seq,)).fetchall()
     query = "SELECT file, ref, title, kind, old_ref FROM proposal_entry WHERE seq = ? ORDER BY n"
-    touched = tuple(Touched(path_of(file), *rest) for file, *rest in db.execute(query, (seq,)).fetchall())
+    touched = tuple(Touched(os.fsdecode(file), *rest) for file, *rest in db.execute(query, (seq,)).fetchall())
     return Proposal(
         seq,  # type: ignore[arg-type]
         str(number),
@@ -355,7 +346,7 @@ def _proposal(db: sqlite3.Connection, row: Sequence[object]) -> Proposal:
         str(operation),
         str(summary),
         tuple(json.loads(str(kinds))),
-        path_of(folder),  # type: ignore[arg-type]
+        os.fsdecode(folder),  # type: ignore[arg-type]
         str(state),  # type: ignore[arg-type]
         bool(edited),
         undoes,  # type: ignore[arg-type]
@@ -364,7 +355,7 @@ def _proposal(db: sqlite3.Connection, row: Sequence[object]) -> Proposal:
         None if decided_at is None else _time(decided_at),
         str(note),
         change_id,  # type: ignore[arg-type]
-        tuple(path_of(path) for (path,) in paths),
+        tuple(os.fsdecode(path) for (path,) in paths),
         touched,
     )
 
@@ -381,10 +372,10 @@ def digest_of(actor: str, operation: str, regions: Iterable[tuple[str, Region]])
     import hashlib
 
     found = hashlib.sha256()
-    pieces = [_bytes(actor), _bytes(operation)]
+    pieces = [encode(actor), encode(operation)]
     for path, region in regions:
         if region.kind != "top":
-            pieces += (_bytes(path), region.before.strip(), region.after.strip())
+            pieces += (encode(path), region.before.strip(), region.after.strip())
     for piece in pieces:
         found.update(b"%d:" % len(piece) + piece)
     return found.digest()
@@ -396,11 +387,3 @@ def _packed(data: bytes | None) -> bytes | None:
 
 def _unpacked(data: bytes | None) -> bytes | None:
     return None if data is None else zlib.decompress(data)
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
-def _text(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

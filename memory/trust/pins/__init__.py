@@ -1,3 +1,3 @@
-"""What is held on to with a command: the files that it names or loads, by their bytes."""
+"""The files pinned with a command: those that it names or loads, identified by their bytes."""
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""What the text of a program says that it loads: modules and files, by the words of its language.
+"""Pinned files by their bytes, and the modules and files that their text says they load, by keywords of a language.
 
-Nothing is run and nothing is parsed to the end: these are the plain ways to write it. What a program puts together
-while it runs is found by nobody, and the question about it says so.
+Nothing is run, and nothing is fully parsed: only the plain forms are recognised. A name that a program builds while it
+runs cannot be found; the question to the person says so.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -13,15 +14,22 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
+from memory.storage.safe_open import FileVersion
+
+from .runners import language_of_file
+
 MOST = 2000
-"""The most references that are taken from one file."""
+"""Maximum references that are returned for one file."""
 LARGEST = 4 << 20
-"""So many bytes of a file are looked through."""
-# Each begins with letters and looks behind them only then: so a long text is skipped through, not tried at each place.
+"""Maximum bytes of a file that are searched."""
+_LARGEST_HELD = 256 << 20
+_CHUNK = 1 << 20
+# Each begins with letters, and the lookbehind comes after them: a long text is then skipped through, not tried at each
+# place.
 _PYTHON_FROM = re.compile(
     r"from(?<!\wfrom)([.\s]++)((?!import\b)[\w.]++)?\s*+import\b[ \t]*+(\([^()]{0,4000}|[^\n;#]{0,1000})"
 )
-# What follows is looked at and left, for the next import may stand in it.
+# The names are matched by a lookahead, because the next import may be among them.
 _PYTHON_IMPORT = re.compile(r"import(?<!\wimport)[ \t\f]++(?=([\w.][\w., \t\f]{0,300}))")
 _PYTHON_PATH = re.compile(r"sys\.path(?<!\wsys\.path)\b[^'\"\n]{0,80}['\"]([^'\"\n]{1,300})['\"]")
 _QUOTED = re.compile(
@@ -36,7 +44,7 @@ _SHELL = re.compile(
     r"(?:^|[;&|({!]|\b(?:then|do|else|if|while|builtin|command))[ \t]{0,200}(?:\.|source)[ \t]{1,20}([^\n;&|]{1,500})",
     re.M,
 )
-# One of these stands in each line that has one of those; they are found in a fraction of the time.
+# Each line that matches the pattern above also contains one of these, which are found in a fraction of the time.
 _SOURCE = re.compile(r"source[ \t]")
 _DOT = re.compile(
     r"\.[ \t](?:(?<=[;&|({! \t\n]\.[ \t])|"
@@ -49,7 +57,7 @@ How = Literal["word", "python", "node", "ruby", "perl", "php", "lua", "java"]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One thing that a file loads: `text` as its language `how` finds it, `up` folders above the file's own.
+    """One thing that a file loads: `text` in the form of the language `how`, `up` folders above the file's own.
 
     A `word` is one that a shell could take for a file.
     """
@@ -57,6 +65,66 @@ class Reference:
     how: How
     text: str
     up: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A file that a command names: its real path in the workspace, and the hash of its bytes (or a link's target)."""
+
+    path: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """The files of a command, sorted by path, and which others it may reach (`memory.trust.pins.unknown`)."""
+
+    scripts: tuple[Script, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+class CannotPin(Exception):
+    """A command names files that cannot be pinned; the text is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedFile:
+    """A file that was read: the hash of its bytes, and what it loads; `language` is "" if it is no program."""
+
+    hash: str
+    language: str = ""
+    references: tuple[Reference, ...] = ()
+
+
+def read_held(path: str, fd: int, languages: tuple[str, ...]) -> tuple[PinnedFile, bool]:
+    """Read an open file; it is searched as each of `languages` if neither its name nor its first line gives one.
+
+    Return it, and whether it stays the same as long as its version does; CannotPin for one that is too large.
+    """
+    import time
+    from hashlib import sha256
+
+    version = FileVersion.of(os.fstat(fd))
+    if version.size > _LARGEST_HELD:
+        raise CannotPin(f"{path} is too large to be held on to ({version.size >> 20} MB)")
+    began = time.time_ns()
+    digest, head = sha256(), b""
+    position = 0
+    while chunk := os.pread(fd, _CHUNK, position):
+        digest.update(chunk)
+        if len(head) < LARGEST:
+            head += chunk
+        position += len(chunk)
+        if position > _LARGEST_HELD:
+            raise CannotPin(f"{path} grows while it is read")
+    known = language_of_file(path, head)
+    found = [one for language in ((known,) if known else languages) for one in references_of(head, language)]
+    if head.startswith(b"#!"):
+        # The interpreter, and its arguments there, may also be files of the workspace.
+        found.append(Reference("word", head[2:512].partition(b"\n")[0].decode("utf-8", "replace")))
+    runs = known if known and not path.endswith(".json") else ""
+    held = PinnedFile(digest.hexdigest(), runs, tuple(dict.fromkeys(found)))
+    return held, version.settled(began) and FileVersion.of(os.fstat(fd)) == version
 
 
 def references_of(data: bytes, language: str) -> tuple[Reference, ...]:
@@ -98,7 +166,7 @@ def references_of(data: bytes, language: str) -> tuple[Reference, ...]:
 
 def _python(text: str, add: object) -> None:
     assert callable(add)
-    # Names in Python are what they become in this form.
+    # Python normalises names to this form.
     text = unicodedata.normalize("NFKC", text).replace("\\\r\n", " ").replace("\\\n", " ")
     for match in _found(_PYTHON_FROM, text):
         dots = match[1].count(".")
@@ -115,7 +183,7 @@ def _python(text: str, add: object) -> None:
 
 
 def _sourced(text: str) -> Iterator[re.Match[str]]:
-    """Yield what a shell would read as well: of a long text only the lines that may say so are looked into."""
+    """Yield the files that a shell would source; in a long text only lines with `.` or `source` are searched."""
     stop = text.find("\n") + 1 or len(text)
     yield from _SHELL.finditer(text, 0, stop)
     ahead = {_DOT: -1, _SOURCE: -1}
@@ -135,7 +203,7 @@ def _found(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 
 def _entries(data: bytes) -> list[str]:
-    """Return the files that a package.json names as those to begin with."""
+    """Return the entry points that a package.json names."""
     import json
 
     try:

@@ -1,9 +1,9 @@
 """The files of the workspace that a command names, with the hashes of their bytes: they are approved with it.
 
-Which those are is guessed widely: every word of the command, and every end of a path in it, is looked for in the
-workspace and in each of its folders that the command names; so are the files that its programs read without being
-told, and the modules that those files load by name. A file too many costs another question some day; a file too few
-would run unasked.
+The search is deliberately wide. Every word of the command, and every trailing part of a path in it, is looked up in the
+workspace and in each of its folders that the command names. Files that its programs read implicitly are included, and
+so are the modules that these files load by name. A file too many causes one more question some day; a file too few
+would run without approval.
 """
 
 from __future__ import annotations
@@ -14,17 +14,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from memory.errors import MemdeckError
-from memory.storage.files.safe_open import open_beneath
-from memory.storage.files.version import FileVersion
+from memory.storage.safe_open import FileVersion, open_beneath
 
-from .held_files import CannotPin, Pinned, PinnedFile, Script, read_held
-from .loading import Reference
-from .patterns import is_pattern
+from .loading import CannotPin, Pinned, PinnedFile, Reference, Script, read_held
 from .places import Places, fold, joined
 from .resolve import Led, Resolver
-from .runners import ENDINGS, READS, languages_of, plain_name
+from .runners import ENDINGS, LANGUAGES, READS, plain_name
 from .unknown import unknown_of
-from .words import Word, words_of
+from .words import Word, is_pattern, words_of
 
 __all__ = ["CannotPin", "Pinned", "Script", "Scripts"]
 
@@ -39,23 +36,19 @@ _STANDARD = frozenset(sys.stdlib_module_names) | {"sitecustomize", "usercustomiz
 
 
 class Scripts:
-    """Finds and hashes the files that commands name in one workspace; a file that did not change is hashed once."""
+    """Finds and hashes the files that commands name in one workspace; an unchanged file is hashed once."""
 
     def __init__(self, workspace: Path) -> None:
-        """Nothing is looked at yet."""
+        """Read nothing yet."""
         self.root = workspace
         self._known: dict[str, tuple[FileVersion, tuple[str, ...], PinnedFile]] = {}
 
     def pinned(self, command: str) -> Pinned:
-        """Return the files that a command names, and what is said about those that cannot be known.
+        """Return the files that a command names, and a description of those that cannot be determined.
 
-        CannotPin where one lies outside, cannot be read or is too large, or where there are too many to look at.
+        CannotPin if one is outside, cannot be read or is too large, or if there are too many to check.
         """
         return _Search(self, command).run()
-
-    def named_by(self, command: str) -> tuple[Script, ...]:
-        """Return the files alone, sorted by path; raises as `pinned`."""
-        return self.pinned(command).scripts
 
     def held(self, path: str, fd: int, languages: tuple[str, ...]) -> PinnedFile:
         """Return the hash of an open file, and what it loads; see `read_held`."""
@@ -70,9 +63,9 @@ class Scripts:
 
 
 class _Search:
-    """One look through a command.
+    """One search for the files of a command.
 
-    `words` and `loads` are what is looked for, `folders` where; each grows while things are found.
+    `words` and `loads`, each once in the order of finding, are searched for in `folders`; all grow during the search.
     """
 
     def __init__(self, scripts: Scripts, command: str) -> None:
@@ -80,48 +73,45 @@ class _Search:
         self.command = command
         self.resolver = Resolver(scripts.root)
         self.places = Places(self.resolver, self._count)
-        self.words: list[Word] = list(words_of(command))
-        self.loads: list[Reference] = []
+        self.words = dict.fromkeys(words_of(command))
+        self.loads: dict[Reference, None] = {}
         self.folders: list[str] = [""]
         self.named: set[str] = set()
         self.found: dict[str, Script] = {}
         self.looks = self.pairs = 0
         self.loading = False
-        # A path to the workspace itself, which its ends are looked for in, is none that leads out.
+        # A path into the workspace does not lead out: its trailing parts are looked up in the workspace.
         tops = tuple(f"{one}/" for one in {self.resolver.root, os.path.abspath(scripts.root)})
         self.named_outside = [word.text for word in self.words if not word.open and not word.text.startswith(tops)]
         self.programs = frozenset(plain_name(word.text) for word in self.words)
-        self.languages = set(languages_of(self.programs))
+        self.languages = {LANGUAGES[name] for name in self.programs if name in LANGUAGES}
         self.reads = sorted({file for name in self.programs for file in READS.get(name, ())})
-        # What an interpreter is given without an ending is in its language; what is started, for the shell to run.
+        # An argument of an interpreter without an extension is in its language; a started file may be a shell script.
         self.taken_for = tuple(sorted({*self.languages, "shell"}))
-        self._wanted: dict[Reference, None] = {}
-        self._known_words = set(self.words)
         self._named_files = self._sought = 0
         self._seen: set[str] = set()
-        for language in sorted(self.languages):
-            self._want_modules(language)
+        # Each word of the command may be a module, as an interpreter of a language finds it.
+        for language in sorted(self.languages - {"shell", "make"}):
+            for word in self.words:
+                if not word.open and len(word.text) < 500:
+                    self.loads.setdefault(Reference(language, word.text))  # type: ignore[arg-type]
 
     def run(self) -> Pinned:
         done: dict[str, tuple[int, int]] = {}
-        changed = True
-        while changed:
-            changed = False
+        # Each step may find more words and more folders.
+        while any(done.get(folder) != (len(self.words), len(self.loads)) for folder in self.folders):
             for folder in list(self.folders):
                 words, loads = done.get(folder, (0, 0))
                 if folder not in done:
                     self._look_for_read(folder)
                 seen = (len(self.words), len(self.loads))
-                for word in self.words[words : seen[0]]:
+                for word in list(self.words)[words : seen[0]]:
                     self._look_for(word, folder)
                 self.loading = True
-                for one in self.loads[loads : seen[1]]:
+                for one in list(self.loads)[loads : seen[1]]:
                     self._look_for_loaded(one, folder)
                 self.loading = False
                 done[folder] = seen
-            # Each may have found more to look for, and more places.
-            ends = (len(self.words), len(self.loads))
-            changed = len(done) < len(self.folders) or any(seen != ends for seen in done.values())
         unknown = unknown_of(
             self.command,
             self.named_outside,
@@ -134,19 +124,6 @@ class _Search:
 
     # -- what is looked for ---------------------------------------------------------------------------------------
 
-    def _want_modules(self, language: str) -> None:
-        """Let each word of the command be a module as well, as an interpreter of a language finds it."""
-        if language in ("shell", "make"):
-            return
-        for word in list(self.words):
-            if not word.open and len(word.text) < 500:
-                self._load(Reference(language, word.text))  # type: ignore[arg-type]
-
-    def _load(self, reference: Reference) -> None:
-        if reference not in self._wanted:
-            self._wanted[reference] = None
-            self.loads.append(reference)
-
     def _look_for(self, word: Word, folder: str) -> None:
         self._pair()
         for path in _ends(word.text):
@@ -157,7 +134,7 @@ class _Search:
                 self._look_at(joined(folder, path))
 
     def _look_for_read(self, folder: str) -> None:
-        """Look for what the programs of the command read without being told."""
+        """Search for the files that the programs of the command read implicitly."""
         for pattern in self.reads:
             for match in self.places.matches(folder, pattern):
                 self._look_at(match)
@@ -167,7 +144,7 @@ class _Search:
             self._ended(folder, "index", ENDINGS["node"])
 
     def _look_for_sources(self, folder: str, name: str) -> None:
-        """Look for what make would make a file from before it reads it."""
+        """Search for the files from which make would create a file before it reads it."""
         for beside in sorted(self.places.entries(folder)):
             if beside.startswith((f"{name}.", f"{name},")):
                 self._look_at(joined(folder, beside))
@@ -175,7 +152,7 @@ class _Search:
             self._look_at(joined(folder, beside))
 
     def _look_for_shadows(self, folder: str) -> None:
-        """Look for what Python runs of a folder, and for what older versions take for modules of their own."""
+        """Search for files that Python runs in a folder, and for modules that shadow those of the standard library."""
         for stem in sorted((self.places.stems(folder).keys() & _STANDARD) | {"__main__"}):
             self._module(folder, [stem])
 
@@ -197,7 +174,7 @@ class _Search:
                 self._ended(folder, path, ("", *ENDINGS[one.how]))
 
     def _ended(self, folder: str, path: str, endings: Iterable[str]) -> None:
-        """Look at a file whose ending is left out, or is that of what it is compiled to."""
+        """Check a file whose extension is left out, or is that of its compiled form."""
         parent, _, name = path.rpartition("/")
         if name.endswith(("js", "jsx")) and "." in name:
             self._ended(folder, path.rpartition(".")[0], (".ts", ".tsx", ".mts", ".cts"))
@@ -209,11 +186,11 @@ class _Search:
                 self._look_at(joined(folder, path + ending))
 
     def _module(self, folder: str, parts: list[str]) -> None:
-        """Look at a module of Python by the parts of its name, and at the packages that it lies in."""
+        """Check a Python module by the parts of its name, and the packages that contain it."""
         for number, part in enumerate(parts):
             if not part.isidentifier():
                 return
-            # With its ending may stand the version that it was made for: `a.cpython-311-x86_64-linux-gnu.so`.
+            # The extension may include the version that it was built for: `a.cpython-311-x86_64-linux-gnu.so`.
             for name in self.places.stems(folder).get(part, ()):
                 self._look_at(joined(folder, name))
             if part not in self.places.entries(folder):
@@ -225,7 +202,7 @@ class _Search:
                     self._look_at(joined(folder, name))
 
     def _refuse_away(self, folder: str) -> None:
-        """Hold on to the links of a folder that modules lie in; CannotPin where it lies elsewhere."""
+        """Pin the links to a folder of modules; CannotPin if it leads outside or differs between processes."""
         if self.places.leads_away(folder):
             self._look_at(folder)
             raise CannotPin(f"{folder} is a link that leads to another folder for each process")
@@ -233,7 +210,7 @@ class _Search:
     # -- what is there --------------------------------------------------------------------------------------------
 
     def _look_at(self, path: str) -> None:
-        """Hold on to what a path of the workspace leads to, and to each link on the way."""
+        """Pin what a path of the workspace leads to, and each link on the way."""
         if path in self._seen:
             return
         self._seen.add(path)
@@ -258,18 +235,15 @@ class _Search:
                 self._add_folder(path, led.path)
             case "file":
                 self._hold(path, led)
-            case _:
-                pass
 
     def _want(self, led: Led) -> None:
-        """Look, from now on, in every folder for what a link seeks in the one that the command is in."""
+        """From now on, also search every folder for the path that a link opens in the command's current folder."""
         word = Word(led.path)
-        if led.path and word not in self._known_words:
+        if led.path and word not in self.words:
             self._sought += 1
             if self._sought > _MOST_FOLDERS:
                 raise CannotPin("its links lead to too many places")
-            self._known_words.add(word)
-            self.words.append(word)
+            self.words.setdefault(word)
 
     def _hold(self, path: str, led: Led) -> None:
         try:
@@ -300,10 +274,10 @@ class _Search:
             self._follow(path, led.path, held)
 
     def _follow(self, path: str, real: str, held: PinnedFile) -> None:
-        """Look for what a file loads, from its own folder on, whichever way it was reached."""
+        """Search for what a file loads, from its own folder, by each path that leads to it."""
         if not held.references:
             return
-        # In this order, so that another process finds the same.
+        # In a fixed order, so that another process finds the same.
         for place in dict.fromkeys((path, real)):
             folder = os.path.dirname(place)
             self._add_base(folder)
@@ -314,12 +288,9 @@ class _Search:
                 self._add_base(base)
         for one in held.references:
             if one.how == "word":
-                for word in words_of(one.text):
-                    if word not in self._known_words:
-                        self._known_words.add(word)
-                        self.words.append(word)
+                self.words |= dict.fromkeys(words_of(one.text))
             else:
-                self._load(Reference(one.how, one.text))
+                self.loads.setdefault(Reference(one.how, one.text))
 
     # -- limits ---------------------------------------------------------------------------------------------------
 
@@ -349,7 +320,7 @@ class _Search:
             self.named.add(real)
             if len(self.named) > _MOST_FOLDERS:
                 raise CannotPin(f"it names more than {_MOST_FOLDERS} folders")
-        # `cd` takes `..` away before it looks for links, the system after that.
+        # `cd` resolves `..` before links, the system resolves links first.
         for one in (os.path.normpath(path), real):
             if one not in (".", "") and not one.startswith(".."):
                 self._add_base(one)
@@ -363,7 +334,7 @@ class _Search:
 
 
 def _ends(text: str) -> Iterator[str]:
-    """Yield a relative path and every end of it: what stands before may be the workspace, a variable, or a link."""
+    """Yield a relative path and each trailing part of it: what precedes may be the workspace, a variable, or a link."""
     if "\0" in text:
         return
     parts = [part for part in text.split("/") if part not in ("", ".")]

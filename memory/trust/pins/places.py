@@ -1,4 +1,4 @@
-"""The names in the folders of a workspace, as a command may write them; each folder is listed once."""
+"""The names in the folders of a workspace, in the forms a command may use; each folder is listed once."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import os
 from collections.abc import Callable, Iterator
 
 from memory.errors import MemdeckError
-from memory.storage.files.safe_open import open_beneath
+from memory.storage.safe_open import open_beneath
 
-from .held_files import CannotPin
-from .patterns import fits, is_pattern
+from .loading import CannotPin
 from .resolve import Resolver
 from .runners import ENDINGS
+from .words import fits, is_pattern
 
 
 class Places:
-    """The folders of one workspace during one look; `count` is told how many looks a pattern costs."""
+    """The folders of one workspace during one search; `count` is called with the cost of a pattern."""
 
     def __init__(self, resolver: Resolver, count: Callable[[int], object]) -> None:
-        """Nothing is listed yet."""
+        """List nothing yet."""
         self.resolver = resolver
         self._count = count
         self._in: dict[str, frozenset[str]] = {}
@@ -27,13 +27,13 @@ class Places:
         self._by_stem: dict[str, dict[str, list[str]]] = {}
 
     def folded(self, folder: str) -> frozenset[str]:
-        """Return the names in a folder as `fold` has them."""
+        """Return the names in a folder in the form of `fold`."""
         if folder not in self._folded_names:
             self._folded_names[folder] = frozenset(fold(name) for name in self.entries(folder))
         return self._folded_names[folder]
 
     def stems(self, folder: str) -> dict[str, list[str]]:
-        """Return the modules of Python in a folder by their names."""
+        """Return the Python modules in a folder by their names."""
         if folder not in self._by_stem:
             found = self._by_stem[folder] = {}
             for name in sorted(self.entries(folder)):
@@ -43,9 +43,9 @@ class Places:
         return self._by_stem[folder]
 
     def entries(self, folder: str) -> frozenset[str]:
-        """Return the names in a folder of the workspace, none where it is none.
+        """Return the names in a folder of the workspace, none if it does not exist.
 
-        CannotPin where it is one that may not be listed: what lies there could be run all the same.
+        CannotPin if it may not be listed: a file in it could still be run.
         """
         if folder not in self._in:
             try:
@@ -65,14 +65,14 @@ class Places:
         return self._in[folder]
 
     def leads_away(self, path: str) -> bool:
-        """Tell whether a path leads to what is not listed here: outside, or wherever the command is."""
+        """Return whether a path leads to a place that is not listed here: outside, or the command's current folder."""
         try:
             return self.resolver.resolve(path).kind in ("outside", "running")
         except OSError:
             return True
 
     def matches(self, folder: str, pattern: str) -> Iterator[str]:
-        """Yield what a file name pattern stands for, the hidden files among it, and what it passes that leads away."""
+        """Yield what a file name pattern matches, including hidden files, and any path on the way that leads away."""
         first, _, rest = pattern.partition("/")
         if not is_pattern(first):
             if fold(first) in self.folded(folder):
@@ -100,7 +100,7 @@ class Places:
 
 
 def fold(name: str) -> str:
-    """Return a name as file systems compare it that make no difference between cases and forms of letters."""
+    """Return a name in the form compared by file systems that ignore case and Unicode variants."""
     if name.isascii():
         return name.casefold()
     import unicodedata
@@ -109,5 +109,5 @@ def fold(name: str) -> str:
 
 
 def joined(folder: str, path: str) -> str:
-    """Return a path in a folder of the workspace, "" being the workspace."""
+    """Return a path in a folder of the workspace; "" is the workspace itself."""
     return f"{folder}/{path}" if folder else path

@@ -1,7 +1,7 @@
-"""Where a path of a workspace really leads: link by link, without a look at anything outside of the workspace.
+"""Where a path of a workspace really leads: link by link, without reading anything outside the workspace.
 
-A link decides nothing: its target does, and each link on the way is told. The folders above the workspace are known by
-their names, so a link that leaves and comes back is followed; one that leaves them is outside, whatever lies there.
+What counts is the target of a link, and each link on the way is reported. The folders above the workspace are known by
+name, so a link that leaves and comes back is followed; one that leads anywhere else is outside, whatever is there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 MOST_LINKS = 40
-"""As many as the kernel follows."""
+"""The maximum number of links followed, as in the kernel."""
 _NOTHING = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP)
 Kind = Literal["file", "folder", "nothing", "outside", "elsewhere", "running", "special"]
 
@@ -23,9 +23,9 @@ class Led:
     """Where a path leads.
 
     `path` is the real path in the workspace ("" for the workspace itself) of a `file` or `folder`, of a `special` file
-    (a pipe, a device), and for `outside` where a link leads out. `elsewhere` is a path that names a place outside by
-    itself, without a link. `running` leads to `path` in whatever folder the command is in when it gets there.
-    `links` are the links on the way with their targets, `node` is the device and number of a file.
+    (a pipe, a device), and for `outside` where a link leads out. `elsewhere` is a path that names a place outside
+    directly, without a link. `running` leads to `path` in the folder in which the command is at that moment. `links`
+    are the links on the way with their targets, `node` is the device and inode of a file.
     """
 
     kind: Kind
@@ -38,17 +38,17 @@ class Resolver:
     """Resolves paths of one workspace as the kernel would, as long as they stay in it or come back."""
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
-        """Look where the workspace itself really is."""
+        """Determine the real path of the workspace."""
         self.root = os.path.realpath(root)
         self._above = _parts(self.root)
-        # By the name under which it was opened it may be reached over a link that lies outside.
+        # The name under which it was opened may contain a link outside the workspace.
         self._names = (self._above, _parts(os.path.abspath(root)))
 
     def resolve(self, path: str) -> Led:
-        """Follow a path that is relative to the workspace; raises OSError where a part of it may not be looked at."""
+        """Follow a path that is relative to the workspace; raises OSError if a part of it may not be read."""
         links: dict[str, str] = {}
         here: list[str] = []
-        above = 0  # so many folders above the workspace, where `here` is empty
+        above = 0  # the number of folders above the workspace; `here` is empty then
         pending = _parts(path)[::-1]
         mode, node, met = st.S_IFDIR, (0, 0), 0
         while pending:
@@ -104,9 +104,9 @@ class Resolver:
 
 
 def _magic(pending: list[str]) -> str | None:
-    """Return what a path of /proc names in the folder of the process that follows it, None where it names no such.
+    """Return the part of a /proc path below the current folder of the process that follows it, None for any other path.
 
-    `pending` is the rest of the path, its first part last. What memdeck would find there is its own folder.
+    `pending` is the rest of the path, its first part last. memdeck itself would see its own current folder there.
     """
     if len(pending) > 1 and pending[-1] in ("self", "thread-self") and pending[-2] == "cwd":
         return "/".join(reversed(pending[:-2]))

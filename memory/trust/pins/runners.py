@@ -1,9 +1,8 @@
-"""Programs that read files which a command does not name: which files those are, and in which language."""
+"""Programs that read files which a command does not name: which files, and in which language."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 _NODE_FILES = "package.json .npmrc .yarnrc .yarnrc.yml .yarn/releases/* .pnpmfile.?js pnpm-workspace.yaml bunfig.toml"
 _PYTHON_FILES = "pyproject.toml setup.cfg setup.py tox.ini"
@@ -15,7 +14,7 @@ _CLAUDE = (
 READS: dict[str, tuple[str, ...]] = {
     name: tuple(files.split())
     for names, files in (
-        # What make can make its own file out of counts, too: it does so before anything else.
+        # Includes the files from which make can build its makefile: it does so before anything else.
         ("make gmake bmake", "GNUmakefile* Makefile* makefile* BSDmakefile* RCS/[Mm]akefile* SCCS/s.[Mm]akefile*"),
         ("npm npx pnpm pnpx yarn bun bunx node nodejs corepack", _NODE_FILES),
         ("deno", "deno.json* import_map.json package.json"),
@@ -65,7 +64,7 @@ READS: dict[str, tuple[str, ...]] = {
         ("copilot", ".github/hooks/*.json .github/copilot-instructions.md .mcp.json AGENTS.md CLAUDE.md GEMINI.md"),
         ("aider", ".aider.conf.y*ml .aider.model.settings.y*ml .env"),
         ("amp goose crush", ".amp/settings.json .goosehints crush.json .crush.json CRUSH.md AGENTS.md"),
-        # Checkers, builders and servers of pages: the settings of these are code, or name plug-ins that are.
+        # Linters, build tools and web servers: their settings are code, or name plug-ins, which are code.
         *(
             (name, f"{name}.config.* {name}.conf.* .{name}rc* {name}.json package.json")
             for name in [
@@ -152,13 +151,13 @@ READS: dict[str, tuple[str, ...]] = {
     )
     for name in names.split()
 }
-"""What programs read without being told its name: patterns of file names."""
+"""The files that programs read implicitly: patterns of file names."""
 _STEPS = "git hg svn terraform tofu helm kubectl supervisord nix nix-shell nix-build guix act earthly"
 RUNS = frozenset(_STEPS.split(" "))
-"""Further programs that run hooks, plug-ins, settings or steps that lie in a folder."""
+"""Further programs that run hooks, plug-ins, settings or steps from a folder."""
 FINDS = frozenset(["xargs", "parallel", "find", "fd", "fdfind", "eval", "run-parts", "entr", "watchexec"])
-"""Programs that run what they read or come upon."""
-_LANGUAGES: dict[str, str] = {
+"""Programs that run what they read or find."""
+LANGUAGES: dict[str, str] = {
     name: language
     for language, names in {
         "python": "python pypy uv uvx pytest py.test ipython gunicorn uvicorn flask celery coverage django-admin py",
@@ -173,6 +172,7 @@ _LANGUAGES: dict[str, str] = {
     }.items()
     for name in names.split()
 }
+"""The language that a program (a plain name) runs."""
 _VERSIONED = re.compile(r"([A-Za-z.+-]*?[A-Za-z])[-.\d]+(?:[a-z]{1,2})?", re.ASCII)
 ENDINGS: dict[str, tuple[str, ...]] = {
     "python": (".py", ".pyw", ".pyc", ".pyz", ".so", ".pyd", ".pyi"),
@@ -185,7 +185,7 @@ ENDINGS: dict[str, tuple[str, ...]] = {
     "make": (".mk", ".mak"),
     "java": (".class", ".jar"),
 }
-"""What the files of a language end in; an interpreter adds these to a name by itself."""
+"""The extensions of a language's files; an interpreter adds these to a name by itself."""
 _OTHERS = ".just .m4 .java .kts .groovy .c .h .cc .awk .sed .tcl .exp .el .vim .gp .sql .r .jl .ps1 .go .nix .tf .jq"
 _BY_ENDING = dict.fromkeys(_OTHERS.split(), "program") | {
     ending: language for language, endings in ENDINGS.items() for ending in endings
@@ -193,27 +193,17 @@ _BY_ENDING = dict.fromkeys(_OTHERS.split(), "program") | {
 
 
 def plain_name(word: str) -> str:
-    """Return the name of a program without its folder and its version: `python` of `/usr/bin/python3.12`."""
+    """Return the name of a program without its folder and its version: `python` for `/usr/bin/python3.12`."""
     name = word.rpartition("/")[2]
     found = _VERSIONED.fullmatch(name)
-    plain = name if found is None or name in READS or name in _LANGUAGES else found[1]
+    plain = name if found is None or name in READS or name in LANGUAGES else found[1]
     small = plain.casefold()
-    # Some file systems make no difference.
-    return small if plain not in READS and (small in READS or small in _LANGUAGES) else plain
-
-
-def language_of_program(name: str) -> str | None:
-    """Return the language that a program (a plain name) runs, None where it runs none."""
-    return _LANGUAGES.get(name)
-
-
-def languages_of(names: Iterable[str]) -> frozenset[str]:
-    """Return the languages that some programs run."""
-    return frozenset(_LANGUAGES[name] for name in names if name in _LANGUAGES)
+    # Some file systems ignore case.
+    return small if plain not in READS and (small in READS or small in LANGUAGES) else plain
 
 
 def language_of_file(path: str, head: bytes) -> str | None:
-    """Return the language that a file is written in by its ending, else by its first line; None where neither says.
+    """Return the language of a file by its extension, else by its first line; None if neither tells.
 
     `program` is any other language, and `package` the package.json of Node.
     """
@@ -230,5 +220,5 @@ def language_of_file(path: str, head: bytes) -> str | None:
         return "make"
     if head.startswith(b"#!"):
         words = head[2:512].partition(b"\n")[0].decode("utf-8", "replace").split()
-        return next((_LANGUAGES[one] for word in words if (one := plain_name(word)) in _LANGUAGES), None)
+        return next((LANGUAGES[one] for word in words if (one := plain_name(word)) in LANGUAGES), None)
     return None

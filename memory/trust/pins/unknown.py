@@ -1,4 +1,4 @@
-"""Which files a command may reach that nobody can know before it runs: told with the question, kept with the answer."""
+"""Files that a command may reach, unknown before it runs: shown with the question, stored with the answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from memory.base.safe_text import visible
 
-from .runners import FINDS, READS, RUNS, language_of_program
+from .runners import FINDS, LANGUAGES, READS, RUNS
 from .words import has_expansions
 
 WORDS = "some words are known only when it runs ($, `): files named that way are not held on to"
@@ -22,7 +22,7 @@ _SENTENCES = {
 }
 _WITHOUT = ("shell", "make")
 """Languages without modules."""
-# What the system brings along is not the workspace's, and one name alone is rather a pattern of awk or sed.
+# System paths are not in the workspace, and a single name is more likely a pattern of awk or sed.
 _OUTSIDE = re.compile(
     r"(?:/(?!(?:bin|sbin|usr|lib|lib32|lib64|etc|dev|proc|sys|run|nix|snap|opt|System|Library)/)[^/]+/|~|\.\./)[^\n]*[^/\n]$"
 )
@@ -38,16 +38,16 @@ def unknown_of(
     *,
     scripts: bool,
 ) -> tuple[str, ...]:
-    """Return what cannot be known of a command, each as `kind: names` for `sentence_of`.
+    """Return what cannot be determined about a command, each as `kind: names` for `sentence_of`.
 
     `words` are all that might name a file, `programs` plain names of programs that it may start, `languages` those of
-    files that it names, `folders` those of the workspace that it names; `scripts` tells that it names something that
-    runs.
+    files that it names, `folders` the folders of the workspace that it names; `scripts` means that it names something
+    that runs.
     """
     names = frozenset(programs)
     found = ["words"] if has_expansions(command) else []
-    running = {one for one in names if language_of_program(one) not in (None, *_WITHOUT)}
-    covered = {language_of_program(one) for one in running}
+    running = {one for one in names if LANGUAGES.get(one) not in (None, *_WITHOUT)}
+    covered = {LANGUAGES[one] for one in running}
     running |= frozenset(languages).difference(covered, _WITHOUT)
     for kind, some in (
         ("finds", names & FINDS),
@@ -62,7 +62,7 @@ def unknown_of(
 
 
 def sentence_of(unknown: str) -> str:
-    """Return a sentence for people about what cannot be known; safe to show."""
+    """Return a sentence for people about what cannot be determined; safe to show."""
     kind, _, names = unknown.partition(": ")
     shown = names.split(", ")
     text = ", ".join(shown[:_SHOWN]) + (" …" if len(shown) > _SHOWN else "")

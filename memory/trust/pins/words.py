@@ -1,32 +1,40 @@
-"""Every word of a command that a shell might take for a file, found by looking too widely rather than too closely.
+"""Every word of a command that a shell might read as a file, and file name patterns of all shells.
 
-No shell is asked and nothing is expanded but file name patterns. Quoted words are looked into again, for `sh -c`,
-`env` and `eval` run what stands in them.
+Both are read so that they match too much rather than too little.
+
+No shell is run, and only file name patterns are expanded. Quoted words are searched again, because `sh -c`, `env` and
+`eval` run their content.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from itertools import islice
-
-from .patterns import expanded, is_pattern, with_groups_open
 
 _SPACE = frozenset(" \t\n")
 _OPERATORS = frozenset(";&|()<>{}`")
 _ESCAPED = '$`"\\\n'
-# Wherever a word could begin or end, quotes and expansions not looked at.
+# Wherever a word could begin or end, ignoring quotes and expansions.
 _COARSE = re.compile(r"""[^\s;&|()<>{}`'"$=:,@\[\]\\]+""")
 _INSIDE = re.compile(r"[=:,@]")
 _DEFAULTS = ("-", "+", "?")  # as in `${NAME:-run.sh}`
 _MOST_OPTIONS = 7
 _DEPTH = 5
 _MOST_TAILS = 16
+MOST_BRACES = 64
+"""The maximum number of words that one word with braces expands to; beyond that, the braces match anything."""
+_INNERMOST = re.compile(r"\{([^{}]*)\}")
+# Groups of patterns: `@(a|b).sh` of ksh and bash, `(a|b).sh` of zsh.
+_GROUP = re.compile(r"(?<=[?*+@!])\([^()]*\)|(?<!\$)\([^()]*\)(?=[\w./~*?\[-])")
+_MOST_STEPS = 512
+_OPEN, _CLOSE = "\x01", "\x02"
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word; `pattern` tells that the shell would expand `*`, `?` or `[` in it, `open` that it holds a `$`."""
+    """One word; `pattern` means that the shell would expand `*`, `?` or `[` in it, `open` that it contains a `$`."""
 
     text: str
     pattern: bool = False
@@ -50,12 +58,12 @@ def words_of(command: str) -> tuple[Word, ...]:
 
 
 def has_expansions(command: str) -> bool:
-    """Tell whether a word of the command becomes another one only when it runs."""
+    """Return whether a word of the command is expanded only when it runs."""
     return any(word.open for word in (*_cut(command), *_braced(command))) or "`" in command
 
 
 def _braced(command: str) -> list[Word]:
-    """Return the words that braces make; not every shell makes them."""
+    """Return the words that braces expand to; not every shell expands them."""
     if "{" not in command:
         return []
     found = []
@@ -77,19 +85,19 @@ def _parts(text: str) -> list[str]:
     """Return what may be a file's name within a word: `--file=x`, `-fx`, `@x`, `A=b:c`."""
     parts = []
     if len(text) > 2 and text[0] in "-+":
-        # Several short options may stand in one word, the last with its value: `-umtools.probe`.
+        # One word may contain several short options, the last with its value: `-umtools.probe`.
         parts += [text[begin:] for begin in range(2, min(len(text), _MOST_OPTIONS))]
     pieces = _INSIDE.split(text)
     if len(pieces) > 1:
         parts += pieces
         parts += [piece.lstrip("-+?") for piece in pieces if piece[:1] in _DEFAULTS]
-        # A path may hold such a character itself.
+        # A path may itself contain such a character.
         parts += [text[match.end() :] for match in islice(_INSIDE.finditer(text), _MOST_TAILS)]
     return [part for part in parts if part]
 
 
 def _cut(command: str, operators: frozenset[str] = _OPERATORS) -> list[Word]:
-    """Cut a command into words as a shell does: quotes and backslashes taken away, operators between words."""
+    """Split a command into words as a shell does: without quotes and backslashes, with operators between words."""
     words: list[Word] = []
     chars: list[str] = []
     begun = pattern = is_open = False
@@ -137,3 +145,52 @@ def _cut(command: str, operators: frozenset[str] = _OPERATORS) -> list[Word]:
             chars.append(char)
     end()
     return words
+
+
+def is_pattern(text: str) -> bool:
+    """Return whether a shell would expand a text to matching files."""
+    return any(char in text for char in "*?[")
+
+
+def fits(name: str, pattern: str) -> bool:
+    """Return whether one name may match one part of a pattern, in any shell and with any of its options.
+
+    Brackets match anything, and case is ignored: shells disagree about classes and ranges.
+    """
+    first, last = pattern.find("["), pattern.rfind("]")
+    if 0 <= first < last:
+        pattern = f"{pattern[:first]}*{pattern[last + 1 :]}"
+    return fnmatchcase(name.casefold(), pattern.casefold()) or name == pattern
+
+
+def with_groups_open(command: str) -> str:
+    """Return a command with its pattern groups replaced by stars, so that it can be split into words."""
+    for _ in range(5):
+        opened = _GROUP.sub("*", command)
+        if opened == command:
+            break
+        command = opened
+    return command
+
+
+def expanded(word: str) -> tuple[list[str], bool]:
+    """Return the words that braces expand to, and whether there may be more than these."""
+    waiting, done, more = [word], [], False
+    for _ in range(_MOST_STEPS):
+        if not waiting:
+            break
+        text = waiting.pop()
+        found = _INNERMOST.search(text)
+        if found is None:
+            done.append(text.replace(_OPEN, "{").replace(_CLOSE, "}"))
+            continue
+        before, inside, after = text[: found.start()], found[1], text[found.end() :]
+        if before.endswith("$") or ("," not in inside and ".." not in inside):
+            pieces = [f"{_OPEN}{inside}{_CLOSE}"]
+        elif "," in inside and len(waiting) + len(done) + inside.count(",") < MOST_BRACES:
+            pieces = inside.split(",")
+        else:
+            pieces = ["*"]
+            more = more or "/" in inside
+        waiting += [f"{before}{piece}{after}" for piece in pieces]
+    return done, more or bool(waiting)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.run import run
+from app.main import run
 from tests import commands
 from tests.fixture_files import sample, sample_names
 

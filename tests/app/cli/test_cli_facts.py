@@ -187,11 +187,11 @@ def test_inject_loads_little(shop: Path) -> None:
         f'{{"id":"m-1","scope":"user","text":"tabs","tags":[],"ts":"{TS}"}}\n'
     )
     code = (
-        "import sys\nfrom app.cli.run import run\n"
+        "import sys\nfrom app.main import run\n"
         "code = run(['facts', 'inject', 'tabs or spaces'])\n"
         "print(code, *sorted(name for name in sys.modules if name.partition('.')[0] in "
         "('textual', 'rich', 'markdown_it', 'sqlite3', 'yaml', 'croniter', 'watchdog', 'json', 'hashlib')"
-        " or name in ('memory.files.tasks.model', 'memory.storage.transaction.transaction', 'memory.base.secrets', 'memory.search')))"  # noqa: E501
+        " or name in ('memory.files.tasks.model', 'memory.storage.transaction', 'memory.base.secrets', 'memory.search')))"  # noqa: E501
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(HOUSE)}, timeout=PATIENCE

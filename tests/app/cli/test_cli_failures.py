@@ -16,8 +16,8 @@ import pytest
 
 from app.cli.failures import output_of, report
 from app.cli.printing import OutputClosed, Printer
-from app.cli.run import run
 from app.cli.session import Session
+from app.main import run
 from memory import errors
 from memory.errors import MemdeckError
 from memory.storage import PrivateState, Store

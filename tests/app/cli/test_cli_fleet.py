@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -63,3 +64,13 @@ def test_nothing_listed_is_said(memdeck: Memdeck, shop: Path) -> None:
     assert "nothing found" in memdeck("fleet", "search", "redis").out
     assert "no problems" in memdeck("fleet", "check").out
     assert memdeck("fleet", "remove").out == "it was not listed\n"
+
+
+@pytest.mark.parametrize("verb", ["init", "list", "search word", "status", "agent"])
+def test_a_database_without_its_driver_is_told(memdeck: Memdeck, verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the extra is not installed each verb says what to install."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "psycopg"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    answer = memdeck("fleet", *verb.split(), "--database", "postgresql://nobody@127.0.0.1:1/none")
+    assert (answer.code, "fleet.extra" in answer.err) == (2, True), answer.err

@@ -115,7 +115,10 @@ def test_records_of_a_clone_count_for_nothing(home: Path, started: Run, tmp_path
 def test_a_home_that_is_no_absolute_path_is_not_the_current_folder(home: Path, started: Run, setting: str) -> None:
     """An empty or relative HOME would make the records of any clone those of the person."""
     assert started("tasks", "add", "Mine").returncode == 0
-    script = "import os; from memory.person import home, state_home; print(home(os.environ), state_home(os.environ))"
+    names = "home, state_home"
+    script = (
+        f"import os; from memory.storage.own_folders import {names}; print(home(os.environ), state_home(os.environ))"
+    )
     done = started(python=script, HOME=setting)
     assert all(os.path.isabs(word) and str(home) not in word for word in done.stdout.split()), done
     assert len(done.stdout.split()) == 2

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.run import run
 from app.cli.session import Session
-from memory.storage.transaction.transaction import Transaction
+from app.main import run
+from memory.storage.transaction import Transaction
 from tests.app.cli.conftest import HOUSE, Answer
 from tests.crash.after import OutOfMemory
 

@@ -127,6 +127,26 @@ def test_any_text_is_json_in_any_encoding(text: str, encoding: str) -> None:
     assert [whole, whole] == json.loads(third)["c"]
 
 
+@pytest.mark.parametrize("width", [30, 40, 60, 80, 200])
+def test_a_title_can_be_read_on_a_narrow_terminal(width: int) -> None:
+    """The columns before it are cut or left out, the widest first; a ref stays whole, and nothing is wider than it."""
+    rows = [
+        ("27e47b2975", "HIGH", "2024-02-03 09:00 (Mon 09:00) overdue", "support-responder", "Deploy v2.1 to staging"),
+        ("944fe58bce", "NORMAL", "", "结账", "结账结账结账结账 and then all of the other things"),
+    ]
+    lines = list(Paint(False, width).columns(rows, alerts={0: 2}))
+    assert ("2024" in lines[0]) == ("overdue" in lines[0]) == (width > 40)
+    assert all(cell_width(line) <= width for line in lines)
+    for line, (ref, *_, title) in zip(lines, rows, strict=True):
+        assert line.startswith(f"  {ref}  ")
+        assert title[:5] in line
+    assert ("support-responder" in lines[0]) == (width == 200)
+    assert all(
+        len(line) <= width for line in Paint(False, width).columns([("a", "b" * 1_000_000, "c"), ("a", "b", "c")])
+    )
+    assert ("HIGH" in lines[0]) == (width > 30)
+
+
 @given(st.lists(st.tuples(st.text(), st.text(), st.text()), min_size=1), st.sampled_from(["utf-8", "ascii"]))
 def test_any_text_is_drawn_in_columns(rows: list[tuple[str, str, str]], encoding: str) -> None:
     """Every row is one line, the second column begins in the same cell, and any encoding takes it."""
@@ -197,7 +217,7 @@ def _in_terminal(shop: Path, *words: str, **variables: str) -> str:
 def test_a_terminal_gets_colour_and_clipped_lines(shop: Path) -> None:
     """The overdue task's date is red, and nothing else is coloured; NO_COLOR and --no-color are heeded."""
     shown = _in_terminal(shop, "tasks", "list")
-    assert re.findall(r"\x1b\[31m(.*?)\x1b\[0m", shown) == ["2024-01-15 09:00 (Mon 09:00) overdue"]
+    assert re.findall(r"\x1b\[31m(.*?)\x1b\[0m", shown) == ["2024-01-15… overdue"]
     assert shown.count("\x1b") == 2
     assert "\x1b" not in _in_terminal(shop, "tasks", "list", "--no-color")
     assert "\x1b" not in _in_terminal(shop, "tasks", "list", NO_COLOR="1")

@@ -52,11 +52,7 @@ def test_the_version_imports_nothing(process: Process) -> None:
 )
 def test_reading_imports_nothing_heavy(shop: Path, words: list[str]) -> None:
     """Verbs that list import neither the application nor the libraries that only others need."""
-    code = (
-        "import sys, app.main\n"
-        "from app.cli.run import run; run(sys.argv[1:])\n"
-        "print(*sys.modules, sep='\\n', file=sys.stderr)"
-    )
+    code = "import sys\nfrom app.main import run; run(sys.argv[1:])\nprint(*sys.modules, sep='\\n', file=sys.stderr)"
     arguments = [*words] if words[0] == "--help" else [*words, "-w", str(shop), "--now", "2024-01-15T12:00:00Z"]
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
@@ -67,16 +63,111 @@ def test_reading_imports_nothing_heavy(shop: Path, words: list[str]) -> None:
         timeout=PATIENCE,
     )
     loaded = set(done.stderr.split("\n"))
-    assert "app.cli.run" in loaded
+    assert "app.cli.session" in loaded
     assert [name for name in HEAVY if name in loaded] == []
     assert [name for name in loaded if name.startswith(("app.tui", "widgets"))] == []
+
+
+@pytest.mark.parametrize(
+    "words", [["tasks", "add", "Call"], ["tasks", "list"], ["tasks", "done", "Deploy"], ["journal", "list"]]
+)
+def test_short_commands_run_without_typing(shop: Path, words: list[str]) -> None:
+    """What they pass through takes names for annotations only while types are checked: see `memory.lazy`."""
+    code = "import sys; from app.main import run; run(sys.argv[1:]); print('typing' in sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words, "-w", str(shop), "--now", "2024-01-15T12:00:00Z"],
+        cwd=HOUSE,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+    )
+    assert done.stderr.split()[-1] == "False", done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["changes", "--help"],
+        ["monitors", "--help"],
+        ["review", "--help"],
+        ["state", "--help"],
+        ["trust", "--help"],
+        ["typed", "--help"],
+        ["monitors", "list"],
+    ],
+    ids=" ".join,
+)
+def test_verbs_import_what_they_do_when_they_do_it(tmp_path: Path, words: list[str]) -> None:
+    """Help, and a list of nothing, load no room of the core that only a verb at work needs."""
+    (tmp_path / ".aiter" / "memory").mkdir(parents=True)
+    code = "import sys\nfrom app.main import run; run(sys.argv[1:])\nprint(*sys.modules, sep='\\n', file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(HOUSE)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+    )
+    loaded = set(done.stderr.split("\n"))
+    rooms = (
+        "memory.history",
+        "memory.monitoring",
+        "memory.review",
+        "memory.state",
+        "memory.storage.log",
+        "memory.systems",
+        "memory.trust",
+        "memory.typed",
+    )
+    assert "app.cli.session" in loaded
+    assert [name for name in loaded if name.startswith(rooms)] == []
+
+
+@pytest.mark.parametrize("system", ["facts", "curated"])
+@pytest.mark.parametrize("event", ["session-start", "prompt"])
+def test_hooks_import_nothing_that_they_do_not_need(tmp_path: Path, event: str, system: str) -> None:
+    """What an agent waits for is spared what only other work needs, and `typing` (see `memory.lazy`)."""
+    root = tmp_path / "shop"
+    (root / ".aegis" / "memory").mkdir(parents=True)
+    fact = {"id": "m-1", "scope": "user", "text": "The gateway keeps tokens", "tags": [], "ts": "2024-01-01T00:00:00Z"}
+    (root / ".aegis" / "memory" / "memories.jsonl").write_text(json.dumps(fact, separators=(",", ":")) + "\n")
+    if system == "curated":
+        folder = root / ".agh" / "memory"
+        folder.mkdir(parents=True)
+        identity = 'workspace_id = "01ARZ3NDEKTSV4RRFFQ69G5FAV"\ncreated_at = "2024-01-01T00:00:00Z"\n'
+        (root / ".agh" / "workspace.toml").write_text(f'{identity}realpath_at_creation = "{root}"\n')
+        header = "name: tokens\ndescription: Where tokens of the gateway are\ntype: project"
+        (folder / "project_tokens.md").write_text(f"---\n{header}\n---\n\nIn the vault.\n")
+    code = (
+        "import sys; from app.hooks.run import run; run(sys.argv[1:])\nprint(*sys.modules, sep='\\n', file=sys.stderr)"
+    )
+    words = [event, "--now", "2024-01-15T12:00:00Z"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": str(HOUSE), "XDG_STATE_HOME": str(tmp_path / "state")},
+        input=json.dumps({"session_id": "one", "prompt": "Where does the gateway keep its tokens?"}),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+    )
+    assert "tokens" in done.stdout
+    loaded = set(done.stderr.split("\n"))
+    assert ("memory.curated.curated" in loaded) == (system == "curated")
+    spared = {"typing", "dataclasses", "threading", "signal", "heapq", "memory.storage.review.kinds"}
+    spared |= {"memory.document.model", "memory.storage.review.proposals"} if event == "prompt" else set()
+    assert loaded & {*HEAVY, *spared} == set()
 
 
 def test_maintenance_imports_nothing_heavy(shop: Path) -> None:
     """What cron calls every night leaves out what only other verbs need, the merge of two writers too."""
     code = (
         "import sys\n"
-        "from app.cli.run import run; code = run(sys.argv[1:])\n"
+        "from app.main import run; code = run(sys.argv[1:])\n"
         "print(*sys.modules, sep='\\n', file=sys.stderr); sys.exit(code)"
     )
     words = ["--maintain", str(shop), "--no-exec", "--now", "2024-01-15T12:00:00Z"]
@@ -86,6 +177,21 @@ def test_maintenance_imports_nothing_heavy(shop: Path) -> None:
     loaded = set(done.stderr.split("\n"))
     assert "memory.maintenance.run" in loaded
     assert loaded & {*HEAVY, "memory.document.merge"} == set()
+
+
+def test_maintenance_moves_tasks_and_days_without_typing(tmp_path: Path) -> None:
+    """What cron calls every night takes names for annotations only while types are checked: see `memory.lazy`."""
+    memory = tmp_path / ".aiter" / "memory"
+    memory.mkdir(parents=True)
+    (memory / "tasks.md").write_text("## Completed\n\n### [LOW] Old thing\n- completed: 2023-12-01\n")
+    (memory / "journal.md").write_text("## 2023-11-15\n\n### 09:00 — Standup\n- said hello\n")
+    code = "import sys; from app.main import run; run(sys.argv[1:]); print('typing' in sys.modules, file=sys.stderr)"
+    words = ["--maintain", str(tmp_path), "--no-exec", "--now", "2024-01-15T12:00:00Z"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=HOUSE, capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
+    assert {one.name for one in (memory / "archive").iterdir()} == {"journal-2023-11.md", "tasks-2023-12.md"}
+    assert done.stderr.split() == ["False"]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +253,7 @@ def test_an_unexpected_failure_is_one_line(shop: Path) -> None:
         "import sys, memory.workspace\n"
         "def broken(*_, **__): raise RuntimeError('two\\nlines \\x1b[31m')\n"
         "memory.workspace.Workspace.open = broken\n"
-        "from app.cli.run import run; sys.exit(run(['tasks', 'list', *sys.argv[1:]]))"
+        "from app.main import run; sys.exit(run(['tasks', 'list', *sys.argv[1:]]))"
     )
     environment = os.environ | {"PYTHONPATH": str(HOUSE)}
     command = [sys.executable, "-c", code]
@@ -258,10 +364,10 @@ def test_any_encoding_of_stdout_will_do(process: Process, shop: Path, variables:
 def test_no_file_gets_the_number_of_a_closed_stream(shop: Path, closed: tuple[int, ...]) -> None:
     """Where stdin, stdout or stderr are closed, they lead nowhere: what is written there lands in no file."""
     code = (
-        "import os, sys, app.main, app.cli.run\n"
+        "import os, sys, app.main, app.cli.session\n"
         "found = os.open(sys.argv.pop(), os.O_WRONLY | os.O_CREAT)\n"
         f"for number in {closed}: os.close(number)\n"
-        "app.cli.run.run = lambda words: os.write(found, ' '.join(map(os.readlink, "
+        "app.main.run = lambda words: os.write(found, ' '.join(map(os.readlink, "
         "[f'/proc/self/fd/{number}' for number in range(3)])).encode())\n"
         "sys.argv[1:] = ['status']\n"
         "app.main.main()"

@@ -128,4 +128,4 @@ def test_the_schedule_has_a_line_that_watches() -> None:
     assert plan.watch.startswith("*/15 * * * * ")
     assert "--maintain /srv/x >> " in plan.watch
     assert plan.watch.endswith("/watch.log 2>&1")
-    assert plan.json()["watch"] == plan.watch
+    assert plan._asdict()["watch"] == plan.watch

@@ -97,7 +97,7 @@ def there_and_back(setting: ConnectionTarget, top: Path) -> None:
     for name, data in before.items():
         if data is not None and name.endswith((".json", ".jsonc")):
             old, new = [JsonFile(name, one.decode()) for one in (data, after[name] or b"")]
-            assert _without_ours(new.data(new.root)) == _without_ours(old.data(old.root) or {})
+            assert _without_ours(new.value) == _without_ours(old.value or {})
     carry_out(plan_disconnect(setting, state), state, undo=True)
     assert tree(top) == before
     # Without the record the file still means what it meant.
@@ -108,7 +108,7 @@ def there_and_back(setting: ConnectionTarget, top: Path) -> None:
     for name, data in tree(top).items():
         if name.endswith(".json") and data is not None:
             file, old = [JsonFile(name, one.decode()) for one in (data, before.get(name) or b"")]
-            assert _without_ours(file.data(file.root)) == _without_ours(old.data(old.root) or {})
+            assert _without_ours(file.value) == _without_ours(old.value or {})
 
 
 def _without_ours(data: Any) -> Any:
@@ -380,7 +380,7 @@ def test_whichever_hooks_of_a_list_are_ours_the_others_stay(ours: set[int], last
     part = JsonHook(Path("hooks.json"), ("hooks", "stop"), {"command": OURS})
     left = JsonFile("hooks.json", (part.take(text.encode()) or b"").decode())
     own = [{"command": f"own {place}"} for place in range(4) if place not in ours]
-    assert left.data(left.root) == {"hooks": {"stop": own}, "a": 1}
+    assert left.value == {"hooks": {"stop": own}, "a": 1}
 
 
 @pytest.mark.parametrize(

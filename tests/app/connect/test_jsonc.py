@@ -51,8 +51,7 @@ def is_ours(value: Any) -> bool:
 
 def value_of(text: str) -> Any:
     """Return what a file says."""
-    file = JsonFile("settings.json", text)
-    return file.data(file.root)
+    return JsonFile("settings.json", text).value
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -93,7 +93,7 @@ def test_a_message_loads_only_what_it_needs(curated: Client) -> None:
     loaded = set(done.stderr.decode().split())
     assert b"Deploys happen on Tuesday mornings" in done.stdout
     assert {"memory.curated.recall.find", "memory.facts.inject"} <= loaded
-    spared = {"control.replay", "control.rules", "control.scan", "dreaming.settle", "providers.found"}
+    spared = {"control.carry_out", "control.rules", "control.scan", "dreaming.runs", "providers.found"}
     assert not loaded & {"memory.facts.index", "click", "textual", *(f"memory.curated.{name}" for name in spared)}
 
 

@@ -12,11 +12,9 @@ from typing import Any
 
 import pytest
 
-from app.servers import fleet as served
-from app.servers import http_bounds, http_connections
+from app.servers import http_server
 from app.servers.fleet import MOST_BODY, FleetApi, config_of
-from app.servers.http_bounds import Rate
-from app.servers.http_server import HttpServer
+from app.servers.http_server import HttpServer, Rate
 from app.servers.loopback import open_port
 from memory.fleet import EmbeddedFleet
 from memory.fleet.model import FleetWorkspace
@@ -70,10 +68,10 @@ class Served:
 @contextmanager
 def serving(make: Any) -> Iterator[Served]:
     """Serve a fleet on a port of this machine, as the command does."""
-    listening = open_port(0, "test.port")
+    listening, host = open_port(0, "test.port")
     place = listening.getsockname()[:2]
     api = FleetApi(make, lambda: datetime(2024, 1, 15, tzinfo=UTC), actor="agent:a", read_only=False)
-    running = HttpServer(config_of(api, f"{place[0]}:{place[1]}", TOKEN))
+    running = HttpServer(config_of(api, host, TOKEN))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
@@ -111,7 +109,7 @@ def test_what_is_too_long_before_the_body_is_refused(empty: Served) -> None:
 
 def test_requests_in_a_second_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All clients together have a burst; without the token nobody uses it up."""
-    monkeypatch.setattr(served, "Rate", lambda: Rate(per_second=0.0, at_once=3))
+    monkeypatch.setattr(http_server, "Rate", lambda: Rate(per_second=0.0, at_once=3))
     with serving(lambda: EmbeddedFleet(tmp_path / "state", host="here")) as made:
         foreign = made.head("GET /api/v1/fleet/list", "Connection: close").replace(TOKEN.encode(), b"another")
         assert {made.ask(foreign).split()[1] for _ in range(5)} == {b"401"}
@@ -120,7 +118,7 @@ def test_requests_in_a_second_are_bounded(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_many_connections_are_refused(empty: Served) -> None:
     """Above the bound a connection gets an error; below it the server answers again."""
-    opened = [empty.connect() for _ in range(http_connections.MOST)]
+    opened = [empty.connect() for _ in range(http_server.MOST)]
     try:
         with empty.connect() as late, late.makefile("rb") as file:
             assert b"http.busy" in file.read()
@@ -136,26 +134,26 @@ def test_many_connections_are_refused(empty: Served) -> None:
 )
 def test_a_request_that_does_not_come_is_ended(empty: Served, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
     """Whoever begins a request and says no more is told so, and loses the connection."""
-    monkeypatch.setattr(http_connections, "FIRST_SECONDS", 0.05)
+    monkeypatch.setattr(http_server, "FIRST_SECONDS", 0.05)
     assert b"http.slow" in empty.ask(sent)
 
 
 def test_a_body_that_does_not_come_is_ended(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rest of a body is waited for only so long."""
-    monkeypatch.setattr(http_bounds, "BODY_SECONDS", 0.05)
+    monkeypatch.setattr(http_server, "BODY_SECONDS", 0.05)
     assert b"http.slow" in empty.ask(empty.head("POST /api/v1/fleet/check", "Content-Length: 10", "Connection: close"))
 
 
 def test_a_client_that_reads_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer that nobody reads is not held for ever, and others are answered meanwhile."""
     with serving(_Many) as made:
-        monkeypatch.setattr(http_connections, "TAKEN_SECONDS", PATIENCE)
+        monkeypatch.setattr(http_server, "TAKEN_SECONDS", PATIENCE)
         with made.connect() as silent:
             silent.sendall(made.head("GET /api/v1/fleet/list"))
             until(lambda: made.running.server_state.total_requests == 1)
             assert b" 404 " in made.ask(made.head("GET /api/v1/fleet/none", "Connection: close")).split(b"\r\n")[0]
         until(lambda: not made.running.server_state.connections)
-        monkeypatch.setattr(http_connections, "TAKEN_SECONDS", 0.05)
+        monkeypatch.setattr(http_server, "TAKEN_SECONDS", 0.05)
         with made.connect() as silent:
             silent.sendall(made.head("GET /api/v1/fleet/list"))
             until(lambda: made.running.server_state.total_requests == 3)

@@ -135,7 +135,7 @@ def _served(app: App) -> Iterator[tuple[str, list[asyncio.AbstractEventLoop], ob
 
     from app.servers.http_server import HttpServer
 
-    listening = open_port(0, "test.port")
+    listening, _ = open_port(0, "test.port")
     server = HttpServer(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
     loop: list[asyncio.AbstractEventLoop] = []
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from textual.geometry import Size
 
-from app.tui.commands.steps import ApplyEdit, OpenDialog, Step
+from app.tui.commands.interface import ApplyEdit, OpenDialog, Step
 from app.tui.keys.registry import BY_ID
 from app.tui.shell import panes_by_id
 from memory.workspace import Outcome, Workspace
@@ -46,11 +46,11 @@ class CommandContext:
         """The first key of an action."""
         return BY_ID[action_id].keys[0]
 
-    def can_turn(self, way: str) -> bool:
+    def can_undo_or_redo(self, way: str) -> bool:
         """Nothing was done here yet."""
         return False
 
-    def may_turn(self, way: str) -> bool:
+    def may_undo_or_redo(self, way: str) -> bool:
         """Nothing was done here yet."""
         return False
 
@@ -65,7 +65,7 @@ class CommandContext:
     def trust(self) -> None:
         """Nothing was decided."""
 
-    def ways(self, job: object) -> Any:
+    def services(self, job: object) -> Any:
         """No monitor runs in these tests."""
         raise AssertionError(job)
 
@@ -89,7 +89,7 @@ def context_over(workspace: Workspace, pane_id: str, *titles: str) -> CommandCon
 def answered(step: Step, answer: object) -> Step:
     """What follows from an answer to a question."""
     assert isinstance(step, OpenDialog), step
-    return step.then(answer)
+    return step.follow(answer)
 
 
 def written(context: CommandContext, step: Step) -> Outcome:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.tui.commands import journal, tasks
-from app.tui.commands.steps import ApplyEdit, OpenDialog, OpenForm, Say
+from app.tui.commands.interface import ApplyEdit, OpenDialog, OpenForm, Say
 from memory.errors import ConflictError, MemdeckError
 from memory.workspace import Workspace
 from tests.app.tui.command_context import answered, context_over, text_of, written

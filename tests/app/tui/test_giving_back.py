@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.tui.live import garbage_collection
-from app.tui.live.garbage_collection import READ_OFTEN, GarbageCollection
+from app.tui.live import refresh
+from app.tui.live.refresh import READ_OFTEN, GarbageCollection
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def collecting() -> Iterator[GarbageCollection]:
 def test_after_many_looks_memory_is_given_back(collecting: GarbageCollection, monkeypatch: pytest.MonkeyPatch) -> None:
     """A look or two leave little behind; after many, the next moment without keys is used, once."""
     given: list[int] = []
-    monkeypatch.setattr(garbage_collection, "give_back", lambda: given.append(1))
+    monkeypatch.setattr(refresh, "give_back", lambda: given.append(1))
     collecting.looked()
     collecting.rest()
     assert given == []

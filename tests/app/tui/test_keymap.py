@@ -240,7 +240,7 @@ def test_the_verb_lists_and_checks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`memdeck keys` shows live keys, `--check` exits with 4 and the places, as JSON too; doctor tells as well."""
-    from app.cli.run import run
+    from app.main import run
 
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

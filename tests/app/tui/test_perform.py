@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.tui.app import MemdeckApp
-from app.tui.commands.context import JobView
-from app.tui.commands.steps import Find, OpenDialog, RunJob, Say, Step, Steps
+from app.tui.commands.interface import Find, JobView, OpenDialog, RunJob, Say, Step, Steps
 from memory.errors import MemdeckError
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import jobs_done, make_app, make_workspace, press, running, settle

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from app.demo.beside import add_beside
+from app.demo.siblings import add_beside
 from app.demo.workspace import demo_files
-from app.tui.live.approvals import KnownApprovals
+from app.tui.live.background import KnownApprovals
 from memory.fleet import EmbeddedFleet
-from memory.systems.approvals import waiting_in
+from memory.systems import waiting_in
 from memory.trust.consent import Ask, ConsentDecision, Trust, trust_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, screen_text, settle

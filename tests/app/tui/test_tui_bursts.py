@@ -8,8 +8,9 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
+from textual.messages import InvokeLater
 
-from app.demo.beside import add_beside
+from app.demo.siblings import add_beside
 from app.demo.workspace import demo_files
 from app.tui.keys.help import Help
 from app.tui.keys.jump import JumpLabel, JumpScreen
@@ -115,6 +116,41 @@ async def test_enter_behind_a_query_means_this_query(workspace: Workspace) -> No
         assert app.screen is app.main_screen
         assert app.navigation.pane.pane_id == "knowledge"
         assert app.navigation.pane.current().text == "Using Redis for caching"
+        await burst(pilot, "ctrl+f", "tls")
+        assert isinstance(app.screen, SearchScreen)
+        assert app.screen.text == "tls"
+
+
+async def test_what_waits_for_a_picture_outlives_a_dialog(workspace: Workspace) -> None:
+    """What the application does after the next picture is done, though the screen on top closes before it is drawn."""
+    app = make_app(workspace)
+    done: list[str] = []
+
+    async def not_drawn() -> None:
+        """Stands for the picture that a dialog does not get any more."""
+
+    async with running(app) as pilot:
+        await press(pilot, "question_mark")
+        dialog = app.screen
+        assert isinstance(dialog, Help)
+        dialog._invoke_and_clear_callbacks = not_drawn  # type: ignore[method-assign]
+
+        def leave() -> None:
+            app._on_invoke_later(InvokeLater(lambda: done.append("of the application")))
+            app._on_invoke_later(InvokeLater(lambda: done.append("of the dialog")).set_sender(dialog))
+            dialog.dismiss()
+
+        app.call_later(leave)
+        await settle(pilot)
+        assert app.screen is app.main_screen
+        assert done == ["of the application"]
+
+
+async def test_keys_go_on_where_no_picture_comes(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A callback for the next picture that is never called holds the keys for a moment only."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        monkeypatch.setattr(app, "call_after_refresh", lambda *_: True)
         await burst(pilot, "ctrl+f", "tls")
         assert isinstance(app.screen, SearchScreen)
         assert app.screen.text == "tls"

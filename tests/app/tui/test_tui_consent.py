@@ -233,7 +233,7 @@ async def test_the_palette_leads_to_everything_and_to_the_workspace(workspace: W
         await press(pilot, "enter")
         assert "https://api.example.com/health" in screen_text(app)
         await press(pilot, "y")
-        assert trust_in(workspace).workspace_approved()
+        assert trust_in(workspace).opening() is not None
         assert states(workspace)["url", "API Health Check"] == "approved"
 
 

@@ -16,7 +16,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.theme import Theme
 
-from app.demo.beside import add_beside
+from app.demo.siblings import add_beside
 from app.demo.workspace import demo_files
 from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
@@ -225,10 +225,10 @@ async def test_what_differs_in_meaning_differs_in_looks(depth: Depth, tmp_path: 
             await settle(pilot)
             view = app.navigation.pane.line_list  # type: ignore[union-attr]
             styles = [
-                view.tone_style("plain"),
-                view.tone_style("plain", "line-list--cursor"),
-                *(view.tone_style(tone) for tone in ("muted", "warn", "alert")),
-                view.tone_style("alert", "line-list--cursor"),
+                view.tone_styles()["plain"],
+                view.tone_styles("line-list--cursor")["plain"],
+                *(view.tone_styles()[tone] for tone in ("muted", "warn", "alert")),
+                view.tone_styles("line-list--cursor")["alert"],
             ]
             assert len({str(style) for style in styles}) == len(styles), theme.name
 

@@ -10,7 +10,7 @@ from textual.widgets._toast import Toast
 
 from app.tui.keys.bindings import PARTS
 from app.tui.keys.registry import BY_ID
-from app.tui.toasts import cursor_rows
+from app.tui.shell import cursor_rows
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
 from tests.examples import in_turn

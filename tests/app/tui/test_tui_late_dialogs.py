@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from app.tui.app import MemdeckApp
-from app.tui.commands.steps import Find, OpenDialog
+from app.tui.commands.interface import Find, OpenDialog
 from app.tui.keys import type_ahead as typing_ahead
 from memory.files.tasks.edits import edit_task
 from memory.workspace import Workspace

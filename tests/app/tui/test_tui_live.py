@@ -353,8 +353,8 @@ async def test_what_can_wait_leaves_the_first_key_in_a_pane_alone(
     stood: list[float] = []
     went_on: list[float] = []
 
-    def shown(pane: Pane, first: bool) -> None:
-        if pane.pane_id == "journal" and first:
+    def shown(pane: Pane) -> None:
+        if pane.pane_id == "journal":
             time.sleep(refresh.QUIET_SECONDS)  # So many rows take long to put.
             stood.append(time.monotonic())
 
@@ -363,7 +363,7 @@ async def test_what_can_wait_leaves_the_first_key_in_a_pane_alone(
             went_on.append(time.monotonic())
 
     async with running(app) as pilot:
-        app.refresher.hooks.shown.append(shown)
+        app.refresher.hooks.shown_first.append(shown)
         app.refresher.hooks.behind.append(behind)
         await pilot.press("3")
         async with within(lambda: stood):

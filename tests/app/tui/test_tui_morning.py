@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.tui.toasts import WIDEST, in_one_line
+from app.tui.shell import WIDEST, in_one_line
 from memory.files.tasks.edits import add_task, edit_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text

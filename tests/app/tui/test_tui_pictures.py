@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -15,11 +16,11 @@ from textual.strip import Strip
 
 from app.tui import main_screen
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import burst, make_app, make_workspace, press, running
-from widgets.chrome.compositor import DrawnUpdate, SparseCompositor
+from tests.app.tui.tui_helpers import burst, make_app, make_workspace, press, running, settle
+from widgets.detail import LineView
 from widgets.list.line_list import LineList
 from widgets.pane.rows import RowKey
-from widgets.text.line_view import LineView
+from widgets.text.drawing import DrawnUpdate, SparseCompositor
 
 KEYS = (
     *("j", "j", "k", "ctrl+d", "ctrl+u", "space", "v", "j", "escape", "G", "home", "tab", "j", "tab", "g", "escape"),
@@ -194,3 +195,28 @@ async def test_an_entry_that_is_entered_at_once_is_that_of_the_cursor(workspace:
         pane = app.navigation.pane
         assert pane.detail_view.has_focus
         assert pane.detail_view._entry is pane.line_list.cursor is not None
+
+
+async def test_below_a_dialog_a_message_draws_nothing_again(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once the panes below it are drawn, they are drawn again only where they change, not for each message."""
+    app = make_app(workspace)
+    async with running(app, (120, 36), frames=True) as pilot:
+        await press(pilot, "d")
+        assert app.screen is not app.main_screen
+        drawn: list[SparseCompositor] = []
+        draw = SparseCompositor.render_strips
+
+        def noted(compositor: SparseCompositor, *arguments: Any) -> list[Strip]:
+            drawn.append(compositor)
+            return draw(compositor, *arguments)
+
+        monkeypatch.setattr(SparseCompositor, "render_strips", noted)
+        for _ in range(3):
+            app.main_screen.call_next(lambda: None)
+            await settle(pilot)
+        assert not drawn
+        app.main_screen.header.path = "elsewhere"
+        await settle(pilot)
+        assert drawn

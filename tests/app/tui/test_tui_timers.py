@@ -12,7 +12,7 @@ from textual.events import Resize
 from textual.geometry import Size
 from textual.timer import Timer
 
-from app.tui.threads import ThreadReport
+from app.tui.shell import ThreadReport
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import burst, make_app, press, running
 from tests.patience import within

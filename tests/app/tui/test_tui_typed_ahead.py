@@ -14,9 +14,9 @@ from textual.events import Key
 from app.tui.app import MemdeckApp
 from app.tui.commands import versions
 from app.tui.keys import type_ahead as typing_ahead
-from app.tui.keys.escape import EscapeParser, apart
 from app.tui.keys.keymap import Keymap
-from app.tui.threads import ThreadReport
+from app.tui.keys.type_ahead import EscapeParser, apart
+from app.tui.shell import ThreadReport
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import edit_task

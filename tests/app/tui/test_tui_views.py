@@ -10,6 +10,7 @@ from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
+from widgets.list.board import BoardColumn
 from widgets.list.rows import Heading
 from widgets.pane.rows import RowKey
 from widgets.panes.tasks.pane import TasksPane
@@ -72,6 +73,21 @@ async def test_a_column_says_how_many_cards_stand_below(workspace: Workspace) ->
         await press(pilot, "G")
         assert "PENDING  3  ↑ 1 more " in screen_text(app)
         assert "↓" not in screen_text(app).splitlines()[2]
+
+
+async def test_the_title_of_a_column_follows_its_width(workspace: Workspace) -> None:
+    """A column that gets its width later than its board, as one that is shown alone does, has as much as fits."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app, (120, 10)) as pilot:
+        await press(pilot, "b")
+        column = tasks_pane(app).line_list.parent
+        assert isinstance(column, BoardColumn)
+        column.styles.width = 10
+        await settle(pilot)
+        assert column.title.words.strip() == "PE… 3 ↓"
+        column.styles.width = "1fr"
+        await settle(pilot)
+        assert column.title.words.strip() == "PENDING  3  ↓ 1 more"
 
 
 async def test_the_line_between_cards_belongs_to_none(workspace: Workspace) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -292,8 +293,8 @@ async def test_leaving_waits_for_nothing(tmp_path: Path) -> None:
         app.exit(0)
         assert watch.seconds() < 1.0
     assert workspace.state is not None
-    with Leader(workspace.state.folder, WATCH):
-        pass
+    with closing(Leader(workspace.state.folder, WATCH)) as leader:
+        assert leader.take()
 
 
 async def test_only_one_application_keeps_the_schedule(tmp_path: Path) -> None:
@@ -308,7 +309,7 @@ async def test_only_one_application_keeps_the_schedule(tmp_path: Path) -> None:
     async with running(app) as pilot:
         await until(pilot, lambda: "another memdeck keeps watch" in screen_text(app), "the header says who runs")
         assert "lastStatus" not in text(workspace, "monitors.md")
-        other.release()
+        other.close()
         clock.now += timedelta(seconds=10)
         await until(pilot, lambda: "lastStatus" in text(workspace, "monitors.md"), "it took over")
         assert "keeps watch" in screen_text(app)
@@ -382,6 +383,21 @@ async def test_maintenance_runs_by_its_schedule(tmp_path: Path) -> None:
         assert [one for one in changes(workspace) if one[0] != "monitor"] == [("maintain", "maintain")]
 
 
+async def test_what_runs_by_itself_is_told_beside_the_answer_to_a_key(tmp_path: Path) -> None:
+    """What a key said a moment ago stays on the screen when the schedule reports what it did."""
+    old = "## Completed\n\n### [NORMAL] Long done\n- completed: 2023-11-02\n\n## Pending\n\n### [NORMAL] Call\n"
+    config = HEARTBEAT + "\n## Memory Maintenance\n- maintenanceSchedule: 0 11 * * *\n- archiveCompletedAfterDays: 7\n"
+    clock = Clock()
+    app = make_app(make_workspace(tmp_path, {"tasks.md": old, "config.md": config}), keeps_watch=True, clock=clock)
+    async with running(app, says=True) as pilot:
+        await until(pilot, lambda: app.schedule.leads and app.schedule.idle, "it looked")
+        await press(pilot, "y")
+        clock.now += timedelta(hours=1)
+        await until(pilot, lambda: "Archived 1 task" in said(app), "it is told")
+        assert "Copied tasks#" in said(app)
+        assert "Copied tasks#" in screen_text(app)
+
+
 async def test_a_failure_of_the_worker_is_a_message(tmp_path: Path) -> None:
     """A state folder that nobody can rely on is said; the application goes on."""
     workspace = make_workspace(tmp_path, monitors(DISK))
@@ -440,12 +456,12 @@ def test_nothing_is_imported_before_it_is_due(tmp_path: Path) -> None:
         "async def main():\n"
         "    folder = Path(sys.argv[1])\n"
         "    app = make_app(Workspace.open(folder / 'shop', state_home=folder / 'state'), keeps_watch=True)\n"
-        "    assert 'memory.monitoring.run.ahead' not in sys.modules\n"
+        "    assert 'memory.monitoring.run.schedule' not in sys.modules\n"
         "    async with running(app) as pilot:\n"
         "        while not (app.main_screen.header.keeper and app.schedule.idle):\n"
         "            await pilot.pause(0.02)\n"
         "        print(*[name for name in ('httpx', 'apprise', 'memory.monitoring.run.run', 'memory.monitoring.process.shell',\n"  # noqa: E501
-        "            'memory.monitoring.run.many', 'memory.monitoring.run.consequences') if name in sys.modules])\n"
+        "            'memory.monitoring.checks.check', 'memory.monitoring.run.consequences') if name in sys.modules])\n"
         "asyncio.run(main())\n"
     )
     house = Path(__file__).parents[3]

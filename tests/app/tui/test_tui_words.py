@@ -19,7 +19,7 @@ from memory.files.tasks.edits import add_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.chrome.footer import KeyHints
+from widgets.chrome.keys import KeyHints
 from widgets.dialogs.choose import Choose
 from widgets.dialogs.dialogs import Preview
 from widgets.input.form import Form

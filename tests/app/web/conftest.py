@@ -37,7 +37,7 @@ async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 
     from aiohttp import web
 
-    from app.servers.loopback import HOST, open_port
+    from app.servers.loopback import open_port
     from app.servers.web.guard import Guard
     from app.servers.web.server import GuardedServer
 
@@ -50,8 +50,8 @@ async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     }.items():
         monkeypatch.setenv(name, value)
     workspace = make_workspace(tmp_path, demo_files(NOW, UTC))
-    listening = open_port(0, "serve.port")
-    guard = Guard(f"{HOST}:{listening.getsockname()[1]}")
+    listening, host = open_port(0, "serve.port")
+    guard = Guard(host)
     runner = web.AppRunner(await GuardedServer(str(workspace.root), guard).make_application(), access_log=None)
     await runner.setup()
     await web.SockSite(runner, listening).start()

@@ -278,7 +278,7 @@ async def test_messages_that_no_page_sends_end_the_session(served: Served, said:
 
 async def test_a_flood_is_slowed_down_and_a_pasted_page_is_not(served: Served) -> None:
     """Thousands of sizes a second are not all drawn, and keys behind them still arrive; a long paste arrives whole."""
-    from app.servers.web.messages import BURST, RATE, RESIZE_COST
+    from app.servers.web.page_session import BURST, RATE, RESIZE_COST
 
     async with opened(served) as socket:
         begun = asyncio.get_running_loop().time()

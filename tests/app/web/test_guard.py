@@ -175,7 +175,9 @@ def test_a_port_that_is_taken_is_told() -> None:
     from app.servers.loopback import open_port
     from memory.errors import MemdeckError
 
-    with open_port(0, "serve.port") as taken:
+    taken, host = open_port(0, "serve.port")
+    with taken:
+        assert host == f"127.0.0.1:{taken.getsockname()[1]}"
         assert taken.getsockname()[0] == "127.0.0.1"
         with pytest.raises(MemdeckError) as error:
             open_port(taken.getsockname()[1], "serve.port")

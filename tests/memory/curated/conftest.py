@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from memory.curated.control.apply import Proposed, propose
 from memory.curated.control.candidate import Candidate
-from memory.curated.control.tiebreak import Tiebreaker
+from memory.curated.control.propose import Proposed, propose
 from memory.curated.curated import Curated
-from memory.curated.index.records import Records
-from memory.curated.index.signals import limits_of
+from memory.curated.index.records import Records, milliseconds
+from memory.curated.index.signals import RecallNote, limits_of
 from memory.curated.model import Header, Provenance
-from memory.curated.places.settings import DEFAULTS
+from memory.curated.models import Model
 from memory.curated.recall.recall import Recall, RecallOptions, recall
+from memory.curated.settings import DEFAULTS
 from memory.storage import PrivateState, Store
 
 NOW = datetime(2026, 1, 15, 12, tzinfo=UTC)
@@ -35,7 +35,7 @@ class Den:
         self._opened: list[Curated] = []
         self.seconds = 0
 
-    def open(self, workspace: Path | None = None, tiebreaker: Tiebreaker | None = None) -> Curated:
+    def open(self, workspace: Path | None = None, tiebreaker: Model | None = None) -> Curated:
         """Return the memory as a new process sees it."""
         root = workspace or self.workspace
         own = Store(root / ".agh", state=PrivateState(self.state, root), workspace=root)
@@ -107,7 +107,7 @@ def ask(den: Den, curated: Curated, query: str, *, agent: str | None = None, **o
 
 def count_recall(records: Records, scores: dict[str, float], now: datetime = NOW) -> None:
     """Count a recall of some memories at once."""
-    records.note_recall(now, limits_of(DEFAULTS), scores=scores)
+    records.queue.put(RecallNote(milliseconds(now), None, scores, None), limits_of(DEFAULTS))
     assert records.queue.count()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memory.curated.control.apply import Proposed
+from memory.curated.control.propose import Proposed
 from memory.systems import system_of
 from memory.systems.curated import CuratedMemory
 from memory.trust.consent import Trust

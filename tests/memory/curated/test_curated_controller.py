@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from memory.curated.control.decide import read_answer
 from memory.curated.control.scan import scan
-from memory.curated.control.tiebreak import TiebreakError, read_answer
+from memory.curated.models import ModelError
 from memory.errors import ConflictError, RefusedError, UsageError
 from tests.memory.curated.conftest import NOW, Den, count_recall, forget, rules, tree, write
 
@@ -151,7 +152,7 @@ class Recorded:
         """Return the next answer; none left is one that does not come in time."""
         self.questions.append({**question, "seconds": seconds, "limit": limit})
         if not self.answers:
-            raise TiebreakError("it did not answer in time")
+            raise ModelError("it did not answer in time")
         return self.answers.pop(0)
 
 
@@ -207,7 +208,7 @@ def test_no_answer_in_time_is_a_noop_or_a_reject(den: Den) -> None:
 
 def test_an_answer_may_not_be_longer_than_its_limit() -> None:
     """The limit is in bytes."""
-    with pytest.raises(TiebreakError):
+    with pytest.raises(ModelError):
         read_answer(_answer("noop"), [], 10)
 
 

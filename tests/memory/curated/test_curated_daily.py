@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from memory.curated.curated import Curated
-from memory.curated.daily.logs import counts
-from memory.curated.daily.upkeep import is_due, sweep
+from memory.curated.daily import counts, is_due, sweep
 from memory.curated.model import Json
-from memory.curated.operations.memories import OperationCall
+from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError
 from tests.memory.curated.conftest import NOW, Den, ask, tree, write

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from memory.curated.control import carry_out, replay
-from memory.curated.control.decision import select
-from memory.curated.control.retention import prune
+from memory.curated.control import carry_out
+from memory.curated.control.carry_out import pending, replay
+from memory.curated.control.decision import prune, select
 from memory.curated.control.revert import find, revert
 from memory.curated.curated import Curated
-from memory.curated.interrupted import finish_interrupted
 from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
@@ -58,6 +57,27 @@ def _interrupted(den: Den, point: str, monkeypatch: pytest.MonkeyPatch, curated:
             write(den, curated, "user", "Coffee", "likes soy milk")
 
 
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_decisions_find_another_global_folder(den: Den, monkeypatch: pytest.MonkeyPatch, interrupted: bool) -> None:
+    """A decision that is finished after a crash, or taken back, is about the folder that `global_dir` names."""
+    den.settings("[memory]\nglobal_dir = 'notes'\n")
+    curated, file = den.open(), den.person / "notes/user_coffee.md"
+    if interrupted:
+        _interrupted(den, "file", monkeypatch, curated)
+        curated.close()
+        curated = den.open()
+        assert not file.exists()
+        curated.finish_interrupted(NOW)
+    else:
+        write(den, curated, "user", "Coffee", "likes soy milk")
+    assert file.read_text().endswith("\nlikes soy milk\n")
+    assert not (den.person / "memory").exists()
+    side = curated.sides["global"]
+    (decision,) = side.records.read(lambda db: select(side, db, "op = 'add'", []), [])
+    revert(curated, decision.id, actor="human", now=NOW)
+    assert not file.exists()
+
+
 @pytest.mark.parametrize("point", ["file", "stamp"])
 @pytest.mark.parametrize("before", [False, True])
 def test_what_a_crash_left_is_finished_once(
@@ -71,12 +91,12 @@ def test_what_a_crash_left_is_finished_once(
     curated.close()
     again = den.open()
     side = again.sides["global"]
-    assert len(replay.pending(side)) == 1
-    finish_interrupted(again, NOW)
+    assert len(pending(side)) == 1
+    again.finish_interrupted(NOW)
     assert (den.person / "memory/user_coffee.md").read_text().endswith("\nlikes soy milk\n")
     assert "user_coffee.md" in (den.person / "memory/MEMORY.md").read_text()
-    assert replay.pending(side) == []
-    assert replay.replay(side, NOW) == 0
+    assert pending(side) == []
+    assert replay(side, NOW) == 0
     events = side.records.events(ops=["memory.write.committed"])
     assert len([one for one in events if one["metadata"].get("replayed")]) == 1
 
@@ -99,8 +119,8 @@ def test_reading_goes_on_where_the_record_takes_nothing(den: Den, monkeypatch: p
     assert "user_tea.md" in {one["filename"] for one in listed}
     assert [one["memory"]["filename"] for one in found] == ["user_tea.md"]
     assert error.value.code == "memory.records.unavailable"
-    finish_interrupted(den.open(), NOW)
-    assert replay.pending(den.open().sides["global"]) == []
+    den.open().finish_interrupted(NOW)
+    assert pending(den.open().sides["global"]) == []
 
 
 def test_a_foreign_edit_before_the_replay_stays(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,12 +131,13 @@ def test_a_foreign_edit_before_the_replay_stays(den: Den, monkeypatch: pytest.Mo
     place = den.person / "memory/user_coffee.md"
     place.write_text(place.read_text().replace("oat", "rice"))
     again = den.open()
-    finish_interrupted(again, NOW)
+    again.finish_interrupted(NOW)
     assert "rice" in place.read_text()
-    (lost,) = again.sides["global"].records.look(lambda db: select(db, "abandoned IS NOT NULL", []), [])
+    side = again.sides["global"]
+    (lost,) = side.records.look(lambda db: select(side, db, "abandoned IS NOT NULL", []), [])
     assert lost.post is not None
     assert b"soy" in lost.post
-    assert replay.pending(again.sides["global"]) == []
+    assert pending(again.sides["global"]) == []
 
 
 def test_a_write_that_fails_leaves_no_decision(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +152,7 @@ def test_a_write_that_fails_leaves_no_decision(den: Den, monkeypatch: pytest.Mon
         patch.setattr(carry_out, "_commit", fail)
         with pytest.raises(MemdeckError):
             write(den, curated, "user", "Coffee", "likes soy milk")
-    assert replay.pending(curated.sides["global"]) == []
+    assert pending(curated.sides["global"]) == []
     assert "oat" in (den.person / "memory/user_coffee.md").read_text()
 
 
@@ -142,7 +163,7 @@ def test_a_record_that_names_another_place_is_not_carried_out(den: Den) -> None:
     records = curated.sides["global"].records
     text = "UPDATE memory_decisions SET applied_at = NULL, target_filename = '../../evil.md', prior_hash = 'absent'"
     records.run(lambda db: db.execute(text))
-    finish_interrupted(den.open(), NOW)
+    den.open().finish_interrupted(NOW)
     assert list(den.top.rglob("evil.md")) == []
 
 
@@ -254,7 +275,7 @@ def test_two_processes_that_decide_at_once_lose_nothing(den: Den) -> None:
     curated = den.open()
     names = [one.filename for one in curated.memories(curated.visible())]
     assert len(names) == 30
-    assert replay.pending(curated.sides["global"]) == []
+    assert pending(curated.sides["global"]) == []
     lines = (den.person / "memory/MEMORY.md").read_text().splitlines()
     assert len(lines) == len(set(lines)) == 30
     count = "SELECT count(*) FROM memory_decisions WHERE applied_at IS NOT NULL"

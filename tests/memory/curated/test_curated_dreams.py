@@ -13,12 +13,11 @@ import pytest
 from memory.curated.curated import Curated
 from memory.curated.dreaming.lock import give, holder, take
 from memory.curated.dreaming.run import Dreamt, dream
-from memory.curated.dreaming.runs import DreamRun, begin, runs
-from memory.curated.dreaming.settle import settle
+from memory.curated.dreaming.runs import DreamRun, begin, runs, settle
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json, Memory
 from memory.curated.models import ModelError
-from memory.curated.operations.memories import OperationCall
+from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError, RefusedError
 from tests.memory.curated.conftest import NOW, Den, ask, tree, write

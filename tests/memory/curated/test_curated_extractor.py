@@ -15,14 +15,13 @@ import pytest
 
 from memory.curated.curated import Curated
 from memory.curated.extract.consume import consume
-from memory.curated.extract.turns import side_of_turns
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.curated.models import ModelError
-from memory.curated.operations.memories import OperationCall
+from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError, UsageError
-from memory.storage.record import PrivateRecord
+from memory.storage.private.record import PrivateRecord
 from tests.memory.curated.conftest import Den, forget, tree, write
 
 
@@ -283,7 +282,7 @@ def test_what_is_asked_just_now_is_in_flight(den: Den, curated: Curated) -> None
     assert [tuple(one[key] for key in keys) for one in seen] == [("running", 1, 1)]
     after = run(den, curated, "extractor status")["extractor"]
     assert tuple(after[key] for key in keys) == ("idle", 0, 0)
-    record = side_of_turns(curated).record("asking")
+    record = curated.home.record("asking")
     assert record is not None
     dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
     left = json.dumps({"s2": {"pid": int(dead.stdout), "since": milliseconds(den.now())}}).encode()

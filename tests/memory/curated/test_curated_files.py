@@ -135,7 +135,8 @@ def test_notes_lie_in_the_system_folder_and_never_collide(den: Den) -> None:
     curated = den.open()
     root = curated.root("global")
     paths = [
-        write_note(curated, root, "ask Ada about the port", "port", ["todo"], actor="cli", now=NOW).path for _ in "ab"
+        write_note(curated, root, "ask Ada about the port", "port", ["todo"], actor="cli", now=NOW)["path"]
+        for _ in "ab"
     ]
     assert paths == ["_system/ad_hoc/2026-01-15_port.md", "_system/ad_hoc/2026-01-15_port-2.md"]
     assert (den.person / "memory" / paths[0]).read_text() == "<!-- tags: todo -->\nask Ada about the port\n"

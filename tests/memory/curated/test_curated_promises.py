@@ -9,7 +9,7 @@ import pytest
 
 from memory.curated.curated import Curated
 from memory.curated.model import Json
-from memory.curated.operations.memories import OperationCall
+from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
 from memory.errors import ConflictError, MemdeckError
 from tests.memory.curated.conftest import Den, tree

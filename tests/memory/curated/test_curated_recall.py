@@ -341,7 +341,7 @@ def test_a_sub_agent_inherits_read_only(den: Den) -> None:
     parent = capture(curated, "s1", now=den.now())
     write(den, curated, "user", "Tea", "likes green tea")
     child = capture(curated, "s1.1", now=den.now(), parent="s1")
-    assert (child.text, child.mode, child.inherited_from) == (parent.text, "read_only", "s1")
+    assert (child.text, child.controller_mode, child.inherited_from) == (parent.text, "read_only", "s1")
     with pytest.raises(MemdeckError) as error:
         capture(curated, "s9.1", now=den.now(), parent="s9")
     assert error.value.code == "memory.snapshot.no_parent"

@@ -10,17 +10,16 @@ from typing import Any
 
 import pytest
 
-from memory.curated.control.decision import select
-from memory.curated.control.retention import prune
+from memory.curated.control.decision import prune, select
 from memory.curated.curated import Curated
+from memory.curated.dreaming.gates import weighed
 from memory.curated.dreaming.run import failed_lately, is_looked_at
-from memory.curated.dreaming.score import weighed
 from memory.curated.model import Json
-from memory.curated.operations.memories import OperationCall
+from memory.curated.operations.operation import OperationCall
 from memory.curated.operations.registry import BY_NAME
-from memory.curated.places.keys import KEYS
 from memory.curated.recall.snapshot import capture
 from memory.curated.sessions.upkeep import sweep
+from memory.curated.settings import KEYS
 from memory.errors import ConfigError, MemdeckError
 from tests.memory.curated.conftest import NOW, Den, ask, write
 
@@ -202,9 +201,9 @@ def test_decisions_are_kept_so_long(den: Den, days: int, summary: bool) -> None:
         write(den, curated, "user", "Coffee", f"likes milk of kind {number}")
     side = curated.sides["global"]
     prune(side, curated.settings, NOW + timedelta(days=2), dry_run=False)
-    assert len(side.records.look(lambda db: select(db, "1", []), [])) == 3
+    assert len(side.records.look(lambda db: select(side, db, "1", []), [])) == 3
     prune(side, curated.settings, NOW + timedelta(days=4), dry_run=False)
-    assert len(side.records.look(lambda db: select(db, "1", []), [])) == (1 if days else 3)
+    assert len(side.records.look(lambda db: select(side, db, "1", []), [])) == (1 if days else 3)
     noted = side.records.events(ops=["memory.decisions.audit_summarized"])
     assert bool(noted) == (summary and days > 0)
 

@@ -10,6 +10,7 @@ import pytest
 from memory.curated.control.view import View
 from memory.curated.curated import Curated
 from memory.curated.index import catalog as catalogs
+from memory.errors import NotFoundError
 from tests.memory.curated.conftest import Den, rules, write
 
 WORDS = [
@@ -146,3 +147,17 @@ def test_a_file_of_another_program_is_not_overwritten_unlisted(den: Den) -> None
     assert rules(made) == ["controller.exact_slug_collision"]
     assert made.decision.prior is not None
     assert b"written by another program" in made.decision.prior
+
+
+def test_a_file_is_there_whatever_its_name(den: Den) -> None:
+    """The controller sees a file in its way also where its name is none that memdeck would write."""
+    curated = den.open()
+    write(den, curated, "user", "Coffee", "likes oat milk")
+    name = f"user_{'x' * 130}.md"
+    folder = den.person / "memory"
+    (folder / name).write_bytes((folder / "user_coffee.md").read_bytes())
+    side = curated.sides["global"]
+    view = View(side.store, side.catalog, side.records, curated.root("global"))
+    assert view.file(name) is not None
+    with pytest.raises(NotFoundError):
+        curated.find(name)

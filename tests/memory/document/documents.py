@@ -7,7 +7,7 @@ import re
 from hypothesis import strategies as st
 
 from memory.document import Document, parse
-from memory.document.lines_and_headings import has_lone_cr
+from memory.document.lines import has_lone_cr
 from tests.examples import wanted
 from tests.strategies import markdown_documents
 

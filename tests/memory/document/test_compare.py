@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.document import Document, Entry, Section, parse
-from memory.document.compare import apply, compare, differences, inverted
+from memory.document.compare import apply, compare, differences, inverted, units_of, with_top
 from memory.document.rescan import updated
-from memory.document.takeback import merged_lines, take_back
-from memory.document.units import units_of
+from memory.document.revert import merged_lines, revert_regions
 from memory.errors import ConflictError
 
 TITLES = ("one", "[HIGH] two", "three", "two", "four")
@@ -49,7 +48,7 @@ def test_taken_back_from_where_nothing_happened_since(before: bytes, after: byte
     """What a change brought is out of the file again, what it took is in it again."""
     regions = compare(parse(before), parse(after))
     try:
-        taken = take_back(parse(after), regions)
+        taken = revert_regions(parse(after), regions)
     except ConflictError:
         return  # sections or entries of one title, which cannot be told apart
     assert _contents(taken) == _contents(parse(before))
@@ -57,6 +56,18 @@ def test_taken_back_from_where_nothing_happened_since(before: bytes, after: byte
 
 def _contents(document: Document) -> list[bytes]:
     return sorted(entry.raw.rstrip() for _, part in document.all_sections() for entry in part.entries)
+
+
+def test_a_new_time_in_the_front_matter_changes_the_region_of_the_top_alone() -> None:
+    """The regions of a document that was given another time are those from before with the top, or without one."""
+    before = parse(b"---\nupdated: monday\n---\n## One\n### x\n- a: 1\n### y\n")
+    after = before.remove_entry(0, 1)
+    for time in ("tuesday", "monday"):
+        stamped = after.set_meta("updated", time)
+        assert with_top(compare(before, after), before, stamped) == compare(before, stamped)
+        assert with_top(compare(before, after.set_meta("updated", "friday")), before, stamped) == compare(
+            before, stamped
+        )
 
 
 def test_regions_refuse_other_bytes() -> None:
@@ -128,7 +139,7 @@ def test_an_edit_goes_back_below_other_edits(title: str) -> None:
     others = new.insert_entry(0, 0, Entry.compose("Agent's", "- n: 0\n")).set_meta("updated", "3")
     for other in {"A", "B", "C"} - {title}:
         others = _set(others, other, "m", "x")
-    taken = take_back(others, compare(old, new))
+    taken = revert_regions(others, compare(old, new))
     assert taken.dump() == others.dump().replace(b"- n: 9\n", b"- n: %d\n" % ("ABC".index(title) + 1))
 
 
@@ -137,7 +148,7 @@ def test_a_move_goes_back_to_its_place() -> None:
     old = parse(BASE)
     new = _move(old, "B", 1, started="now")
     others = _set(new, "A", "n", "7").insert_entry(1, 0, Entry.compose("Z"))
-    taken = take_back(others, compare(old, new))
+    taken = revert_regions(others, compare(old, new))
     assert _titles(taken) == [["A", "B", "C"], ["Z"]]
     assert b"started" not in taken.dump()
 
@@ -148,7 +159,7 @@ def test_what_somebody_touched_stays() -> None:
     new = _set(_set(_set(old, "A", "n", "9"), "B", "n", "9"), "C", "n", "9")
     others = _set(new, "A", "n", "10").remove_entry(0, 1)
     with pytest.raises(ConflictError) as caught:
-        take_back(others, compare(old, new), "tasks.md")
+        revert_regions(others, compare(old, new), "tasks.md")
     assert caught.value.code == "document.conflict"
     assert caught.value.details["reasons"] == {"A": "was changed since", "B": "is not there any more"}
 
@@ -158,11 +169,11 @@ def test_a_removed_entry_comes_back_between_its_neighbours() -> None:
     old = parse(BASE)
     new = old.remove_entry(0, 1)
     regions = compare(old, new)
-    assert _titles(take_back(new, regions))[0] == ["A", "B", "C"]
-    assert _titles(take_back(new.remove_entry(0, 0), regions))[0] == ["B", "C"]
-    assert _titles(take_back(new.remove_entries(0, (0, 1)), regions))[0] == ["B"]
+    assert _titles(revert_regions(new, regions))[0] == ["A", "B", "C"]
+    assert _titles(revert_regions(new.remove_entry(0, 0), regions))[0] == ["B", "C"]
+    assert _titles(revert_regions(new.remove_entries(0, (0, 1)), regions))[0] == ["B"]
     with pytest.raises(ConflictError, match="is gone"):
-        take_back(new.remove_section(0), regions)
+        revert_regions(new.remove_section(0), regions)
 
 
 def test_a_section_goes_only_when_it_is_empty() -> None:
@@ -171,9 +182,9 @@ def test_a_section_goes_only_when_it_is_empty() -> None:
     day = Section.compose("2024-01-15")
     new = old.insert_section(0, day).insert_entry(0, 0, Entry.compose("10:00 — Mine"))
     regions = compare(old, new)
-    assert take_back(new, regions).dump() == BASE
+    assert revert_regions(new, regions).dump() == BASE
     others = new.insert_entry(0, 0, Entry.compose("11:00 — Theirs"))
-    assert _titles(take_back(others, regions))[0] == ["11:00 — Theirs"]
+    assert _titles(revert_regions(others, regions))[0] == ["11:00 — Theirs"]
 
 
 @pytest.mark.parametrize(
@@ -255,7 +266,7 @@ def test_of_two_writers_one_is_taken_back(
     regions = compare(old, mine)
     theirs = _edited(mine, second, "theirs")
     try:
-        taken = take_back(theirs, regions)
+        taken = revert_regions(theirs, regions)
     except ConflictError:
         assert second  # where nobody else wrote, nothing can be in the way
         return

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.document import Document, Entry, Section, parse
-from memory.document.lines_and_headings import scan
+from memory.document.lines import scan
 from memory.errors import MemdeckError, UsageError
 from tests.examples import examples
 from tests.fixture_files import sample, sample_names, variants

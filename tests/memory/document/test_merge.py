@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory.document import Document, Entry, parse
-from memory.document.merge import MergeResult, apply_mine, merge, undo_merge
+from memory.document.merge import MergeResult, apply_mine, merge
 from memory.errors import ConflictError
 from tests.fixture_files import sample
 from tests.growth import assert_in_proportion
@@ -541,13 +541,13 @@ def test_an_undo_takes_back_its_own() -> None:
     """What came after a change stays when it is taken back; where both touched the same there is a conflict."""
     before, after = parse(FILE.encode()), parse(change(FILE, ("due: 1", "due: 3"), (B, NEW + B)).encode())
     current = parse(text_of(after).replace("notes: x", "notes: later").encode())
-    result = undo_merge(before, after, current, "tasks")
+    result = merge(after, before, current, "tasks", strict=True)
     assert (text_of(result.document), result.conflicts) == (change(FILE, ("notes: x", "notes: later")), ())
     edited = parse(text_of(after).replace("### New\n", "### New\n- due: 9\n").encode())
-    asked = undo_merge(before, after, edited, "tasks")
+    asked = merge(after, before, edited, "tasks", strict=True)
     assert [(one.what, one.entry, one.ours) for one in asked.conflicts] == [("entry", "New", None)]
     other = parse(text_of(after).replace("due: 3", "due: 4").encode())
-    assert [one.field for one in undo_merge(before, after, other, "tasks").conflicts] == ["due"]
+    assert [one.field for one in merge(after, before, other, "tasks", strict=True).conflicts] == ["due"]
 
 
 def test_markers_are_never_written() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.document.merge.lines import find_hunks, merge_lines
-from memory.document.merge.order import merge_order
+from memory.document.merge.sequences import find_hunks, merge_lines, merge_order
 from tests.examples import examples
 
 LINES = st.lists(st.sampled_from("abcd"), max_size=8)

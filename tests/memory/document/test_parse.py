@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from memory.document import parse
-from memory.document.lines_and_headings import scan
+from memory.document.lines import scan
 from memory.document.scan.blocks import scan_blocks
 from tests.examples import examples
 from tests.fixture_files import FIXTURES, Case, read_cases, sample, sample_names, variants
@@ -36,7 +36,7 @@ def test_bytes_round_trip(data: bytes) -> None:
     assert b"".join(raws) == data
     for _, section in document.all_sections():
         assert section.heading + section.lead + b"".join(entry.raw for entry in section.entries) == section.raw
-        assert section.size() == len(section.raw)
+        assert section.size == len(section.raw)
         for block in (section, *section.entries):
             first: dict[str, str] = {}
             for node in block.fields.nodes:
@@ -127,7 +127,7 @@ def test_structure_of_one_document() -> None:
     """Front matter, preamble, loose entries, sections and entries are where they stand."""
     document = parse(b"---\ntype: x\n---\nintro\n### loose\n## A (7 days)\n- a: 1\n### one\n- b: 2\n# top\n### two\n")
     assert document.front == "---\ntype: x\n---\n"
-    assert document.preamble == "intro\n"
+    assert document.head.body == "intro\n"
     assert [entry.title for entry in document.head.entries] == ["loose"]
     assert [(section.level, section.name, len(section)) for section in document.sections] == [
         (2, "a", 1),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memory.document import parse
 from memory.document.check import _slips as slips
 from memory.document.check import structure_problems
-from memory.document.lines_and_headings import conflict_at
+from memory.document.lines import conflict_at
 from tests.examples import examples
 from tests.fixture_files import sample, sample_names, variants
 from tests.growth import TIMES, assert_in_proportion

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.base.remarks import REMARK_FIELDS, is_absent, join_remark, split_field, split_remark
+from memory.base.values import REMARK_FIELDS, is_absent, join_remark, split_field, split_remark
 
 TEXT = st.text(alphabet="ab() \t-\n", max_size=20)
 

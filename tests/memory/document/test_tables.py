@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from itertools import takewhile
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -129,13 +132,22 @@ def test_tables_behind_fences_and_each_other() -> None:
     assert [table.header[0] for table in find_tables(body)] == ["Name", "Name"]
 
 
+QUOTE_OR_LIST = re.compile(r" {0,3}(?:>|[-+*](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$))")
+
+
+@example("|\n-|")
+@example(":|\n- |")
 @given(st.lists(st.text(alphabet="a|-: \\`\t#>", max_size=12), max_size=6).map("\n".join))
 def test_tables_are_where_the_markdown_library_sees_them(body: str) -> None:
-    """A table that is found is one to a Markdown parser too, with as many columns."""
+    """A table that is found is one to a Markdown parser too.
+
+    But right below a quote or a list its lines belong to that to a parser; here it is a table, for people mean one.
+    """
     tokens = MarkdownIt("commonmark").enable("table").parse(body)
     known = {token.map[0] for token in tokens if token.type == "table_open" and token.map}
     for table in find_tables(body):
-        assert table.line in known
+        above = takewhile(str.strip, reversed(body.split("\n")[: table.line]))
+        assert table.line in known or any(QUOTE_OR_LIST.match(line) for line in above)
 
 
 @given(st.lists(st.lists(CELL, min_size=2, max_size=2), min_size=2, max_size=4), NEWLINES)

@@ -9,11 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.document import Document, Entry, parse
-from memory.document import edits as edits_module
 from memory.document import model as model_module
 from memory.document import nodes as nodes_module
 from memory.document import rescan as rescan_module
-from memory.document.lines_and_headings import Outline, scan
+from memory.document.lines import Outline, scan
 from memory.document.rescan import updated
 from tests.examples import examples
 from tests.memory.document.documents import EXAMPLES, documents, structure
@@ -63,6 +62,17 @@ def test_shares_what_did_not_change() -> None:
     assert updated(document, data) is document
 
 
+def test_shares_all_entries_between_the_places_of_a_moved_one() -> None:
+    """An entry that is moved to another section is the same object there, as are all between; of twins each is one."""
+    entries = [b"### e%d\n- a: 1\n" % (at // 2) for at in range(12)]
+    document = parse(b"## One\n" + b"".join(entries[:6]) + b"## Two\n" + b"".join(entries[6:]))
+    before = [entry for section in document.sections for entry in section.entries]
+    moved = updated(document, b"## One\n" + b"".join(entries[1:6]) + b"## Two\n" + b"".join([*entries[6:], entries[0]]))
+    after = [entry for section in moved.sections for entry in section.entries]
+    assert [len(section) for section in moved.sections] == [5, 7]
+    assert sorted(map(id, after)) == sorted(map(id, before))
+
+
 @pytest.fixture
 def scanned(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list that collects how many bytes each scan of the document room is given."""
@@ -72,7 +82,7 @@ def scanned(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         sizes.append((len(data) if stop is None else stop) - start)
         return scan(data, start, stop)
 
-    for module in (edits_module, model_module, nodes_module, rescan_module):
+    for module in (model_module, nodes_module, rescan_module):
         monkeypatch.setattr(module, "scan", counting)
     return sizes
 

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from memory.facts import FactStore
 from memory.facts.index import FactIndex
 from memory.facts.inject import inject
-from memory.facts.model import Fact
+from memory.facts.model import Fact, FactLimits
 from memory.facts.reading import FactsOfFile, read_facts
-from memory.facts.settings import FactLimits
 from memory.facts.words import STOP_WORDS, words_of
 from memory.workspace import Workspace
 from tests.examples import examples

@@ -72,9 +72,9 @@ def test_search_is_the_naive_search(texts: list[str], query: str, begun: int) ->
     lines = [line(f"m-{number}", text) for number, text in enumerate(texts)]
     known = read_facts(b"".join(lines[:begun]))
     assert len(known.ranked) == len(lines[:begun])
-    haystack = Haystack(known)
+    haystack = Haystack(known.ranked)
     reading = read_facts(b"".join(lines), known)
-    haystack.follow(reading)
+    haystack.extend(reading.ranked[haystack.count :])
     expected = [fact.id for fact in reading.newest if query.casefold() in fact.text.casefold()]
     assert [fact.id for fact in find_facts(reading, query, None, limit=0)] == expected
     assert [fact.id for fact in find_facts(reading, query, None, haystack, limit=0)] == expected

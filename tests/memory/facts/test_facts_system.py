@@ -14,7 +14,8 @@ from memory.errors import NotFoundError, UsageError
 from memory.facts import FactStore
 from memory.facts.transfer import export, read_rows
 from memory.history.changes import file_name, list_changes, row, views_of
-from memory.search import read_query, scan
+from memory.search.query.query import read_query
+from memory.search.scan import scan
 from memory.systems import check_all, maintain_all, records_of_all, searcher_of, systems_of
 from memory.systems.acts import act
 from memory.systems.facts import Facts
@@ -148,7 +149,7 @@ def test_maintenance_prunes(workspace: Workspace, store: FactStore, file: Path, 
     assert [rule.json() for rule in report.rules] == [rule.json() for rule in dry.rules]
     rule = report.rules[0]
     assert (rule.rule, rule.before, rule.kept, rule.archived, rule.cleared) == ("prune-facts", 5, 2, 0, 3)
-    assert [move.json()["ref"] for move in rule.moves] == ["facts#m-1", "facts#m-2", "facts#m-3"]
+    assert [move.ref for move in rule.moves] == ["facts#m-1", "facts#m-2", "facts#m-3"]
     assert [fact.id for fact in store.read().facts] == ["m-4", "m-5"]
     assert maintain_all(workspace, now, actor="maintain").moved == 0
     workspace.undo(actor="maintain", now=now)
@@ -165,7 +166,7 @@ def test_search_over_everything_finds_facts(tmp_path: Path) -> None:
 
 
 def test_the_index_finds_facts_and_follows_them(tmp_path: Path) -> None:
-    """A system without shelves is indexed by its records; `tag:` and `in:` narrow, and what is deleted goes."""
+    """A system without sources is indexed by its records; `tag:` and `in:` narrow, and what is deleted goes."""
     place = both(tmp_path)
     searcher = searcher_of(place)
     for query in ("postgresql", "postgresql tag:infra", "in:facts postgresql"):

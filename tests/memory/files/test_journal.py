@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from memory.document import parse
 from memory.errors import AmbiguousError, NotFoundError
-from memory.files.journal.lines import read_lines
-from memory.files.journal.model import find_entry, read_date, read_journal, split_heading
+from memory.files.journal.model import find_entry, read_date, read_journal, read_lines, split_heading
 from tests.fixture_files import sample, with_newlines
 from tests.memory_files import snapshot_of, text_of
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from memory.base.clock import BadMoment
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.journal import edits as journal_edits
-from memory.files.journal.lines import clean_line
-from memory.files.journal.model import find_entry
+from memory.files.journal.model import clean_line, find_entry
 from memory.files.snapshot import Snapshot
 from tests.examples import examples
 from tests.fixture_files import sample, with_newlines

@@ -19,7 +19,7 @@ def test_the_sample() -> None:
     disk = find_monitor(SAMPLE, "disk")
     assert (disk.auto_remediate, disk.auto_remediate_remark) == (None, "notify only")
     assert (disk.last_status, disk.last_status_remark, disk.healthy) == ("healthy", "72% used", True)
-    assert (disk.interval, disk.interval_remark) == ("0 * * * *", "every hour")
+    assert (disk.interval, disk.json()["intervalRemark"]) == ("0 * * * *", "every hour")
     assert disk.command == "df -h / | awk 'NR==2 {print $5}' | tr -d '%'"
     assert disk.json()["line"] == 26
     assert [one.name for one in SAMPLE.monitors.monitors] == ["API Health Check", "Database Connection", "Disk Space"]

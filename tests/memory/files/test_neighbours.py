@@ -9,9 +9,8 @@ import pytest
 from memory.document import Document, parse
 from memory.files import MEMORY_FILES
 from memory.files.check import check_files
-from memory.files.neighbours import Folder
-from memory.files.snapshot import Snapshot
-from memory.storage.files.listing import Unlisted
+from memory.files.snapshot import Folder, Snapshot
+from memory.storage.safe_open import Unlisted
 from tests.memory_files import TextFiles
 
 

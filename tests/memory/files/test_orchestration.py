@@ -110,4 +110,4 @@ def test_a_failed_plan_is_not_counted_as_completed() -> None:
         "## Active Plans\n### One\n- status: running\n### Two\n- status: failed\n"
         "## Completed Plans\n### Three\n- status: completed\n### Four\n- status: Failed\n### Five\n"
     )
-    assert snapshot_of({"orchestration.md": text}).plans.counts() == {"active": 1, "completed": 2, "failed": 2}
+    assert snapshot_of({"orchestration.md": text}).plans.counts == {"active": 1, "completed": 2, "failed": 2}

@@ -11,7 +11,7 @@ from memory.files.plans.progress import DAYS, WEEKS, PlanProgress, done_by_dates
 from memory.files.snapshot import Snapshot
 from tests.examples import examples
 from tests.widgets.panes.looking import look
-from widgets.panes.plans.history import history_lines, known_words, level
+from widgets.panes.plans.detail import history_lines, known_words, level
 from widgets.text.glyphs import ASCII, UNICODE
 
 TODAY = date(2024, 1, 15)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memory.document import parse
 from memory.document.rescan import updated
 from memory.errors import AmbiguousError, NotFoundError
-from memory.files.refs.refs import identity_hex, read_ref, tell_apart
+from memory.files.refs import identity_hex, read_ref, tell_apart
 from memory.files.tasks.model import TaskList, find_task, read_tasks
 from tests.memory_files import snapshot_of
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.document import Entry, parse
-from memory.files.refs.refs import identity_hex
+from memory.files.refs import identity_hex
 from memory.files.tasks.model import read_tasks
 from memory.files.tasks.values import Head, quick_identities, quick_identity, read_row, text_or_none
 

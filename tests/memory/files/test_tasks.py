@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from memory.document import Entry, parse
 from memory.document.rescan import updated
 from memory.files.snapshot import Views
-from memory.files.task_names import task_identity
 from memory.files.tasks import edits
 from memory.files.tasks.model import DueValue, Task, read_due, read_tasks, split_priority
-from memory.files.tasks.values import created_of, quick_identity, text_or_none
+from memory.files.tasks.values import created_of, quick_identity, task_identity, text_or_none
 from tests.fixture_files import sample, with_newlines
 from tests.memory_files import NOW, after, snapshot_of
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.document import parse
+from memory.document import Document, parse
 from memory.document.rescan import updated
 from memory.files.snapshot import Snapshot, Views
 from memory.files.status import Brief, brief
@@ -158,6 +158,36 @@ def test_threads_that_ask_at_the_same_time_get_the_same_tasks() -> None:
         for thread in threads:
             join(thread)
         assert all(one is other for row in found for one, other in zip(row, found[0], strict=True))
+
+
+def test_a_snapshot_keeps_its_tasks_whatever_others_read() -> None:
+    """A newer snapshot reads other tasks of the same file; the older one returns the same objects again."""
+    views = Views()
+
+    def look(text: str) -> Snapshot:
+        return Snapshot(TextFiles({"tasks.md": parse(text.encode())}), lambda: NOW.tzinfo, views)
+
+    older, newer = look("## Pending\n### a\n"), look("## Pending\n### a\n### b\n")
+    before = list(older.tasks.tasks)
+    assert len(newer.tasks) == 2
+    assert all(one is other for one, other in zip(older.tasks.tasks, before, strict=True))
+    assert older.readable().tasks is older.readable().tasks
+
+
+def test_threads_that_read_one_file_at_once_get_one_view() -> None:
+    """While one thread reads the tasks another one does so, too: both get the tasks that were read first."""
+    from threading import Thread
+
+    snapshot = Snapshot(TextFiles({"tasks.md": parse(b"## Pending\n### a\n")}), lambda: NOW.tzinfo, Views())
+    found: list[TaskList] = []
+
+    def reading(name: str, document: Document) -> TaskList:
+        other = Thread(target=lambda: found.append(snapshot.view("tasks.md", read_tasks)))
+        other.start()
+        join(other)
+        return read_tasks(name, document)
+
+    assert snapshot.view("tasks.md", reading) is found[0] is snapshot.tasks
 
 
 def test_a_task_becomes_overdue_with_the_time_alone() -> None:

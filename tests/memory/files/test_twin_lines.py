@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.document import parse
-from memory.files.task_names import may_have_twin, twin_words, twins_of
-from memory.files.tasks.model import TaskList
+from memory.files.tasks.model import TaskList, may_have_twin, twin_words, twins_of
 
 TITLES = st.sampled_from(
     [

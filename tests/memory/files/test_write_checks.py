@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memory.base.secrets import find_secrets
 from memory.document import Document, parse
 from memory.document.compare import Region, compare
-from memory.document.lines_and_headings import ESCAPES, decode
+from memory.document.lines import ESCAPES, decode
 from memory.files.check import check_files
 from memory.files.edit import secrets_in
 from memory.files.tasks.edits import add_task, done_task

@@ -18,7 +18,8 @@ from memory.fleet.catalogue.central import CentralFleet
 from memory.fleet.catalogue.connect import OPTIONS, connect
 from memory.fleet.catalogue.migrate import initialise
 from memory.fleet.catalogue.publish import Pace, Publisher
-from memory.fleet.local import LocalWorkspaces, Standing
+from memory.fleet.local import LocalWorkspaces
+from memory.fleet.model import WorkspaceOverview
 from memory.workspace import Workspace
 from tests.memory.fleet.fleets import NOW, RunningAgent, make_workspace
 from tests.patience import PATIENCE, until
@@ -440,7 +441,9 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     stand = LocalWorkspaces.stand
 
-    def count(self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None) -> Standing:
+    def count(
+        self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None
+    ) -> tuple[WorkspaceOverview, datetime]:
         names.append(workspace.root.name)
         return stand(self, workspace, now, problems)
 
@@ -460,7 +463,9 @@ def test_an_edit_while_others_are_looked_at_is_published(
     paths = [make_workspace(tmp_path / f"w{number}", tmp_path / "state") for number in range(2)]
     stand = LocalWorkspaces.stand
 
-    def write(self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None) -> Standing:
+    def write(
+        self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None
+    ) -> tuple[WorkspaceOverview, datetime]:
         if workspace.root == paths[0]:
             _journal(paths[1], SECRETS)
         return stand(self, workspace, now, problems)
@@ -483,7 +488,9 @@ def test_an_edit_is_sent_before_it_is_looked_how_things_stand(
     there: list[int] = []
     stand = LocalWorkspaces.stand
 
-    def count(self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None) -> Standing:
+    def count(
+        self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None
+    ) -> tuple[WorkspaceOverview, datetime]:
         with connect(database) as other:
             (found,) = other.execute("SELECT count(*) FROM entry WHERE title LIKE '%zebrafinch%'").fetchone() or (0,)
         there.append(found)

@@ -232,16 +232,16 @@ def test_hostile_content_is_text(top: Path, fleet: EmbeddedFleet) -> None:
 
 def test_how_all_stand_follows_the_files(top: Path, fleet: EmbeddedFleet, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that did not change are not checked again; one that did is, and what depends on the time is always new."""
-    import memory.systems
+    from memory.fleet import local
 
     checked: list[str] = []
-    real = memory.systems.check_all
+    real = local.check_all
 
     def check(workspace: Workspace) -> tuple[Problem, ...]:
         checked.append(workspace.root.name)
         return real(workspace)
 
-    monkeypatch.setattr(memory.systems, "check_all", check)
+    monkeypatch.setattr(local, "check_all", check)
     fleet.scan(top, NOW)
     before = fleet.overview(NOW)
     assert sorted(checked) == ["alpha", "beta", "delta", "gamma"]
@@ -380,16 +380,16 @@ def test_one_that_fails_while_it_is_written_stops_no_other(
 ) -> None:
     """Where an entry cannot be had in the midst of writing, all other workspaces are in the index."""
     from memory.errors import RefusedError
-    from memory.search.index import file_inventory
+    from memory.search.index import inventory
 
-    real = file_inventory.task_record
+    real = inventory.task_record
 
     def record(task: Task) -> Record:
         if task.title == "Old of beta":
             raise RefusedError("file.odd", "no such entry", "")
         return real(task)
 
-    monkeypatch.setattr(file_inventory, "task_record", record)
+    monkeypatch.setattr(inventory, "task_record", record)
     fleet.scan(top, NOW)
     fleet.keep_up()
     assert {hit.workspace.name for hit in fleet.glance("renew", NOW)} == {"alpha", "gamma", "delta"}

@@ -15,8 +15,7 @@ from memory.errors import RefusedError
 from memory.fleet.catalogue.connect import connect
 from memory.fleet.catalogue.migrate import initialise
 from memory.fleet.jobs.agent import schedule
-from memory.fleet.jobs.clear import clear
-from memory.fleet.jobs.engine import defer
+from memory.fleet.jobs.engine import clear, defer
 from memory.fleet.jobs.verbs import Check, Maintain, Revert, Search, WorkspaceJob, arguments_of, read_work
 from memory.history.changes import list_changes
 from memory.workspace import Workspace

@@ -13,8 +13,7 @@ from memory.errors import MemdeckError, UsageError
 from memory.fleet.catalogue.central import CentralFleet
 from memory.fleet.catalogue.connect import OPTIONS, connect
 from memory.fleet.catalogue.migrate import initialise
-from memory.fleet.jobs.clear import clear
-from memory.fleet.jobs.engine import defer
+from memory.fleet.jobs.engine import clear, defer
 from memory.fleet.jobs.verbs import Check, WorkspaceJob
 from tests.memory.fleet.fleets import NOW, RunningAgent, make_workspace
 from tests.patience import until

@@ -11,8 +11,8 @@ import pytest
 from memory.errors import MemdeckError
 from memory.maintenance import maintain
 from memory.storage import fsio
-from memory.storage.transaction.file_step import FileStep
-from memory.storage.transaction.intent_log import IntentLog
+from memory.storage.file_step import FileStep
+from memory.storage.intent_log import IntentLog
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)

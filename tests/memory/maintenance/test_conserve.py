@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from memory.errors import MemdeckError
-from memory.maintenance.conserve import cut, imbalances, verify
+from memory.maintenance.conservation import cut, imbalances, verify
 
 ARCHIVE = "archive/tasks-2024-01.md"
 DAYS = "archive/journal-2024-01.md"

@@ -118,7 +118,7 @@ def test_long_lists_are_cut_for_people_only(tmp_path: Path) -> None:
     assert sum("->" in line for line in lines) == SHOWN
     assert "    and 5 more" in lines
     assert sum("->" in line for line in render(report, limit=None)) == SHOWN + 5
-    moves = report.rules[0].moves
+    moves = tuple(report.rules[0].moves)
     assert [move.title for move in moves] == [f"t{number}" for number in range(SHOWN + 5)]
     assert moves[3].title == "t3"
     assert [move.title for move in moves[1:3]] == ["t1", "t2"]

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from memory.errors import MemdeckError
-from memory.maintenance import conserve, maintain, render
+from memory.maintenance import conservation, maintain, render
 from memory.maintenance.report import Report
 from memory.storage import fsio
-from memory.storage.transaction.file_step import FileStep
+from memory.storage.file_step import FileStep
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
@@ -212,7 +212,7 @@ def test_the_second_reader_lets_nothing_go_that_does_not_stand_there() -> None:
     name = "archive/tasks-2024-01.md"
     before, after = {"tasks.md": source, name: archive}, {"tasks.md": empty, name: archive}
     good = Count("archive-completed-tasks", "tasks.md", 1, 0, 0, 0, 1)
-    assert conserve.imbalances(before, after, [good]) == []
+    assert conservation.imbalances(before, after, [good]) == []
     bad = Count("archive-completed-tasks", "tasks.md", 1, 0, 1)
     none = archive.replace(OLD.encode(), b"")
     for wrong_before, wrong_after, rule in (
@@ -223,9 +223,9 @@ def test_the_second_reader_lets_nothing_go_that_does_not_stand_there() -> None:
         ({"tasks.md": (TASKS + OLD * 2).encode(), name: archive}, after, good),
         ({"tasks.md": source, name: archive.replace(b"01-02", b"01-03")}, after, good),
     ):
-        assert conserve.imbalances(wrong_before, wrong_after, [rule])
+        assert conservation.imbalances(wrong_before, wrong_after, [rule])
     with pytest.raises(MemdeckError, match=r"maintenance\.unbalanced"):
-        conserve.verify(before, after, [bad])
+        conservation.verify(before, after, [bad])
 
 
 @pytest.mark.parametrize("moment", ["check", "verify"])

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.document.lines_and_headings import scan
+from memory.document.lines import scan
 from memory.errors import MemdeckError
-from memory.maintenance.conserve import imbalances, verify
+from memory.maintenance.conservation import imbalances, verify
 from memory.maintenance.same_sections import KnownSections, TextWithOutline, spans
 from tests.growth import assert_in_proportion
 from tests.memory.maintenance.test_conserve import Count

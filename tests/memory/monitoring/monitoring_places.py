@@ -18,7 +18,7 @@ from pathlib import Path
 from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.checks.check import check
-from memory.monitoring.checks.context import Around, RunPermission
+from memory.monitoring.checks.context import Around
 from memory.monitoring.checks.result import Result
 from tests.memory_files import snapshot_of
 from tests.patience import PATIENCE, join
@@ -45,7 +45,7 @@ def monitors_of(*entries: str, journal: str = "") -> tuple[tuple[Monitor, ...], 
     return snapshot.monitors.monitors, snapshot
 
 
-def approved(monitor: Monitor) -> RunPermission:
+def approved(monitor: Monitor) -> Decided:
     """Return the approval of exactly what a monitor asks for."""
     fields = monitor.entry.fields
     text = monitor.command or monitor.url or fields.get("path") or f"{fields.get('host')}:{fields.get('port') or ''}"
@@ -56,7 +56,7 @@ def checked(
     root: Path,
     source: str,
     *,
-    decision: RunPermission | Callable[[Monitor], RunPermission] | None = approved,
+    decision: Decided | Callable[[Monitor], Decided] | None = approved,
     journal: str = "",
     now: datetime = NOW,
     pings: Mapping[str, datetime] | None = None,
@@ -96,6 +96,8 @@ def http_server(
     class Server(ThreadingHTTPServer):
         address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         daemon_threads = True
+        # Connections that a busy machine cannot accept at once would be dropped, and tried again only after seconds.
+        request_queue_size = 512
 
         def handle_error(self, *_: object) -> None:
             """A client that goes away is part of the tests."""

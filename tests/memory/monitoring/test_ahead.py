@@ -11,13 +11,10 @@ from memory.files.tasks.model import Task
 from memory.monitoring.checks.result import Result
 from memory.monitoring.history.charts import notice, pictures
 from memory.monitoring.history.results import record_results
-from memory.monitoring.run.ahead import LONGEST, look_ahead
 from memory.monitoring.run.ledger import MonitorLedger
-from memory.monitoring.run.maintenance_schedule import maintain_if_due
-from memory.monitoring.thresholds.meaning import meaning
-from memory.monitoring.thresholds.threshold import parse_threshold
-from memory.systems import maintain_all
-from memory.systems.approvals import approvals_of
+from memory.monitoring.run.schedule import LONGEST, look_ahead, maintain_if_due
+from memory.monitoring.thresholds.threshold import meaning, parse_threshold
+from memory.systems import approvals_of, maintain_all
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 

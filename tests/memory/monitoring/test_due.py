@@ -14,7 +14,7 @@ from memory.document import parse
 from memory.files.monitors import Monitor, read_monitors
 from memory.monitoring.run.due import due_instant, due_monitors, next_due
 from memory.monitoring.run.ledger import KEPT_CLAIMS, MonitorLedger
-from memory.storage.places import StateFolder
+from memory.storage.own_folders import StateFolder
 from tests.examples import in_turn
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo")
@@ -68,8 +68,8 @@ def test_every_instant_once_over_clock_changes(name: str, expression: str) -> No
             now += timedelta(minutes=5)
             found = due_instant(expression, last.astimezone(UTC) if last else None, now, zone)
             if found is not None:
-                ran.append(found[0])
-                last = found[0]
+                ran.append(found)
+                last = found
         expected = [run.astimezone(UTC) for run in next_runs(expression, begin, zone, 120) if run <= end]
         assert ran == expected
 
@@ -86,18 +86,17 @@ def test_missed_runs_are_one() -> None:
     """However many instants passed while nobody looked, there is one run, for the newest of them."""
     last = datetime(2026, 1, 15, 9, 0, tzinfo=UTC)
     now = datetime(2026, 1, 15, 11, 32, tzinfo=UTC)
-    assert due_instant("*/5 * * * *", last, now, UTC) == (datetime(2026, 1, 15, 11, 30, tzinfo=UTC), True)
-    assert due_instant("*/5 * * * *", now - timedelta(minutes=7), now, UTC) == (
-        datetime(2026, 1, 15, 11, 30, tzinfo=UTC),
-        False,
-    )
+    newest = datetime(2026, 1, 15, 11, 30, tzinfo=UTC)
+    assert due_instant("*/5 * * * *", last, now, UTC) == newest
+    assert due_instant("*/5 * * * *", now - timedelta(minutes=7), now, UTC) == newest
+    assert due_instant("*/5 * * * *", newest, now, UTC) is None
 
 
 def test_what_never_ran_is_due() -> None:
     """A new monitor runs at once, one without an interval never, and a wrong interval is told with its line."""
     now = datetime(2026, 1, 15, 11, 32, tzinfo=UTC)
     found = due_monitors([monitor(), monitor("Two", "null"), monitor("Three", "61 * * * *")], {}, now, UTC)
-    assert [(one.monitor.name, one.missed) for one in found.due] == [("One", False)]
+    assert [one.name for one, _ in found.due] == ["One"]
     assert len(found.problems) == 1
     assert found.problems[0].startswith("monitors.md:3: interval of 'Three': ")
     assert next_due("61 * * * *", now, UTC) is None
@@ -120,7 +119,7 @@ def test_clocks_that_jump_run_nothing_twice(tmp_path: Path, seed: int) -> None:
         )
         for ledger in chance.sample([one, two], 2):
             due = due_monitors([item], ledger.last_claims(now), now, zone).due
-            taken += [at for _, at in ledger.claim([("One", each.at) for each in due], now)]
+            taken += [at for _, at in ledger.claim([("One", at) for _, at in due], now)]
         newest = latest_run("*/5 * * * *", now, zone)
         assert newest is not None
         assert newest.astimezone(UTC) in taken

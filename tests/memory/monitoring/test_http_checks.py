@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from memory.monitoring.checks import http as web
-from memory.monitoring.checks.decoding import charset_of, decoded
-from memory.monitoring.checks.resolve import Unresolved, resolve
+from memory.monitoring.checks.context import Down
+from memory.monitoring.checks.http import charset_of, decoded
+from memory.monitoring.checks.resolve import resolve
 from tests.growth import assert_in_proportion
 from tests.memory.monitoring.monitoring_places import (
     Answering,
@@ -363,5 +364,5 @@ def test_names_are_resolved_once_to_each_address() -> None:
 @pytest.mark.parametrize(("host", "seconds"), [("no-such-host.invalid", 5), ("x" * 300, 5), ("a\0b", 5)])
 def test_unknown_names_are_told(host: str, seconds: float) -> None:
     """A name that leads nowhere is told in words, and so is no name at all."""
-    with pytest.raises(Unresolved, match="is unknown"):
+    with pytest.raises(Down, match="is unknown"):
         resolve(host, 80, seconds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from memory.monitoring.run.due import due_monitors
 from memory.monitoring.run.leader import Leader
 from memory.monitoring.run.ledger import MonitorLedger
 from memory.monitoring.run.run import keep_watch
-from memory.storage.places import StateFolder
+from memory.storage.own_folders import StateFolder
 from tests.memory.monitoring.keeping import NOW, Place, command, web
 from tests.patience import PATIENCE, Stopwatch, until
 
@@ -120,7 +121,7 @@ def test_nothing_runs_that_nobody_approved(tmp_path: Path) -> None:
             ("One", f"touch {ran}"),
             ("Two", f"touch {ran}"),
         ]
-        assert watch.needs_approval
+        assert watch.blocked
     assert {name: place.text(name) for name in before} == before
     assert (ran.exists(), place.post.sent) == (False, [])
     place.approve()
@@ -135,7 +136,7 @@ def test_what_was_denied_waits_for_nobody(tmp_path: Path) -> None:
 
     place.trust.deny(asks_of(place.workspace.snapshot())[0], who="person", now=NOW)
     watch = place.watch()
-    assert ([one.result.state for one in watch.monitors], watch.needs_approval) == (["skipped"], False)
+    assert ([one.result.state for one in watch.monitors], watch.blocked) == (["skipped"], ())
 
 
 def test_without_a_record_of_approvals_nothing_runs(tmp_path: Path) -> None:
@@ -248,7 +249,8 @@ def test_the_lead_is_taken(tmp_path: Path) -> None:
     """While another process runs the monitors nothing runs here; who asks by name is told so."""
     place = Place(tmp_path, command("One", f"touch {tmp_path}/ran"))
     place.approve()
-    with Leader(StateFolder(place.state_home, place.root)):
+    with closing(Leader(StateFolder(place.state_home, place.root))) as leader:
+        assert leader.take()
         watch = place.watch()
         assert (watch.busy, watch.monitors, watch.lines()) == (True, (), ["monitors: another process runs them"])
         with pytest.raises(BusyError) as raised:
@@ -288,7 +290,7 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
         NOW + timedelta(minutes=5),
         place.workspace.zone,
     )
-    assert [one.at for one in due.due] == [NOW + timedelta(minutes=5)]
+    assert [at for _, at in due.due] == [NOW + timedelta(minutes=5)]
 
 
 def test_journal_entries_wait_while_the_files_cannot_be_written(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from memory.monitoring.alerts.channels import Addresses, AlertChannel, AlertRoute, read_route
-from memory.monitoring.alerts.deliver import LIMIT, Message, Messenger
+from memory.monitoring.alerts.deliver import LIMIT, Messenger
 from memory.monitoring.alerts.notify import send
 from memory.monitoring.alerts.windows import parse_windows
-from memory.monitoring.run.ledger import MonitorLedger
+from memory.monitoring.run.ledger import Message, MonitorLedger
 from tests.memory.monitoring.keeping import CONFIG, CONTACTS, NOW, Place, Post, command, mail, web
 
 FIRST = AlertChannel("channel-abc123", "Dev Team Bot", ("one://",))
@@ -142,7 +142,7 @@ def test_quiet_hours_end_with_a_digest() -> None:
     assert night.digest() == ((), None)
     morning = messenger(post, ledger, NOW + timedelta(minutes=30), quiet=quiet)
     held, sent = morning.digest()
-    assert ([one.monitor for one in held], sent and sent.ok) == (["One", "Three"], True)
+    assert ([one.message.monitor for one in held], sent and sent.ok) == (["One", "Three"], True)
     assert post.sent[1][1:3] == ("2 messages while it was quiet", "11:30 One is failing\n11:30 Three is failing")
     assert morning.digest() == ((), None)
 

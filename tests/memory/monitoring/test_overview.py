@@ -10,7 +10,7 @@ import pytest
 from memory.errors import RefusedError
 from memory.monitoring.checks.result import Result
 from memory.monitoring.history.overview import has_record, prometheus, standings
-from memory.monitoring.history.results import KEPT_RESULTS, record_results, results_of, uptimes
+from memory.monitoring.history.results import KEPT_RESULTS, last_results, record_results, uptimes
 from tests.memory.monitoring.keeping import NOW, Place, command
 
 
@@ -42,15 +42,15 @@ def test_uptime(tmp_path: Path) -> None:
 
 
 def test_results_have_an_end(tmp_path: Path) -> None:
-    """Only the newest results of a monitor are kept, and they come oldest first for a line."""
+    """Only the newest results of a monitor are kept, and they come newest first."""
     place = Place(tmp_path, "")
     results = [Result("One", "healthy", f"{number}", seconds=0.1) for number in range(KEPT_RESULTS + 60)]
     ledger = place.ledger()
     ledger.run(lambda db: record_results(db, results, NOW), None)
     count = ledger.run(lambda db: db.execute("SELECT count(*) FROM result").fetchone()[0], -1)
     assert KEPT_RESULTS <= count <= KEPT_RESULTS + 10
-    newest = [past.summary for past in results_of(ledger, "One", 3)]
-    assert newest == [str(KEPT_RESULTS + 57), str(KEPT_RESULTS + 58), str(KEPT_RESULTS + 59)]
+    (newest,) = last_results(ledger, 3).values()
+    assert [past.summary for past in newest] == [str(KEPT_RESULTS + number) for number in (59, 58, 57)]
 
 
 def test_how_a_monitor_stands(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from memory.document import parse
 from memory.files.snapshot import Snapshot
-from memory.monitoring.alerts.channels import Addresses, read_route
-from memory.monitoring.alerts.routing import Reach, reach_of
+from memory.monitoring.alerts.channels import Addresses, Reach, reach_of, read_route
 
 NOW = datetime(2024, 1, 15, 23, 30, tzinfo=UTC)
 CONTACTS = """## Channels

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory.monitoring.run.repair import may_remediate
+from memory.monitoring.run.repair import refused_remedy
 
 NOW = datetime(2026, 1, 15, 11, 30, tzinfo=UTC)
 
@@ -33,5 +33,4 @@ NOW = datetime(2026, 1, 15, 11, 30, tzinfo=UTC)
 def test_limits(failures: int, attempts: list[tuple[int, bool | None]], why: str) -> None:
     """Attempts (minutes from now, whether it helped) decide; the outage began 90 minutes ago."""
     past = [(NOW + timedelta(minutes=minutes), helped) for minutes, helped in attempts]
-    verdict = may_remediate(past, failures, NOW - timedelta(minutes=90), NOW)
-    assert (verdict.run, verdict.why) == (not why, why)
+    assert refused_remedy(past, failures, NOW - timedelta(minutes=90), NOW) == why

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.monitoring.thresholds.names import KINDS
-from memory.monitoring.thresholds.threshold import BadThreshold, default_threshold, parse_threshold
+from memory.monitoring.thresholds.rules import KINDS
+from memory.monitoring.thresholds.threshold import BadThreshold, parse_threshold
 from memory.monitoring.thresholds.units import Quantity
 from tests.growth import TIMES, assert_in_proportion
 
@@ -83,9 +83,7 @@ READING = {
 )
 def test_it_judges(text: str, breached: bool) -> None:
     """Every form of a condition means what a person would say it means."""
-    threshold = parse_threshold(text)
-    assert threshold.judge(READING) is breached
-    assert threshold.breached(READING) is breached
+    assert parse_threshold(text).judge(READING) is breached
 
 
 @pytest.mark.parametrize(
@@ -151,9 +149,10 @@ def test_it_says_where_it_is_wrong(text: str, column: int, word: str) -> None:
 )
 def test_each_type_has_a_threshold_of_its_own(kind: str, good: dict[str, int], bad: dict[str, int]) -> None:
     """A monitor without a threshold is judged by what its type is for."""
-    assert parse_threshold("  ", kind) == default_threshold(kind)
-    assert not default_threshold(kind).breached(good)
-    assert default_threshold(kind).breached(bad)
+    threshold = parse_threshold("  ", kind)
+    assert threshold == parse_threshold("", kind)
+    assert threshold.judge(good) is False
+    assert threshold.judge(bad) is True
 
 
 @pytest.mark.parametrize(("kind", "text"), [("http", "value > 3"), ("command", "status != 200"), ("tcp", "age > 2h")])
@@ -181,10 +180,9 @@ def test_a_type_refuses_what_it_does_not_measure(kind: str, text: str) -> None:
     ],
 )
 def test_what_is_not_known_is_not_healthy(text: str, reading: dict[str, object], judged: bool | None) -> None:
-    """Where a value is missing or of another sort, only the rest can decide; nothing decided counts as breached."""
+    """Where a value is missing or of another sort, only the rest can decide, and what is missing is named."""
     threshold = parse_threshold(text)
     assert threshold.judge(reading) is judged  # type: ignore[arg-type]
-    assert threshold.breached(reading) is (judged is not False)  # type: ignore[arg-type]
     assert threshold.missing(reading) or judged is not None  # type: ignore[arg-type]
 
 

@@ -72,7 +72,7 @@ def test_options_of_a_monitor() -> None:
     assert (found.settings.failures_before, found.settings.successes_before) == (3, 1)
     assert found.settings.remind == timedelta(hours=4)
     assert (found.depends_on, found.priority, found.maintenance) == (("Gateway", "Database"), "high", ())
-    assert sorted(sentence.partition(": ")[0] for sentence in found.sentences) == ["monitors.md:5", "monitors.md:8"]
+    assert sorted(problem.place for problem in found.problems) == ["monitors.md:5", "monitors.md:8"]
 
 
 @pytest.mark.parametrize(("text", "minutes"), [("30m", 30), ("2h", 120), ("1d", 1440), ("-1h", None), ("9999d", None)])

@@ -19,9 +19,10 @@ from bench.workspaces import size_of, workspace_files
 from memory.files import MEMORY_FILES
 from memory.files.edit import Edit
 from memory.files.journal.edits import add_entry
-from memory.search import Record, SearchAnswer
-from memory.search.index import file_inventory, writer
+from memory.search.hits import SearchAnswer
+from memory.search.index import inventory, writer
 from memory.search.index.ranked_lookup import Lookup
+from memory.search.records import Record
 from memory.search.searcher import Searcher
 from memory.systems import PlainSystem, searcher_of
 from memory.workspace import Workspace
@@ -104,7 +105,7 @@ def test_every_edit_is_followed(workspace: Workspace, learn: bool) -> None:
     """Only what is different is indexed again, in the process that knows the files and in one that does not."""
     searcher = searcher_of(workspace)
     searcher.update(learn=learn)
-    before = searcher._index._writer.indexed  # type: ignore[union-attr]
+    before = searcher._index._writer.held.indexed  # type: ignore[union-attr]
 
     def add(number: int) -> None:
         workspace.change(
@@ -120,7 +121,7 @@ def test_every_edit_is_followed(workspace: Workspace, learn: bool) -> None:
         assert searcher.fresh()
         assert_agrees(searcher, (f"stripe{number}", "zebra", "deploy", "in:journal"))
     if learn:
-        assert searcher._index._writer.indexed - before == 5  # type: ignore[union-attr]
+        assert searcher._index._writer.held.indexed - before == 5  # type: ignore[union-attr]
     assert_agrees(searcher)
 
 
@@ -138,8 +139,8 @@ def test_a_process_that_knows_nothing_reads_no_entry_twice(tmp_path: Path, monke
     searcher.update()
     made: list[str] = []
     for name in ("task_record", "journal_record"):
-        real = getattr(file_inventory, name)
-        monkeypatch.setattr(file_inventory, name, lambda one, real=real: made.append(one.file) or real(one))
+        real = getattr(inventory, name)
+        monkeypatch.setattr(inventory, name, lambda one, real=real: made.append(one.file) or real(one))
     unpack = writer.unpack
     monkeypatch.setattr(writer, "unpack", lambda *given: made.extend(["row"] * len(found := unpack(*given))) or found)
     for name in ("tasks.md", "journal.md"):
@@ -153,7 +154,7 @@ def test_a_process_that_knows_nothing_reads_no_entry_twice(tmp_path: Path, monke
         assert searcher.update()
         assert 1 <= made.count(name) <= 10
         assert len(made) <= 200
-        assert searcher._index._writer.indexed == 1  # type: ignore[union-attr]
+        assert searcher._index._writer.held.indexed == 1  # type: ignore[union-attr]
     assert_agrees(searcher, ("zebra", "redis"))
 
 
@@ -484,6 +485,23 @@ def test_twins_and_far_edits(tmp_path: Path, learn: bool) -> None:
         assert searcher.update(learn=learn)
         assert searcher.fresh()
         assert_agrees(searcher, ("task", "top", "end", "notes"))
+
+
+@pytest.mark.parametrize("learn", [True, False])
+def test_lines_above_all_entries(tmp_path: Path, learn: bool) -> None:
+    """A line more in the front matter, or in a section without entries, moves all entries, though none has changed."""
+    blocks = "".join(f"### [LOW] task {number}\n- created: 2024-01-02\n" for number in range(400))
+    text = f"---\na: 1\n---\n# Tasks\n\nWords.\n\n## Notes\n\n## Pending\n{blocks}"
+    place = Workspace.init(
+        tmp_path / "shop", NOW, actor="t", state_home=tmp_path / "state", machine_zone=UTC, files={"tasks.md": text}
+    )[0]
+    searcher = searcher_of(place)
+    assert searcher.update(learn=learn)
+    for old, new in (("a: 1\n", "a: 1\nb: 2\n"), ("Words.\n", "Words.\nMore.\n")):
+        text = text.replace(old, new, 1)
+        (place.memory / "tasks.md").write_text(text, "utf-8")
+        assert searcher.update(learn=learn)
+        assert_agrees(searcher, ("task",))
 
 
 def test_edits_from_any_side(workspace: Workspace) -> None:

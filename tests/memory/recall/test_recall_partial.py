@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.recall_part import LIMIT, make_workspace, questions
-from memory.search import SearchAnswer, read_query, scan
-from memory.search.index.candidates import WEIGHED
+from memory.search.hits import SearchAnswer
+from memory.search.index.ranked_lookup import WEIGHED
 from memory.search.query.needs import needs_of
+from memory.search.query.query import read_query
 from memory.search.query.rank_partial import MOST
 from memory.search.query.stems import content_runs, short_forms, stem
-from memory.search.query.typos import near_words
-from memory.search.query.vocabulary import HeldVocabulary
+from memory.search.query.vocabulary import HeldVocabulary, near_words
 from memory.search.query.words import camel_parts, name_parts
+from memory.search.scan import scan
 from memory.search.searcher import Searcher
 from memory.systems import searcher_of
 from memory.workspace import Workspace

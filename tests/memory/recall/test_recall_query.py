@@ -10,12 +10,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memory.search import read_day, read_query
 from memory.search.hits import FoundEntry, hit_of, marks_in
 from memory.search.index.file_diff import edits
 from memory.search.match import Matcher
-from memory.search.query.typos import meant
-from memory.search.query.vocabulary import HeldVocabulary
+from memory.search.query.query import read_day, read_query
+from memory.search.query.vocabulary import HeldVocabulary, meant
 from memory.search.query.words import fold, fold_with_places, pattern, spaced, tokens, unspaced_runs, wanted
 
 from .test_recall_scan import TODAY, ask, record

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from memory.document import Document, parse
 from memory.files.snapshot import Snapshot
-from memory.search import FILE_KINDS as KINDS
-from memory.search import Query, Record, read_day, read_query, records, scan
+from memory.search.query.query import Query, read_day, read_query
+from memory.search.records import FILE_KINDS as KINDS
+from memory.search.records import Record, records
+from memory.search.scan import scan
 from tests.fixture_files import sample, sample_names
 
 TODAY = date(2024, 1, 15)

@@ -11,7 +11,7 @@ import pytest
 from memory.curated.stores import person_store
 from memory.errors import AmbiguousError, BlockedError, ConflictError, NotFoundError, RefusedError
 from memory.files.tasks.edits import add_task
-from memory.review import Inbox, row, taking_back
+from memory.review import Inbox, row, undo_redo
 from memory.review.model import WaitingProposal
 from memory.storage import Store
 from memory.typed.stores import store_of
@@ -169,33 +169,33 @@ def test_it_is_undone_and_redone_from_the_workspace(workspace: Workspace, home: 
     def file() -> bytes:
         return (store.root / path).read_bytes()
 
-    assert taking_back.turnable(workspace, PERSON) == (False, False)
+    assert undo_redo.undo_and_redo_available(workspace, PERSON) == (False, False)
     add("First")
     Inbox(workspace).accept(_propose(store, path, b"Other words\n"), reviewer=PERSON, now=next(moments))
     add("Last")
-    seen = taking_back.state(workspace, PERSON)
+    seen = undo_redo.state(workspace, PERSON)
     # The newest first, whichever log it stands in.
-    assert taking_back.undo(workspace, actor=PERSON, now=next(moments)).place == ""
+    assert undo_redo.undo(workspace, actor=PERSON, now=next(moments)).place == ""
     assert file() == b"Other words\n"
-    done = taking_back.undo(workspace, actor="cli", now=next(moments))
+    done = undo_redo.undo(workspace, actor="cli", now=next(moments))
     assert (done.place, done.history.get(done.change.id).actor, file()) == (str(store.root), "cli", before)
-    assert taking_back.state(workspace, PERSON) != seen
-    taking_back.undo(workspace, actor=PERSON, now=next(moments))
+    assert undo_redo.state(workspace, PERSON) != seen
+    undo_redo.undo(workspace, actor=PERSON, now=next(moments))
     assert not {"First", "Last"} & {task.title for task in workspace.snapshot().tasks.tasks}
     with pytest.raises(NotFoundError, match="to undo"):
-        taking_back.undo(workspace, actor=PERSON, now=next(moments))
+        undo_redo.undo(workspace, actor=PERSON, now=next(moments))
     # Redo walks the same way back.
-    places = [taking_back.redo(workspace, actor=PERSON, now=next(moments)).place for _ in range(3)]
+    places = [undo_redo.redo(workspace, actor=PERSON, now=next(moments)).place for _ in range(3)]
     assert places == ["", str(store.root), ""]
     assert file() == b"Other words\n"
-    assert taking_back.turnable(workspace, PERSON) == (True, False)
+    assert undo_redo.undo_and_redo_available(workspace, PERSON) == (True, False)
     for _ in range(2):
-        taking_back.undo(workspace, actor=PERSON, now=next(moments))
+        undo_redo.undo(workspace, actor=PERSON, now=next(moments))
     assert file() == before
     add("Another")
-    assert taking_back.turnable(workspace, PERSON) == (True, False)
+    assert undo_redo.undo_and_redo_available(workspace, PERSON) == (True, False)
     with pytest.raises(NotFoundError, match="to redo"):
-        taking_back.redo(workspace, actor=PERSON, now=next(moments))
+        undo_redo.redo(workspace, actor=PERSON, now=next(moments))
     assert file() == before
     store.together.close()
 
@@ -206,17 +206,17 @@ def test_it_is_reverted_by_its_id(workspace: Workspace, home: Path, made: Made, 
     store, path = made(home)
     before, moments = (store.root / path).read_bytes(), _moments()
     change = Inbox(workspace).accept(_propose(store, path, b"Other words\n"), reviewer=PERSON, now=next(moments))
-    found = taking_back.find_change(workspace, change.id[:14].lower(), PERSON)
+    found = undo_redo.find_change(workspace, change.id[:14].lower(), PERSON)
     assert (found.record.id, found.place) == (change.id, str(store.root))
     now = next(moments)
     workspace.change("tasks.add", lambda look: add_task(look, "Newer", now=now), actor=PERSON, now=now)
     with pytest.raises(AmbiguousError, match="2 changes have ids"):
-        taking_back.find_change(workspace, change.id[:3], PERSON)
-    done = taking_back.revert(workspace, change.id, actor=PERSON, now=next(moments))
+        undo_redo.find_change(workspace, change.id[:3], PERSON)
+    done = undo_redo.revert(workspace, change.id, actor=PERSON, now=next(moments))
     assert (done.place, (store.root / path).read_bytes()) == (str(store.root), before)
     with pytest.raises(ConflictError, match="taken back already"):
-        taking_back.revert(workspace, change.id, actor=PERSON, now=next(moments))
-    assert taking_back.undo(workspace, actor=PERSON, now=next(moments)).place == str(store.root)
+        undo_redo.revert(workspace, change.id, actor=PERSON, now=next(moments))
+    assert undo_redo.undo(workspace, actor=PERSON, now=next(moments)).place == str(store.root)
     assert (store.root / path).read_bytes() == b"Other words\n"
     store.together.close()
 
@@ -230,19 +230,19 @@ def test_only_what_a_person_accepted_is_taken_back(workspace: Workspace, home: P
         transaction.write(path, b"A person's own\n", base=transaction.read(path).base)
         own = transaction.commit("wrote it")
     with pytest.raises(NotFoundError, match="to undo"):
-        taking_back.undo(workspace, actor=PERSON, now=next(moments))
+        undo_redo.undo(workspace, actor=PERSON, now=next(moments))
     with pytest.raises(NotFoundError, match="no change has the id"):
-        taking_back.revert(workspace, own.id, actor=PERSON, now=next(moments))
+        undo_redo.revert(workspace, own.id, actor=PERSON, now=next(moments))
     accepted = Inbox(workspace).accept(_propose(store, path, b"Other words\n"), reviewer=PERSON, now=next(moments))
     for one in (
-        lambda: taking_back.undo(workspace, actor=AGENT, now=now),
-        lambda: taking_back.revert(workspace, accepted.id, actor=AGENT, now=now),
+        lambda: undo_redo.undo(workspace, actor=AGENT, now=now),
+        lambda: undo_redo.revert(workspace, accepted.id, actor=AGENT, now=now),
     ):
         with pytest.raises(NotFoundError):
             one()
     # Somebody wrote to it since: as everywhere that is a conflict, and nothing is lost.
     (store.root / path).write_bytes(b"Newer words\n")
     with pytest.raises(ConflictError):
-        taking_back.undo(workspace, actor=PERSON, now=next(moments))
+        undo_redo.undo(workspace, actor=PERSON, now=next(moments))
     assert (store.root / path).read_bytes() == b"Newer words\n"
     store.together.close()

@@ -10,7 +10,7 @@ from typing import Any
 
 from memory.state import operations
 from memory.state.analysis import analyse
-from memory.state.files.canonical import line_bytes
+from memory.state.files.json_text import line_bytes
 from memory.state.files.model import CONFIG, EVENTS, SIGNALS, STATE, stamp
 from memory.state.files.reading import StateFiles
 from memory.state.files.store import StateStore

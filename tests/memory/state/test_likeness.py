@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.state.recall.grouping import SIGNALS, group_events, topic
+from memory.state.files.model import SIGNALS
+from memory.state.recall.grouping import group_events, topic
 from memory.state.recall.likeness import (
     ALIKE,
     merge_gotchas,
@@ -17,7 +18,6 @@ from memory.state.recall.likeness import (
     merge_next_steps,
     normalise,
     overlap,
-    says_same,
 )
 from tests.growth import assert_in_proportion
 
@@ -101,6 +101,14 @@ def test_lines(lines: list[str], kept: list[str], absorbed: list[tuple[str, str]
     result = merge_lines(lines)
     assert result.items == kept
     assert [tuple(one) for one in result.absorbed] == absorbed
+
+
+def says_same(one: str, other: str) -> bool:
+    """Return whether two lines say the same: equal, one containing the other's words in sequence, or alike."""
+    mine, theirs = normalise(one), normalise(other)
+    if not mine or not theirs:
+        return one.strip() == other.strip()
+    return f" {mine} " in f" {theirs} " or f" {theirs} " in f" {mine} " or overlap(one, other) >= ALIKE
 
 
 @given(st.lists(texts, max_size=12))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from memory.errors import ConfigError, ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.state import operations
-from memory.state.files.canonical import canonical, digest
+from memory.state.files.json_text import canonical, digest
 from memory.state.files.model import (
     ANALYSED,
     ARCHIVE,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory.state.files.model import EVENTS, STATE
+from memory.state.recall.recall import preview, scope_of_recall
 from memory.systems import check_all, records_of_all, systems_of
 
 from .states import ACTOR, NOW, Repository
@@ -53,7 +54,7 @@ def test_a_look_is_the_same_as_long_as_its_files_are(repository: Repository) -> 
     assert [event["id"] for event in newer.backlog] == ["evt-000002"]
     assert len(newer.groups) == 1
     assert newer is not look
-    assert newer.preview().digest.gotchas[0] == ("Lock",)
+    assert preview(newer.memory, scope_of_recall(newer.memory.config)).digest.gotchas[0] == ("Lock",)
     repository.recall()
     third = repository.system.look()
     assert [one.id for one in third.checkpoints] == ["chk-000002", "chk-000001"]

@@ -17,7 +17,7 @@ from memory.maintenance import render
 from memory.state import operations
 from memory.state.automate import run_once
 from memory.state.checks.check import validate
-from memory.state.files.canonical import canonical_bytes
+from memory.state.files.json_text import canonical_bytes
 from memory.state.files.model import ARCHIVE, CHECKPOINTS, EVENTS, SOURCES, STATE, stamp
 from memory.state.query import ask
 from memory.state.recall.recall import preview, scope_of_recall

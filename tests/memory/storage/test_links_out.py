@@ -8,7 +8,7 @@ from queue import Queue
 
 import pytest
 
-from memory.storage.files.listing import Unlisted, names_in
+from memory.storage.safe_open import Unlisted, names_in
 from memory.storage.store import Store
 from memory.storage.watch import Watcher
 from memory.workspace import Workspace

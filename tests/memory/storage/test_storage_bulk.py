@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import pytest
 from memory.storage import PrivateState, Store
 from memory.storage.log.damaged import move_aside
 from memory.storage.log.database import BULK, NAME, LogFile
-from memory.storage.places import StateFolder
+from memory.storage.own_folders import StateFolder
 
 TASKS = "memory/tasks.md"
 LONG = b"### [LOW] One of very many tasks, and each has a few words more\n" * (BULK // 60)
@@ -207,3 +208,47 @@ def test_the_history_of_a_long_file_is_whole(workspace: Path, tmp_path: Path, no
     other = Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace), settle=0)
     other.history.undo(actor="human", now=now)
     assert tasks.read_bytes() == before
+
+
+def left_open(folder: StateFolder, other: StateFolder) -> None:
+    """Make `other` what a process leaves in `folder` that ended without closing the database."""
+    other.path.mkdir(mode=0o700, parents=True)
+    for name in (NAME, f"{NAME}-wal"):
+        shutil.copyfile(folder.path / name, other.path / name)
+        (other.path / name).chmod(0o600)
+
+
+def test_what_others_left_beside_does_not_grow_without_end(
+    folder: StateFolder, workspace: Path, tmp_path: Path
+) -> None:
+    """Processes that end without closing the database leave a short file beside it: each one reads it as a whole."""
+    part, sizes = b"x" * 100_000, list[int]()
+    for number in range(40):
+        file = LogFile(folder)
+        file.run(put(f"part {number}", part), None)
+        sizes.append((folder.path / f"{NAME}-wal").stat().st_size)
+        other = StateFolder(tmp_path / f"state {number}", workspace)
+        left_open(folder, other)
+        file.close()
+        folder = other
+    assert 1_000_000 < max(sizes) < 2_000_000
+    assert kept(LogFile(folder)) == {f"part {number}": part for number in range(40)}
+
+
+def test_what_is_beside_stays_there_while_another_one_reads(folder: StateFolder) -> None:
+    """Then it cannot be copied to its place now, and the database is opened all the same."""
+    file = LogFile(folder)
+    file.run(put("one", b"x" * 3_000_000), None)
+    with closing(sqlite3.connect(folder.path / NAME, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM base_data").fetchone() == (1,)
+        file.run(put("two", b"short"), None)
+        other = LogFile(folder)
+        other.run(put("three", b"short"), None)
+        assert reader.execute("SELECT count(*) FROM base_data").fetchone() == (1,)
+        assert set(kept(other)) == {"one", "two", "three"}
+        assert other.warnings == []
+        assert other._connection is not None
+        assert other._connection.execute("PRAGMA busy_timeout").fetchone() == (2000,)
+    file.close()
+    other.close()

@@ -76,19 +76,19 @@ def test_a_change_belongs_to_the_state_once_its_files_are_in_place(
 ) -> None:
     """Who looks while the files of a change are moved finds the state from before it, and another one after it."""
     history, done = workspace.store.history, workspace.store.history.done
-    before, turnable = history.state(), history.turnable("agent:x")
+    before, undo_and_redo_available = history.state(), history.undo_and_redo_available("agent:x")
     amid: list[tuple[object, object]] = []
 
     def look(change_id: str, store: Store) -> None:
-        amid.append((history.state(), history.turnable("agent:x")))
+        amid.append((history.state(), history.undo_and_redo_available("agent:x")))
         done(change_id, store)
 
     monkeypatch.setattr(history, "done", look)
     edit(workspace, notes="second")
-    assert amid == [(before, turnable)]
-    assert turnable == (False, False)
+    assert amid == [(before, undo_and_redo_available)]
+    assert undo_and_redo_available == (False, False)
     assert history.state() != before
-    assert history.turnable("agent:x") == (True, False)
+    assert history.undo_and_redo_available("agent:x") == (True, False)
 
 
 def test_an_entry_is_followed_to_its_newest_name(workspace: Workspace) -> None:

@@ -18,11 +18,11 @@ import pytest
 from memory.document.compare import Region, apply
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage import Change, FileChange, PrivateState, Store
+from memory.storage.intent_log import IntentLog
 from memory.storage.log import log as log_module
 from memory.storage.log.database import DAMAGED, NAME
 from memory.storage.log.history import History
 from memory.storage.log.log import ChangeLog
-from memory.storage.transaction.intent_log import IntentLog
 from tests.patience import PATIENCE, join, reap
 from tests.reviewing import let_agents
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from memory.storage import PrivateState, Store
-from memory.storage.files.version import Mark
-from memory.storage.shared_log import SharedLog
-from memory.storage.transaction.intent_log import Displaced
-from memory.storage.transaction.placing import sweep
+from memory.storage.file_step import sweep
+from memory.storage.intent_log import Displaced
+from memory.storage.safe_open import Mark
+from memory.storage.store import SharedLog
 from tests.crash.calls import Calls, in_force, without_leases
 
 GONE = [f"memory/notes/{number:03}.md" for number in range(60)]

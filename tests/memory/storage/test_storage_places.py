@@ -13,7 +13,7 @@ import pytest
 
 from memory.errors import RefusedError
 from memory.storage import PrivateState, RecordedTimes, Store
-from memory.storage.record import PrivateRecord
+from memory.storage.private.record import PrivateRecord
 
 FAULTS = ("link", "file", "owner", "writable")
 

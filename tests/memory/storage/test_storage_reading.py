@@ -15,7 +15,7 @@ import pytest
 import memory
 from memory.errors import BusyError, RefusedError
 from memory.storage import ABSENT, MISSING, FileVersion, Store, Stored, fsio
-from memory.storage.files.safe_open import read_open
+from memory.storage.safe_open import read_open
 from tests.patience import PATIENCE, join
 
 PATH = ".aiter/memory/tasks.md"

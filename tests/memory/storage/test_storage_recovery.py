@@ -10,9 +10,9 @@ import pytest
 
 from memory.errors import RefusedError
 from memory.files.tasks import edits as task_edits
-from memory.storage.files.version import Mark
-from memory.storage.transaction.intent_log import Displaced, IntendedFile, Intent
-from memory.storage.transaction.recovery import RecoveryOutcome
+from memory.storage.intent_log import Displaced, IntendedFile, Intent
+from memory.storage.recovery import RecoveryOutcome
+from memory.storage.safe_open import Mark
 from memory.workspace import Workspace
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import KILLED, killed_at

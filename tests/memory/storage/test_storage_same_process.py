@@ -16,7 +16,7 @@ from memory.errors import MemdeckError
 from memory.monitoring.run.ledger import MonitorLedger
 from memory.storage import fsio
 from memory.storage.log.database import LogFile
-from memory.storage.places import StateFolder
+from memory.storage.own_folders import StateFolder
 from memory.storage.private import workspaces
 from memory.storage.private.derived import Derived
 from memory.storage.private.workspaces import WorkspaceList

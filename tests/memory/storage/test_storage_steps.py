@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from memory.errors import BusyError, ConflictError
-from memory.storage import FileChange, fsio
-from memory.storage.files import leases
-from memory.storage.transaction.file_step import FileStep
-from memory.storage.transaction.placing import sweep
+from memory.storage import FileChange, fsio, lock
+from memory.storage.file_step import FileStep, sweep
 from tests.patience import join, until
 
 NAME = "memory/tasks.md"
@@ -46,7 +44,7 @@ def test_a_foreign_change_after_the_check(
     workspace: Path, tasks: Path, tmp_path: Path, foreign: Callable[[Path], None], after, exchange, monkeypatch
 ) -> None:
     """What falls between comparing and replacing is noticed, and stays, even where there are no leases."""
-    monkeypatch.setattr(leases, "_SET", None)
+    monkeypatch.setattr(lock, "_SET", None)
     if not exchange:
         monkeypatch.setattr(fsio, "_renameat2", no_such_call)
     stage = os.open(tmp_path, os.O_RDONLY)
@@ -78,7 +76,7 @@ def opened(path: Path) -> threading.Thread:
 
 def broken(step: FileStep) -> None:
     """Wait until another program asks for the file."""
-    until(lambda: not leases.unbroken(step._source))
+    until(lambda: not lock.is_lease_whole(step._source))
 
 
 def test_a_writer_that_comes_before_the_exchange(workspace: Path, tasks: Path, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ import pytest
 import memory
 from memory.errors import ConflictError
 from memory.storage import PrivateState, Store
-from memory.storage.log.schema import VERSION
-from memory.storage.shared_log import SharedLog
+from memory.storage.log.database import VERSION
+from memory.storage.store import SharedLog
 from tests.patience import PATIENCE
 from tests.reviewing import let_agents
 

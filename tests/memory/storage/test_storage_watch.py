@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 
-from memory.storage.files.version import FileVersion
+from memory.storage.safe_open import FileVersion
 from memory.storage.watch import Watcher
 from tests.patience import PATIENCE
 

@@ -70,17 +70,17 @@ def test_what_a_link_or_a_pattern_leads_to_is_held_on_to(root: Path, command: st
     for path, target in links.items():
         (root / path).symlink_to(target.format(root=root, named=root.parent / "named"))
     scripts = Scripts(root.parent / "named")
-    before = scripts.named_by(command)
+    before = scripts.pinned(command).scripts
     held = {script.path: script.hash for script in before}
     assert not held["real.sh"].startswith("link")
     assert set(links) <= set(held)
     (root / "real.sh").write_text("evil\n")
-    changed = scripts.named_by(command)
+    changed = scripts.pinned(command).scripts
     assert changed != before
     for path in links:
         (root / path).unlink()
         (root / path).symlink_to("./ops" if path.startswith("b") else f"{'../' * path.count('/')}other.sh")
-        assert scripts.named_by(command) != changed
+        assert scripts.pinned(command).scripts != changed
         break
 
 
@@ -110,7 +110,7 @@ def test_what_leads_out_of_the_workspace_is_refused(root: Path, target: str) -> 
     (root / "ops" / "up").symlink_to("../..")
     (root / "run.sh").symlink_to(target.format(pid=os.getpid(), root=root))
     with pytest.raises(CannotPin, match="leads out of the workspace"):
-        Scripts(root).named_by("sh run.sh")
+        Scripts(root).pinned("sh run.sh")
 
 
 @pytest.mark.parametrize("command", ["python3 -m out.real", "node -r ./out/real x", "python3 -m in.real"])
@@ -120,7 +120,7 @@ def test_a_module_behind_a_link_that_leads_away_is_refused(root: Path, command: 
     (root / "out").symlink_to("../beside")
     (root / "in").symlink_to("/proc/self/cwd/ops")
     with pytest.raises(CannotPin, match="is a link that leads"):
-        Scripts(root).named_by(command)
+        Scripts(root).pinned(command)
 
 
 @pytest.mark.parametrize("command", ["sh out/*.sh", "sh o*t/real.sh", "sh **/x.sh", "cd out && ./real.sh", "cat *"])
@@ -130,7 +130,7 @@ def test_a_pattern_does_not_pass_a_link_that_leads_out(root: Path, command: str)
     (root.parent / "beside" / "real.sh").write_text("true\n")
     (root / "out").symlink_to("../beside")
     with pytest.raises(CannotPin, match="out is a link that leads out"):
-        Scripts(root).named_by(command)
+        Scripts(root).pinned(command)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
@@ -140,7 +140,7 @@ def test_a_folder_that_may_not_be_listed_is_refused(root: Path) -> None:
     (root / "ops").chmod(0o311)
     try:
         with pytest.raises(CannotPin, match="ops cannot be read"):
-            Scripts(root).named_by("cd ops && ./run.sh")
+            Scripts(root).pinned("cd ops && ./run.sh")
     finally:
         (root / "ops").chmod(0o755)
 
@@ -149,10 +149,10 @@ def test_circles_and_long_chains_end(root: Path) -> None:
     """Links that lead round are held on to as such, and those that never stop growing are refused."""
     (root / "one").symlink_to("two")
     (root / "two").symlink_to("../shop/one")
-    assert {script.path for script in Scripts(root).named_by("sh one")} == {"one", "two"}
+    assert {script.path for script in Scripts(root).pinned("sh one").scripts} == {"one", "two"}
     (root / "grow").symlink_to("/proc/self/cwd/grow/x")
     with pytest.raises(CannotPin, match="too many places"):
-        Scripts(root).named_by("sh grow")
+        Scripts(root).pinned("sh grow")
     for number in range(39):
         (root / f"chain{number}").symlink_to(f"chain{number + 1}")
     (root / "chain39").symlink_to("real.sh")
@@ -162,9 +162,9 @@ def test_circles_and_long_chains_end(root: Path) -> None:
 def test_a_hard_link_counts_by_its_bytes(root: Path) -> None:
     """A second name of a script outside changes what is held on to when it is written to."""
     os.link(root / "real.sh", root.parent / "second.sh")
-    before = Scripts(root).named_by("sh real.sh")
+    before = Scripts(root).pinned("sh real.sh").scripts
     (root.parent / "second.sh").write_text("evil\n")
-    assert Scripts(root).named_by("sh real.sh") != before
+    assert Scripts(root).pinned("sh real.sh").scripts != before
 
 
 LOADED = [
@@ -323,7 +323,7 @@ def test_a_command_full_of_patterns_costs_in_proportion(root: Path, piece: str) 
 
     def look(text: str) -> None:
         with suppress(CannotPin):
-            Scripts(root).named_by(text)
+            Scripts(root).pinned(text)
 
     assert_in_proportion(lambda size: f"bash -c '{piece * (size // len(piece))}'", look, 8192 // TIMES)
 

@@ -93,9 +93,9 @@ NAMED = [
 @pytest.mark.parametrize(("command", "wanted"), NAMED, ids=[command for command, _ in NAMED])
 def test_what_a_command_names_is_found(root: Path, command: str, wanted: str) -> None:
     """Behind shells, quotes, folders, variables, patterns and operators."""
-    assert wanted in {script.path.replace("ops/deep/../", "ops/") for script in Scripts(root).named_by(command)} | {
-        os.path.normpath(script.path) for script in Scripts(root).named_by(command)
-    }
+    assert wanted in {
+        script.path.replace("ops/deep/../", "ops/") for script in Scripts(root).pinned(command).scripts
+    } | {os.path.normpath(script.path) for script in Scripts(root).pinned(command).scripts}
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_settings_that_are_code_are_held_on_to(root: Path, command: str, file: s
 )
 def test_what_names_nothing_holds_on_to_nothing(root: Path, command: str) -> None:
     """Commands of the system, and text that is no command at all."""
-    assert Scripts(root).named_by(command) == ()
+    assert Scripts(root).pinned(command).scripts == ()
 
 
 def test_links(root: Path, tmp_path: Path) -> None:
@@ -165,25 +165,25 @@ def test_links(root: Path, tmp_path: Path) -> None:
     (root / "loop.sh").symlink_to("loop.sh")
     (root / "folder").symlink_to("ops")
     with pytest.raises(CannotPin, match=r"out\.sh is a link that leads out of the workspace"):
-        Scripts(root).named_by("./out.sh")
-    before = Scripts(root).named_by("./one.sh")
+        Scripts(root).pinned("./out.sh")
+    before = Scripts(root).pinned("./one.sh").scripts
     assert {script.path for script in before} == {"one.sh", "two.sh", "run.sh"}
     (root / "two.sh").unlink()
     (root / "two.sh").symlink_to("ops/run.sh")
-    assert Scripts(root).named_by("./one.sh") != before
+    assert Scripts(root).pinned("./one.sh").scripts != before
     (root / "two.sh").unlink()
     (root / "two.sh").symlink_to(outside)
     with pytest.raises(CannotPin, match=r"two\.sh is a link that leads out"):
-        Scripts(root).named_by("./one.sh")
-    assert {script.path for script in Scripts(root).named_by("loop.sh")} == {"loop.sh"}
-    assert "ops/run.sh" in {script.path for script in Scripts(root).named_by("cd folder && ./run.sh")}
+        Scripts(root).pinned("./one.sh")
+    assert {script.path for script in Scripts(root).pinned("loop.sh").scripts} == {"loop.sh"}
+    assert "ops/run.sh" in {script.path for script in Scripts(root).pinned("cd folder && ./run.sh").scripts}
 
 
 def test_pipes_and_devices_are_not_opened_and_not_approved(root: Path) -> None:
     """A FIFO in the workspace does not block, and what it will give cannot be held on to."""
     os.mkfifo(root / "pipe")
     with pytest.raises(CannotPin, match="pipe is a pipe"):
-        Scripts(root).named_by("sh pipe")
+        Scripts(root).pinned("sh pipe")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
@@ -191,7 +191,7 @@ def test_what_cannot_be_read_cannot_be_approved(root: Path) -> None:
     """A file without the right to read it."""
     (root / "run.sh").chmod(0)
     with pytest.raises(CannotPin):
-        Scripts(root).named_by("./run.sh")
+        Scripts(root).pinned("./run.sh")
 
 
 def test_too_much_is_refused(root: Path) -> None:
@@ -199,11 +199,11 @@ def test_too_much_is_refused(root: Path) -> None:
     for number in range(300):
         (root / f"many-{number}").write_text("x")
     with pytest.raises(CannotPin):
-        Scripts(root).named_by("cat *")
+        Scripts(root).pinned("cat *")
     for number in range(70):
         (root / f"folder-{number}").mkdir()
     with pytest.raises(CannotPin):
-        Scripts(root).named_by(" ".join(f"folder-{number}" for number in range(70)))
+        Scripts(root).pinned(" ".join(f"folder-{number}" for number in range(70)))
 
 
 def test_only_what_changed_is_read_again(root: Path) -> None:
@@ -213,11 +213,11 @@ def test_only_what_changed_is_read_again(root: Path) -> None:
     deadline = time.monotonic() + 5
     while time.time_ns() - path.stat().st_ctime_ns < 30_000_000 and time.monotonic() < deadline:
         time.sleep(0.005)
-    first = scripts.named_by("./run.sh")
+    first = scripts.pinned("./run.sh").scripts
     assert set(scripts._known) == {"run.sh"}
-    assert scripts.named_by("./run.sh") == first
+    assert scripts.pinned("./run.sh").scripts == first
     path.write_text("RUN.sh\n")
-    assert scripts.named_by("./run.sh") != first
+    assert scripts.pinned("./run.sh").scripts != first
 
 
 @given(st.text(alphabet=st.sampled_from("ab/.'\"\\ $`;|&(){}<>=:@*?[]-\n\t~"), max_size=60))
@@ -236,7 +236,7 @@ def test_a_hostile_command_costs_in_proportion(root: Path, piece: str) -> None:
 
     def look(text: str) -> None:
         with suppress(CannotPin):
-            Scripts(root).named_by(text)
+            Scripts(root).pinned(text)
 
     for quote in ("", '"'):
         assert_in_proportion(lambda size: f"{quote}{piece * (size // len(piece))}{quote}", look, 8192 // TIMES)  # noqa: B023

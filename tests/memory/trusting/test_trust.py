@@ -282,7 +282,7 @@ def test_a_copy_of_the_workspace_is_another_one(place: Place, tmp_path: Path) ->
     there = Trust(place.home, place.root)
     assert there.decide(place_ask(place.root)).state == "withdrawn"
     assert "folder of the workspace" in there.decide(place_ask(place.root)).why
-    assert not there.workspace_approved()
+    assert there.opening() is None
 
 
 def place_ask(root: Path) -> Ask:

@@ -10,7 +10,7 @@ import pytest
 
 from memory.monitoring.process.command import clean_environment, run_command
 from memory.trust.asks import Ask
-from memory.trust.consent_decision import ConsentDecision
+from memory.trust.records import ConsentDecision
 from memory.trust.view import view_of
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.trust.consent import Ask
-from memory.trust.view import ConsentView, view_of, workspace_view
-from memory.trust.warnings import warnings_of
+from memory.trust.view import ConsentView, view_of, warnings_of, workspace_view
 from tests.memory.trusting.conftest import MONITORS, Place
 
 WARNED = [

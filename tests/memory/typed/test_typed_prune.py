@@ -10,6 +10,7 @@ import pytest
 
 from memory.errors import ConfigError
 from memory.typed.prune import plan_prune, prune
+from memory.typed.status import look_at
 from memory.typed.writes import lock_file
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put, tree
@@ -145,7 +146,7 @@ def test_the_inner_of_two_folders_counts(den: Den) -> None:
     folder = den.add("ada", '[memory]\nprocedural_dir = "memory"\nepisodic_dir = "memory/episodic"\n')
     put(folder, "memory/episodic/a.md", days=8)
     put(folder, "memory/b.md", days=8)
-    assert [file.path for file in plan_prune(den.agent("ada"), NOW).deleted] == ["memory/episodic/a.md"]
+    assert [file.path for file in plan_prune(look_at(den.agent("ada")), NOW).deleted] == ["memory/episodic/a.md"]
 
 
 def test_folders_that_are_links_stay_inside(den: Den) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from memory.errors import MemdeckError, RefusedError
 from memory.registry import workspace_of
-from memory.search import read_query, scan
+from memory.search.query.query import read_query
+from memory.search.scan import scan
 from memory.storage import Store
 from memory.systems import check_all, maintain_all, records_of_all, systems_of
 from memory.systems.typed import TypedMemory
@@ -253,18 +254,18 @@ def test_a_crash_between_moves_leaves_all_or_nothing(den: Den, tmp_path: Path) -
     put(folder, "memory/episodic/a.md", "a\n")
     code = (
         "import os, sys\n"
-        "from memory.storage import fsio\nfrom memory.storage.transaction import placing\n"
+        "from memory.storage import file_step, fsio\n"
         "from memory.typed import ops, registry\n"
         "from memory.typed.stores import store_of\n"
         "from memory.typed.writes import AgentWriter\n"
         "from datetime import datetime, UTC\n"
         "from pathlib import Path\n"
-        "real, left = placing.take_away, [int(sys.argv[3])]\n"
+        "real, left = file_step.take_away, [int(sys.argv[3])]\n"
         "def take_away(*args):\n"
         "    left[0] -= 1\n"
         "    os._exit(9) if left[0] < 0 else None\n"
         "    return real(*args)\n"
-        "placing.take_away = take_away\n"
+        "file_step.take_away = take_away\n"
         "store = store_of(Path(sys.argv[1]), Path(sys.argv[2]))\n"
         "writer = AgentWriter(store, datetime.now(UTC), 'cli')\n"
         "writer.move('memory/episodic/a.md', 'memory/a.md', 'typed.promote', core='add')\n"

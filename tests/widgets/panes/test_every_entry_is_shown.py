@@ -20,7 +20,7 @@ from tests.fixture_files import sample
 from tests.memory_files import snapshot_of
 from tests.strategies import markdown_documents
 from widgets.list.rows import Heading, Note
-from widgets.pane.runs import Run
+from widgets.pane.rows import Run
 from widgets.panes import all_panes
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

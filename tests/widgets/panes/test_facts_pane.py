@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memory.facts.inject import inject
+from memory.facts.model import FactLimits
 from memory.facts.reading import read_facts
-from memory.facts.settings import FactLimits
 from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text

@@ -254,3 +254,18 @@ async def test_the_clock_alone_reads_no_dates_again() -> None:
         assert tomorrow is not first
         files.put("tasks.md", "## Pending\n\n### a\n- due: 2024-01-19\n")
         assert agenda(NOW + timedelta(days=1)) is not tomorrow
+
+
+async def test_the_calendar_has_the_tasks_of_the_list_while_newer_ones_are_read() -> None:
+    """A worker reads a newer file that the pane does not show yet: the calendar has the dates of what is shown."""
+    pane = TasksPane()
+    views = Views()
+    files = Files({"tasks.md": "## Pending\n\n### a\n- due: 2024-01-18\n", "config.md": "- timezone: UTC\n"})
+    async with Harness(lambda: [pane]).run_test(size=(80, 20)) as pilot:
+        pane.show(Snapshot(files, lambda: UTC, views), NOW)
+        await pilot.pause()
+        files.put("tasks.md", "## Pending\n\n### a\n- due: 2024-01-18\n\n### b\n")
+        assert len(Snapshot(files, lambda: UTC, views).tasks) == 2
+        pane.show_view("calendar")
+        await pilot.pause()
+        assert pane.current().title == "a"

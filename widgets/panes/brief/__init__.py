@@ -1,3 +1,3 @@
-"""The brief: what needs a person now."""
+"""The brief: what needs attention now."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The brief: what needs a person now, what runs, what happened last; every row leads to its entry."""
+"""The brief: what needs attention now, what is running, what happened last; every row leads to its entry."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from widgets.pane.rows import RowKey
 from widgets.text.styled_text import Line
 from widgets.text.words import until
 
-from .more import DOORS, KEPT, MORE, cut, more_words, shown_of
+from .shortened_groups import DOORS, KEPT, MORE, cut, more_words, shown_of
 from .words import BEHIND, WIDEST_LEAD, BriefRow, days_since, note_of, row_line
 
 if TYPE_CHECKING:
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.files.status import Brief, NextRun
     from memory.files.tasks.model import Task
-    from memory.history.news import News
-    from memory.history.taken_back import Undone
+    from memory.history.changes import News
+    from memory.history.stale_saves import Undone
     from memory.monitoring.history.charts import Notice
-    from memory.systems.protocol import BriefLine
+    from memory.systems import BriefLine
     from widgets.pane.filter import Needles
 
 STALE_DAYS = 7
-"""Days after which a task in progress counts as one that somebody should look at."""
+"""Days after which a task in progress is listed as stale."""
 
 MOST_WEIGHED = 500
-"""So many tasks of a group are ordered by urgency."""
+"""How many tasks of a group are ordered by urgency."""
 
 
 WIDEST_ROW = 110
-"""Cells of a row; in a wider terminal its words stay together at the left."""
+"""The most cells of a row; in a wider terminal its words stay together at the left."""
 
 
 class BriefPane(Pane):
-    """What is overdue, due, in progress, on alert, coming next, and wrong; Enter goes there."""
+    """What is overdue, due, in progress, alerting, coming next, and wrong; Enter goes to the entry."""
 
     pane_id: ClassVar[str] = "brief"
     number: ClassVar[str] = "1"
@@ -62,13 +62,13 @@ class BriefPane(Pane):
 
     @dataclass
     class Resume(Message):
-        """A form that was never saved is to be gone on with."""
+        """A form that was never saved is to be opened again."""
 
         draft: str
 
     @dataclass
     class More(Message):
-        """All of a group is wanted, of which only the first rows are shown here."""
+        """All rows of a group are to be shown, of which only the first are shown here."""
 
         group: str
 
@@ -89,7 +89,7 @@ class BriefPane(Pane):
     # What is shown
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
-        """The groups that hold something, what needs a person first."""
+        """The groups that are not empty, those that need attention first."""
         brief = self._brief(snapshot, now)
         rows: list[Any] = []
         for title, group in self._groups(brief):
@@ -102,25 +102,25 @@ class BriefPane(Pane):
             name = group[0].group
             more = len(group) - shown_of(name)
             if more > 0:
-                # What is left out also where all of it is wanted.
+                # How many rows stay left out even where the whole group is shown.
                 beyond = max(0, len(group) - KEPT)
                 rows.append(BriefRow(MORE, "", name, beyond, more_words(name, more)))
         return rows
 
     def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
-        """The first rows of each group; a filter looks at all of them."""
+        """The first rows of each group; a filter searches all rows."""
         return cut(keys, self._opened)
 
     def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
-        """The rows that a filter leaves, all that there are of a group."""
+        """The rows that a filter keeps, from all rows of each group."""
         return super().kept([key for key in keys if not isinstance(key, RowKey) or key.item.group != MORE], needles)
 
     def counts(self, item: BriefRow) -> bool:
-        """What says how many more there are is none of them."""
+        """Whether a row is counted: all but those that only say how many more there are."""
         return item.group != MORE
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
-        """Find out how wide the titles are that words stand behind, and go where somebody wanted to."""
+        """Measure the titles that have a note after them, and go to a group that was requested."""
         titles = (cell_width(visible(row.title[:80])) for _, row, _ in contents.rows.items if row.group in BEHIND[:2])
         self._lead = min(WIDEST_LEAD, max(titles, default=0))
         super().put(contents, flash=flash)
@@ -128,7 +128,7 @@ class BriefPane(Pane):
 
     @staticmethod
     def _heading_note(group: Sequence[BriefRow]) -> str:
-        """How many there are, and how they are ordered where that may be asked."""
+        """The note of a group's heading: the count, and a hint about order or keys for some groups."""
         first = group[0].group
         if first in ("upkeep", "beside"):
             return ""
@@ -193,7 +193,7 @@ class BriefPane(Pane):
 
     @staticmethod
     def _urgent(brief: Brief, tasks: Sequence[Task]) -> Sequence[Task]:
-        """The most urgent first; of very many only those that are late the longest."""
+        """Sort the first `MOST_WEIGHED` tasks by urgency, the most urgent first; the others keep their order."""
         from memory.files.tasks.urgency import urgency_of
 
         zone = brief.snapshot.zone
@@ -222,27 +222,28 @@ class BriefPane(Pane):
         others: Sequence[BriefLine] = (),
         undone: Sequence[Undone] = (),
     ) -> None:
-        """Show what took longer to find: what a check says, what the next maintenance would move, who waits for an
-        approval or is muted, what others changed since somebody looked last, and how things stand in other systems.
+        """Show what took longer to find: problems of a check, what the next maintenance would move, monitors that wait
+        for approval or are muted, what others changed since the last visit, and lines of other systems.
 
-        `upkeep` holds a file and a sentence each, and the system where it is another one; `notice` who waits for an
-        approval and who is muted, `undone` what other programs took back of memdeck's changes. Cursor and view stay.
+        `upkeep` holds a file and a sentence each, and the system if it is another one; `notice` holds what waits for
+        approval and which monitors are muted, `undone` memdeck's changes that other programs reverted. Cursor and
+        scroll position stay.
         """
         more = (tuple(problems), tuple(upkeep), notice, tuple(news), tuple(others), tuple(undone))
         if more != (self._problems, self._upkeep, self._notice, self._news, self._others, self._undone):
             self._problems, self._upkeep, self._notice, self._news, self._others, self._undone = more
             if self.snapshot is not None:
                 self.show(self.snapshot, self.now, flash=False)
-        # What is not there by now is not there at all.
+        # A requested group that is still missing will not appear any more.
         self._wanted_group = ""
 
     def moved(self) -> None:
-        """The person chose another place here: a group that is still to come leads nowhere any more."""
+        """Record that the person moved elsewhere, and drop a requested group that has not appeared yet."""
         super().moved()
         self._wanted_group = ""
 
     def go_to_group(self, group: str) -> None:
-        """Put the cursor on the first row of a group, as soon as there is one; a filter that hides it is cleared."""
+        """Put the cursor on the first row of a group, as soon as it has one; a filter that hides it is cleared."""
         self._arrived = True
         self._wanted_group = group
         self._seek()
@@ -255,29 +256,29 @@ class BriefPane(Pane):
                 self.go_to(item.ref)
 
     def say_drafts(self, drafts: Sequence[tuple[str, str, datetime]]) -> None:
-        """Show forms that were never saved: the id of the draft, what it is about, when it was typed."""
+        """Show forms that were never saved, each as the id of its draft, its subject, and when it was typed."""
         if tuple(drafts) != self._drafts:
             self._drafts = tuple(drafts)
             if self.snapshot is not None:
                 self.show(self.snapshot, self.now, flash=False)
 
     def mark(self, item: BriefRow) -> Hashable:
-        """A row is as it was while its entry is."""
+        """A row is unchanged while its entry is."""
         entry = getattr(item.thing, "entry", None)
         return item.ref, entry if entry is not None else (item.words, *note_of(item))
 
     def text(self, item: BriefRow) -> str:
-        """What stands in the row."""
+        """The words of the row."""
         return " ".join((item.group, item.title, *note_of(item)))
 
     # How it is drawn
 
     def draw_row(self, item: BriefRow, width: int) -> Line:
-        """When or where, what, and a word more."""
+        """Draw when or where, what, and a note."""
         return row_line(item, min(width, WIDEST_ROW), self._lead, self.now, self.zone, self.glyphs)
 
     def view(self) -> dict[str, str]:
-        """No position: what is most urgent stands first, and that is where the next look begins."""
+        """The view without a position: the most urgent row is first, and the next visit begins there."""
         return {**super().view(), "at": ""}
 
     # Where a row leads
@@ -291,7 +292,7 @@ class BriefPane(Pane):
         return ()
 
     def on_mount(self) -> None:
-        """The list takes the whole pane; what is urgent comes at its top, and is seen there."""
+        """Give the list the whole pane, and keep it at the top, where urgent rows appear."""
         self.line_list.holds_top = True
         self.query_one(".pane--detail-frame").display = False
         frame = self.query_one(".pane--list-frame")
@@ -316,7 +317,7 @@ class BriefPane(Pane):
             self.post_message(self.Jump(item.file, item.target))
 
     def _show_more(self, group: str) -> None:
-        """Go where all of a group stands; what stands nowhere else is shown here."""
+        """Go to the pane with the whole group; a group that no pane has is opened here."""
         if group in DOORS:
             self.post_message(self.More(group))
         else:
@@ -324,7 +325,7 @@ class BriefPane(Pane):
             self._arrange(redraw=False)
 
     def on_click(self, event: events.Click) -> None:
-        """One click is enough where a row leads to all of its group."""
+        """Let a single click follow a row that leads to its whole group."""
         row = self.line_list.cursor
         if event.widget is not self.line_list or not isinstance(row, RowKey):
             return
@@ -340,7 +341,7 @@ _RUN_PLACES = {
     "monitor": ("monitors.md", ""),
     "task": ("tasks.md", ""),
 }
-"""Where the runs of each kind are set: a file, and an entry where it is always the same."""
+"""Where the runs of each kind are configured: a file, and an entry if it is always the same."""
 
 
 def _run_row(run: NextRun) -> BriefRow:

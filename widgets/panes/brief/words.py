@@ -1,4 +1,4 @@
-"""A row of the brief in words: when or where it is, what it is, and a word more."""
+"""A row of the brief in words: when or where it is, what it is, and a note."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from memory.base.safe_text import cell_width, visible
 from memory.files.tasks.values import moment_or_none
-from widgets.list.columns import Column, Columns
-from widgets.text.styled_text import Line, Piece, line
+from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import PRIORITY_TONES, due_words, progress_line, short_moment, since, until
 
-from .more import MORE
+from .shortened_groups import MORE
 
 if TYPE_CHECKING:
     from widgets.text.glyphs import Glyphs
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BriefRow:
-    """One row: the group it stands in, where it leads, and the thing itself."""
+    """One row: its group, where it leads, and the object it shows."""
 
     group: str
     file: str
@@ -30,12 +29,12 @@ class BriefRow:
 
     @property
     def ref(self) -> str:
-        """Unique in the pane: one entry may stand in two groups."""
+        """A ref that is unique in the pane, because an entry may be in two groups."""
         return f"{self.group}:{self.file}:{self.target}:{self.words}"
 
     @property
     def monitor(self) -> Any:
-        """The monitor that the row is about; None for what waits that is about no monitor."""
+        """The monitor that the row is about; None for a waiting approval that is about no monitor."""
         return self.thing.monitor if self.group == "waiting" else self.thing
 
     @property
@@ -49,10 +48,10 @@ class BriefRow:
 
 
 ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Column("note", 20, importance=1), gap=2)
-"""When or where, what, and a word more."""
+"""The columns of a task: when or where, title, and note."""
 
 LEAD = Columns(Column("when", 14, importance=9), Column("title", minimum=18), gap=2)
-"""When or where, and what, with what is behind it."""
+"""The columns of other rows: when or where, and title with the note after it."""
 
 LEAD_MARGIN = 16
 """Cells before the title."""
@@ -61,17 +60,17 @@ WIDE_ENOUGH = 48
 """Cells from which tasks show their priority."""
 
 TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
-"""The groups of tasks: who has one stands in a column."""
+"""The groups of tasks, whose assignee has a column."""
 
 BEHIND = ("alert", "waiting", "muted", "draft", "news", "beside", "lost")
-"""The groups whose word more stands right behind the title."""
+"""The groups whose note comes right after the title."""
 
 WIDEST_LEAD = 30
-"""The most cells that a title is filled up to, so that the words behind the titles stand in one column."""
+"""The most cells to which titles are padded, so that the notes after them are aligned."""
 
 
 def row_line(item: BriefRow, width: int, lead: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
-    """Return when or where, what, and a word more; `lead` is how wide the titles are that words stand behind."""
+    """Return the line of a row: when or where, title, and note; `lead` is the width to which titles are padded."""
     if item.group == MORE:
         return line(Piece(item.words, "muted"))
     note = Piece(", ".join(note_of(item)), "muted")
@@ -90,13 +89,13 @@ def row_line(item: BriefRow, width: int, lead: int, now: datetime, zone: tzinfo,
 
 
 def _lead_line(item: BriefRow, note: Piece, width: int, lead: int) -> Line:
-    """A title with the word more right behind it; those that are often read one below the other in a column."""
+    """A title with its note right after it; in groups usually read as a list, the notes are aligned."""
     cells = cell_width(visible(item.title[:80]))
     gap = 2 + (max(0, lead - cells) if item.group in BEHIND[:2] else 0)
     if item.group == "waiting":
-        from memory.trust.consent_decision import NOT_OPEN, short_reason
+        from memory.trust.records import NOT_OPEN, short_reason
 
-        # Where one of them would be said shorter, all are: two ways to say the same would stand in one column.
+        # If one reason needs its short form, all get it: one column should not mix two wordings of the same.
         if cells + gap + max(len(note.text), len(NOT_OPEN)) > width:
             note = Piece(short_reason(note.text), "muted")
     if cells + gap + len(note.text) > width:
@@ -105,7 +104,7 @@ def _lead_line(item: BriefRow, note: Piece, width: int, lead: int) -> Line:
 
 
 def when_of(item: BriefRow, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece | Line:
-    """Return when or where something is, or how far."""
+    """Return the first cell of a row: when or where it is, or its progress."""
     thing = item.thing
     match item.group:
         case "alert":
@@ -143,7 +142,7 @@ def when_of(item: BriefRow, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piec
 
 
 def note_of(item: BriefRow) -> tuple[str, ...]:
-    """Return what more is said of a row."""
+    """Return the notes of a row."""
     thing = item.thing
     match item.group:
         case "alert":

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memory.files.refs.entry_refs import plain_title
+from memory.files.snapshot import plain_title
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
 from widgets.text.styled_text import Line, Piece, Tone, line
 
@@ -38,7 +38,7 @@ def view_lines(views: Sequence[ChangeView], glyphs: Glyphs) -> list[DetailLine]:
 
 
 def place_of(view: ChangeView, glyphs: Glyphs) -> str:
-    """Where an entry stands, and where it stood."""
+    """Where an entry is, and where it was before if it moved."""
     here = f"{view.file}, {view.section}" if view.section and view.section != view.title else view.file
     if view.moved_from is None:
         return here
@@ -51,7 +51,7 @@ def place_of(view: ChangeView, glyphs: Glyphs) -> str:
 
 
 def entry_lines(view: ChangeView, glyphs: Glyphs) -> Iterator[DetailLine]:
-    """Fields that differ with both values where nothing else does, else the lines that went and came."""
+    """The changed fields with both values if nothing else changed, else the removed and added lines."""
     if view.kind in ("edited", "moved") and view.fields and only_fields(view):
         for key, old, new in view.fields:
             yield Labelled(key, field_line(old, new, glyphs))

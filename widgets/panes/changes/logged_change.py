@@ -20,9 +20,9 @@ class ChangedEntry:
 class LoggedChange:
     """One change as this pane lists it; `place` is its number in the order of all changes.
 
-    `actor` is `human`, `cli`, `maintain`, `agent:<name>` or `outside`; `undone_by` the change that took it back;
-    `kept` says that its bytes are there, so that it can be taken back. `turns_ref` is the change that this one took
-    back or brought again; `turns` are those that did so with this one on the same day, the oldest first.
+    `actor` is `human`, `cli`, `maintain`, `agent:<name>` or `outside`; `undone_by` is the change that undid it;
+    `kept` means that its bytes are still stored, so that it can be undone. `turns_ref` is the change that this one
+    undid or redid; `turns` are the changes that undid or redid this one on the same day, the oldest first.
     """
 
     ref: str

@@ -1,4 +1,4 @@
-"""The changes pane: the log of every writer, newest first, entry by entry; older pages are read when needed."""
+"""The changes pane: the change log of every writer, newest first, entry by entry; older pages are read when needed."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ import threading
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from textual.message import Message
 from textual.timer import Timer
 from textual.worker import Worker, WorkerState
 
-from memory.files.refs.entry_refs import plain_title
+from memory.files.snapshot import plain_title
 from widgets.chrome.frame import Frame
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
-from widgets.pane.base import Contents, Pane
+from widgets.pane.base import Contents
 from widgets.pane.filter import Needles, strange_words
 from widgets.pane.rows import RowKey
 from widgets.panes.journal.pane import day_title
+from widgets.panes.telling import TellingPane
 from widgets.text.styled_text import Line, Piece, line_text
 
 from .detail import view_lines
@@ -34,16 +35,13 @@ PAGE = 200
 """How many changes are read at a time."""
 
 NEAR = 40
-"""How many rows before the last one the next page is asked for."""
-
-KEPT = 64
-"""Changes whose entries are remembered once they were looked at."""
+"""How many rows before the last one the next page is read."""
 
 SETTLE_SECONDS = 0.2
-"""How long nothing is typed into the filter before older pages are looked through."""
+"""How long nothing is typed into the filter before older pages are searched."""
 
 OWN = ("human", "cli")
-"""Who a person is."""
+"""The actors that mean the person."""
 
 
 class ChangeSource(Protocol):
@@ -53,14 +51,14 @@ class ChangeSource(Protocol):
         """The newest changes before a place, newest first."""
 
     def stamp(self) -> Hashable:
-        """What is another value once a listing would be another one."""
+        """A value that differs as soon as a listing would differ."""
 
     def told(self, ref: str) -> Sequence[ChangeView]:
-        """What a change did, entry by entry."""
+        """Return what a change did, entry by entry."""
 
 
-class ChangesPane(Pane):
-    """Every change of every writer, our own and those from outside."""
+class ChangesPane(TellingPane):
+    """Every change of every writer, memdeck's own and those from outside."""
 
     pane_id: ClassVar[str] = "changes"
     number: ClassVar[str] = "0"
@@ -81,22 +79,13 @@ class ChangesPane(Pane):
     )
     item_name: ClassVar[str] = "change"
 
-    @dataclass
-    class Told(Message):
-        """What a change did is known."""
-
-        pane: ChangesPane
-        ref: str
-        views: Sequence[ChangeView]
-
     def __init__(self, source: ChangeSource | None = None) -> None:
-        """`source` gives the changes; without one there are none."""
+        """`source` provides the changes; without it there are none."""
         super().__init__()
         self.source = source
         self._lock = threading.Lock()
         self._wanted = PAGE
         self._listed = _Listed("", None)
-        self._told: dict[str, Sequence[ChangeView]] = {}
         self._typing: Timer | None = None
         self._layouts = layouts(())
 
@@ -108,25 +97,21 @@ class ChangesPane(Pane):
         zone = snapshot.zone
         today = now.astimezone(zone).date()
         rows: list[Any] = []
-        day = ""
 
         def day_of(change: LoggedChange) -> str:
             return change.time.astimezone(zone).date().isoformat()
 
-        for change in folded(found.changes, day_of):
-            local = day_of(change)
-            if local != day:
-                if rows:
-                    rows.append(Note(number=len(rows)))
-                day = local
-                rows.append(Heading(day_title(day, today)))
-            rows.append(change)
+        for day, changes in groupby(folded(found.changes, day_of), day_of):
+            if rows:
+                rows.append(Note(number=len(rows)))
+            rows.append(Heading(day_title(day, today)))
+            rows += changes
         if rows and not found.complete:
             rows.append(Note("… older changes follow", len(rows)))
         return rows
 
     def _read(self, text: str) -> _Listed:
-        """Go on with the list until it is long enough; what is listed already is not read again."""
+        """Continue the list until it is long enough; what is listed already is not read again."""
         if self.source is None:
             return _Listed(text, None, complete=True)
         with self._lock:
@@ -154,15 +139,15 @@ class ChangesPane(Pane):
         return (item.ref, item.undone_by, item.kept, len(item.turns))
 
     def place(self, item: LoggedChange) -> str:  # noqa: ARG002
-        """Nothing: who it was stands in the detail."""
+        """Nothing: the detail shows the actor."""
         return ""
 
     def copied_ref(self, item: LoggedChange) -> str:
-        """Its id, as `memdeck changes` takes it."""
+        """Its id, as `memdeck changes` accepts it."""
         return item.ref[:16]
 
     def draw_row(self, item: LoggedChange, width: int) -> Line:
-        """When, who, what."""
+        """Draw time, actor and summary."""
         layout = layout_for(width, self._layouts)
         room = next(cells for column, cells in layout.columns.fit(width) if column.name == "summary")
         return layout.columns.line(
@@ -175,16 +160,16 @@ class ChangesPane(Pane):
         )
 
     def text(self, item: LoggedChange) -> str:
-        """A change is found by who, what, the files and the entries."""
+        """A change is found by its actor, operation, summary, files and entries."""
         entries = " ".join(f"{one.title} {one.ref or ''}" for one in item.entries)
         who = f"{item.actor} {plain_actor(item.actor)}"
         return " ".join((who, item.operation, item.summary, *item.files, entries, item.ref))
 
     def field_text(self, item: LoggedChange, name: str) -> str:
-        """The values that `name:value` looks at; `date` is the day in the workspace's zone."""
+        """The value that `name:value` is compared with; `date` is in the workspace's zone."""
         match name:
             case "actor":
-                # By either name: what the list says, and what the command line takes.
+                # By either name: the one in the list, and the one on the command line.
                 return f"{item.actor} {plain_actor(item.actor)}"
             case "file":
                 return " ".join(item.files)
@@ -205,7 +190,7 @@ class ChangesPane(Pane):
             return None
         bound = self._bound(value, end=name == "until")
         if bound is None:
-            return True  # Half a date narrows nothing yet.
+            return True  # An incomplete date excludes nothing yet.
         return item.time >= bound if name == "since" else item.time <= bound
 
     def _bound(self, value: str, *, end: bool) -> datetime | None:
@@ -225,10 +210,10 @@ class ChangesPane(Pane):
         return line_text(summary_line(replace(item, undone_by=None), MANY_CELLS))
 
     def detail(self, item: LoggedChange) -> Sequence[DetailLine]:
-        """Who and when, what became of it since, then what became of each entry."""
+        """Actor and time, whether it was undone or redone since, then what happened to each entry."""
         row = self.line_list.cursor
         if isinstance(row, RowKey) and row.item is item:
-            # They stand in the change itself; nobody has to wait for them.
+            # The change itself contains its links, so no search is needed.
             self.linking.known(row, self.links(item))
         parts: list[DetailLine] = [
             Title(self.detail_title(item)),
@@ -238,9 +223,9 @@ class ChangesPane(Pane):
             *turned_lines(item, self.zone),
             Labelled("operation", item.operation or "none", "muted"),
         ]
-        views = self._told.get(item.ref)
+        source = self.source
+        views = self.told(item, lambda: source.told(item.ref)) if source is not None and item.kept else None
         if views is None:
-            self._tell(item)
             for one in item.entries[:20]:
                 parts += [
                     Spacer(),
@@ -250,48 +235,22 @@ class ChangesPane(Pane):
             return parts
         return [*parts, *view_lines(views, self.glyphs)]
 
-    def _tell(self, item: LoggedChange) -> None:
-        """Find out in a worker what a change did."""
-        source, ref = self.source, item.ref
-        if source is not None and item.kept:
-            self.run_worker(
-                lambda: self.post_message(self.Told(self, ref, tuple(source.told(ref)))),
-                group="told",
-                thread=True,
-                exclusive=True,
-                exit_on_error=False,
-            )
-
-    def on_changes_pane_told(self, message: Told) -> None:
-        """Show it, if the cursor is still there."""
-        message.stop()
-        while len(self._told) >= KEPT:
-            del self._told[next(iter(self._told))]
-        self._told[message.ref] = message.views
-        item = self.current()
-        if self.is_attached and item is not None and item.ref == message.ref:
-            self._show_detail()
-
     def links(self, item: LoggedChange) -> Sequence[Link]:
-        """The entries that it left behind."""
+        """The first five entries that it changed and did not remove."""
         found = [one for one in item.entries if one.ref is not None and one.kind != "removed"][:5]
         return [
             Link(one.file.removesuffix(".md"), plain_title(one.file, one.title), (one.file, one.ref)) for one in found
         ]
 
-    def source_text(self, item: LoggedChange) -> str | None:  # noqa: ARG002
-        """A change has no source."""
-        return None
-
     # Pages
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
-        """Show what was read; what is new in a log is on top, so nothing flashes because a page came below."""
+        """Show what was read; new changes come at the top, so rows do not flash because a page was added below."""
         self._layouts = layouts(item for _, item, _ in contents.rows.items)
         super().put(contents, flash=flash and self._wanted == PAGE and not self.filter)
 
     def set_filter(self, text: str, *, typed: bool = False) -> None:
-        """A filter looks through the older changes as well, page by page, once the keys rest."""
+        """Filter, and once the keys rest search the older changes as well, page by page."""
         changed = text != self.filter
         super().set_filter(text, typed=typed)
         if changed:
@@ -301,7 +260,7 @@ class ChangesPane(Pane):
             self._typing = self.set_timer(SETTLE_SECONDS, self._read_on)
 
     def follow_cursor(self) -> None:
-        """Show the change under the cursor, and read on where that comes near the end."""
+        """Show the change under the cursor, and read the next page if the cursor is near the end."""
         super().follow_cursor()
         near = self.line_list.position + NEAR >= len(self.line_list.rows)
         if near and self.contents is not None and not self._listed.complete and self._typing is None:
@@ -334,13 +293,13 @@ class ChangesPane(Pane):
 
     @property
     def row_count(self) -> int:
-        """How many changes there are, so far as they were looked at, shown or not."""
+        """How many changes were read so far, shown or not."""
         return super().row_count or self._listed.seen
 
     def say_title(self) -> None:
-        """How many are listed, of how many that were looked at; a `+` says that there are more."""
+        """Show how many changes are listed, of how many that were read; a `+` means that there are more."""
         rows = [row for row in self.line_list.rows if isinstance(row, RowKey)]
-        # What only took another one back, or brought it again, stands in that one's row.
+        # A change that only undid or redid another one is part of that one's row.
         turns = sum(len(row.item.turns) for row in rows)
         more = "" if self._listed.complete else "+"
         count = f"{self._listed.seen - turns:,}{more}"
@@ -358,7 +317,7 @@ class ChangesPane(Pane):
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """What was read so far for one filter: the changes that fit, and up to which place the log was looked at."""
+    """What was read so far for one filter: the matching changes, and up to which place the log was read."""
 
     text: str
     stamp: Hashable

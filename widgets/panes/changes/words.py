@@ -1,4 +1,4 @@
-"""A change of the log in words: what happened, who it was, and what became of it afterwards."""
+"""A change of the log in words: what happened, who did it, and whether it was undone or redone."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memory.base.safe_text import cell_width, visible
-from memory.files.refs.entry_refs import plain_title
+from memory.files.snapshot import plain_title
 from widgets.detail import Labelled
-from widgets.list.columns import Column, Columns
-from widgets.text.styled_text import Line, Piece, line, line_width
+from widgets.text.styled_text import Column, Columns, Line, Piece, line, line_width
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -18,42 +17,42 @@ if TYPE_CHECKING:
     from .logged_change import LoggedChange
 
 OUTSIDE = "outside"
-"""Who changed a file without memdeck."""
+"""The actor of a change made without memdeck."""
 
 LEAST_ACTOR = 5
-"""The fewest cells of the column that says who it was."""
+"""The fewest cells of the actor column."""
 
 MANY_CELLS = 58
-"""From so many cells on who it was gets more of them."""
+"""From so many cells of a row on, the actor column may be wider."""
 
 FEW_CELLS = 44
-"""Below so many cells who it was is said shortly, so that it stays beside what was done."""
+"""Below so many cells of a row, actors have short names, so that they fit beside the summary."""
 
 NO_AGENTS = frozenset({"human", "you", "cli", "maintain", "monitor", OUTSIDE})
-"""Who changes something without being an agent."""
+"""Actors that are not agents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns of a list, when, who, what; `short` says that who it was is said shortly."""
+    """The columns of a list: time, actor, summary; `short`: actors have short names."""
 
     columns: Columns
     short: bool = False
 
     def actor(self, name: str) -> str:
-        """Return how who it was is said here."""
+        """Return the shown name of an actor."""
         return short_actor(name) if self.short else plain_actor(name)
 
 
 def plain_actor(name: str) -> str:
-    """Return an actor as people read it: `you` for `human`, any other one as it is."""
+    """Return the shown name of an actor: `you` for `human`, any other as it is."""
     return "you" if name == "human" else name
 
 
 def short_actor(name: str) -> str:
-    """Return an actor in few cells: `builder` for `agent:builder`.
+    """Return the short name of an actor: `builder` for `agent:builder`.
 
-    An agent that has the name of who is none keeps its name in full.
+    An agent named like an actor that is not an agent keeps its full name.
     """
     short = name.removeprefix("agent:")
     if short != name:
@@ -62,9 +61,9 @@ def short_actor(name: str) -> str:
 
 
 def layouts(changes: Iterable[LoggedChange]) -> tuple[Layout, Layout, Layout]:
-    """Return how a list of very few cells is laid out, one of few cells and another one; `layout_for` chooses.
+    """Return the layouts for very narrow, narrow and wide lists; `layout_for` chooses one.
 
-    Who it was gets the room that the longest name needs, up to a limit.
+    The actor column is as wide as the longest name, up to a limit.
     """
     actors = {one.actor for one in changes}
 
@@ -78,14 +77,14 @@ def layouts(changes: Iterable[LoggedChange]) -> tuple[Layout, Layout, Layout]:
 
 
 def layout_for(width: int, found: tuple[Layout, Layout, Layout]) -> Layout:
-    """Return the one for a width in cells."""
+    """Return the layout for a width in cells."""
     return found[(width >= FEW_CELLS) + (width >= MANY_CELLS)]
 
 
 def summary_line(change: LoggedChange, width: int) -> Line:
-    """Return what happened; of a change from outside what became of which entry.
+    """Return what happened; for a change from outside, what happened to its first entry and how many others there are.
 
-    Then in which file that was, if `width` cells are enough for all of it.
+    The files of such a change follow if everything fits in `width` cells.
     """
     words: Line = line(change.summary)
     if change.actor == OUTSIDE and change.entries:
@@ -103,10 +102,10 @@ def summary_line(change: LoggedChange, width: int) -> Line:
 
 
 def folded(changes: Sequence[LoggedChange], day: Callable[[LoggedChange], Hashable]) -> list[LoggedChange]:
-    """Return changes without those that only took another one of the same day back, or brought it again.
+    """Return changes without those that only undid or redid another change of the same day.
 
-    They stand in the `turns` of the change that they were about, the oldest first. What happened on another day, and
-    what is about a change that is not listed, stays where it is. `changes` come newest first, and so does the answer.
+    These become the `turns` of the change that they undid or redid, the oldest first. An undo or redo on another day,
+    or of a change that is not listed, stays in the list. `changes` are newest first, and so is the result.
     """
     by_ref = {one.ref: one for one in changes}
     turns: dict[str, list[LoggedChange]] = {}
@@ -121,7 +120,10 @@ def folded(changes: Sequence[LoggedChange], day: Callable[[LoggedChange], Hashab
 
 
 def _turned(change: LoggedChange, by_ref: dict[str, LoggedChange]) -> LoggedChange | None:
-    """Return the change that one takes back or brings again, through any number of turns; None where it does not."""
+    """Return the change that `change` undoes or redoes, through any number of turns.
+
+    None where it does neither, or where a change on the way is not in `by_ref`.
+    """
     found = None
     seen = set()
     while change.turns_ref and change.turns_ref not in seen:
@@ -133,7 +135,7 @@ def _turned(change: LoggedChange, by_ref: dict[str, LoggedChange]) -> LoggedChan
 
 
 def turned_lines(change: LoggedChange, zone: tzinfo) -> list[Labelled]:
-    """Return how a change stands, and how it came to that."""
+    """Return each undo and redo of a change with its time and actor, or else its state if it is undone or thinned."""
     found = []
     for number, turn in enumerate(change.turns):
         what = "undone" if number % 2 == 0 else "redone"
@@ -146,7 +148,7 @@ def turned_lines(change: LoggedChange, zone: tzinfo) -> list[Labelled]:
 
 
 def standing(change: LoggedChange) -> LoggedChange | None:
-    """Return what can be taken back at a row: the change, or what took it back; None: that is not in the list."""
+    """Return what can be undone at a row: the change, or the change that undid it; None: that one is not listed."""
     if change.undone_by is None:
         return change
     return next((turn for turn in change.turns if turn.ref == change.undone_by and turn.undone_by is None), None)

@@ -1,4 +1,4 @@
-"""The config pane: one key per row under its own name, what it means, and whether its value can be used."""
+"""The config pane: one key per row, what it means, and whether its value is valid."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from memory.base.remarks import split_field
+from memory.base.values import split_field
 from memory.files.config import BOOLEAN_KEYS, CRON_KEYS, value_problem
 from memory.files.unread import unread_settings
 from widgets.detail import DetailLine, Labelled, Prose, Spacer, Title
 from widgets.input.date_fields import cron_field
 from widgets.input.fields import FieldSpec
-from widgets.list.columns import Column, Columns
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
 from widgets.pane.unread import unread_rows
-from widgets.text.styled_text import Line, Piece, line
+from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import next_run, until
 
 if TYPE_CHECKING:
@@ -46,24 +45,24 @@ HELP = {
     "setupComplete": "Whether the agents' first setup is done.",
     "setupDate": "When the agents' first setup was done.",
 }
-"""A sentence by key; a key without one belongs to whoever wrote it."""
+"""The help of each key that memdeck knows."""
 
 UNKNOWN = "memdeck does not know this key. It is kept as it stands."
-"""What is said of every other key."""
+"""The help of every other key."""
 
 
 FRONT = "Setup"
-"""What the settings of the front matter stand under."""
+"""The heading of the settings in the front matter."""
 
 ROW = Columns(Column("key", 25, importance=2), Column("value", minimum=12), gap=2)
 
 
 NARROW = 40
-"""Below so many cells a value follows its key instead of standing in a column of its own."""
+"""Below so many cells a value follows its key directly, without its own column."""
 
 
 class ConfigPane(Pane):
-    """Settings by section in the order of the file."""
+    """Settings by section in file order."""
 
     pane_id: ClassVar[str] = "config"
     number: ClassVar[str] = "8"
@@ -104,18 +103,18 @@ class ConfigPane(Pane):
         return [*rows, *unread_rows(found, "no setting in it", first=len(rows))]
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
-        """Look at the values once, then show the rows."""
+        """Check the values once, then show the rows."""
         self._problems = bad_values(contents.snapshot.config)
         super().put(contents, flash=flash)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How many values cannot be used."""
+        """How many settings have a problem."""
         count = len(bad_values(snapshot.config))
         return "" if not count else "1 problem" if count == 1 else f"{count} problems"
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """Nothing to count; a value that cannot be used needs a person."""
+        """Nothing to count; a setting with a problem needs attention."""
         return Badge(None, bool(bad_values(snapshot.config)))
 
     def ref(self, item: Setting) -> str:
@@ -127,7 +126,7 @@ class ConfigPane(Pane):
         return item.key
 
     def mark(self, item: Setting) -> Hashable:
-        """Another line is no change."""
+        """Section, key and value; moving to another line is no change."""
         return item.section, item.key, item.raw
 
     def text(self, item: Setting) -> str:
@@ -135,7 +134,7 @@ class ConfigPane(Pane):
         return f"{item.key} {item.value} {item.remark or ''} {item.section or ''}"
 
     def draw_row(self, item: Setting, width: int) -> Line:
-        """The key and its value; a bad value is marked, a remark stands behind."""
+        """Draw the key and its value; a bad value is marked, a remark follows."""
         remark = f"  ({item.remark})" if item.remark else ""
         if item.line in self._problems:
             value: Line = line(Piece(f"{self.glyphs.alert} {item.value or 'empty'}", "alert"), Piece(remark, "muted"))
@@ -151,11 +150,11 @@ class ConfigPane(Pane):
         return item.key
 
     def place(self, item: Setting) -> str:
-        """Where it stands."""
+        """Its file and line."""
         return f"config.md:{item.line + 1}"
 
     def detail(self, item: Setting) -> Sequence[DetailLine]:
-        """The value, what is wrong with it, what the key means, where it stands."""
+        """The value, its section, what is wrong with it, and what the key means."""
         problem = self._problems.get(item.line)
         lines: list[DetailLine] = [Title(item.key), Spacer()]
         lines.append(Labelled("value", item.value or "none", "alert" if problem else "plain"))
@@ -262,7 +261,7 @@ class ConfigPane(Pane):
 
 
 def bad_values(config: Config) -> dict[int, str]:
-    """What is wrong, by line (from 0): values that cannot be used, and keys that were there before."""
+    """The problems by line (from 0): invalid values, and keys that an earlier line already has."""
     found: dict[int, str] = {}
     for setting in config.settings:
         problem = value_problem(setting.key, setting.value)
@@ -275,7 +274,7 @@ def bad_values(config: Config) -> dict[int, str]:
 
 
 def value_error(key: str, value: str) -> str | None:
-    """What is wrong with a value that a person typed for a key; a remark behind it is fine."""
+    """What is wrong with a value typed for a key, None if it is valid; a remark after it is allowed."""
     return value_problem(key, split_field(key, value.strip())[0])
 
 

@@ -1,8 +1,8 @@
-"""Who is reachable how: the channels of a contact in the order of use, and the way that a notification would take."""
+"""How contacts are reached: the channels of a contact in order of use, and the channels a notification would use."""
 
 from __future__ import annotations
 
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local
@@ -14,17 +14,17 @@ from widgets.text.styled_text import Piece, line
 
 if TYPE_CHECKING:
     from memory.files.contacts.model import Contact, Contacts
-    from memory.monitoring.alerts.routing import Reach
+    from memory.monitoring.alerts.channels import Reach
 
 NTH = ("1st", "2nd", "3rd")
-"""Places in words; later ones are `4th` and so on."""
+"""The first ordinals; later ones are `4th` and so on."""
 
 GUTTER = 2
-"""Cells before a row that its mark stands in."""
+"""Cells for the mark before a row."""
 
 
 def nth(number: int) -> str:
-    """A place in words, from 1."""
+    """The ordinal of a number, from 1."""
     return NTH[number - 1] if number <= len(NTH) else f"{number}th"
 
 
@@ -38,11 +38,11 @@ def status_line(status: str | None, glyphs: Glyphs, *, gone: bool) -> tuple[Piec
 
 
 def row_mark(contact: Contact, contacts: Contacts, reach: Reach, glyphs: Glyphs) -> Piece:
-    """What stands before a row.
+    """The mark before a row.
 
-    Of a channel that notifications are meant for: 1 for the one that would be used, 2 and so on for what they fall
-    back to; of what nothing can be sent to the sign of an alert: a channel that is gone or has no address, or a person
-    or route whose channels are all gone.
+    A channel for notifications has a number: 1 if it would be used, 2 and so on for fallbacks. The alert sign means
+    that nothing can be sent: a channel is disconnected or has no address, or all channels of a person or route are
+    disconnected.
     """
     if isinstance(contact, Channel):
         step = reach.step(contact)
@@ -58,7 +58,7 @@ def row_mark(contact: Contact, contacts: Contacts, reach: Reach, glyphs: Glyphs)
 
 
 def reached_by(contact: Contact, contacts: Contacts, glyphs: Glyphs) -> list[DetailLine]:
-    """The channels of a person or a route in the order of use, each with its state; they can be followed."""
+    """The channels of a person or a route in order of use, as links with their state; empty for a channel."""
     channels = channels_of(contact, contacts)
     if contact.kind == "channel":
         return []
@@ -68,7 +68,7 @@ def reached_by(contact: Contact, contacts: Contacts, glyphs: Glyphs) -> list[Det
     for number, channel in enumerate(channels, 1):
         sign = glyphs.alert if is_gone(channel) else glyphs.check if channel.status else glyphs.circle
         links.append(Link(nth(number), f"{sign} {channel.name}", ("contacts.md", channel.ref)))
-        # Of its own: a link is cut where room is short, and this is what somebody wants to know.
+        # On its own line: a link is cut where room is short, and the state is what matters.
         links.append(Labelled("", channel.status or "state unknown", "muted"))
     return [Caption("REACHED BY"), *links]
 
@@ -76,9 +76,9 @@ def reached_by(contact: Contact, contacts: Contacts, glyphs: Glyphs) -> list[Det
 def notification(
     contact: Contact | None, contacts: Contacts, reach: Reach, zone: tzinfo, glyphs: Glyphs
 ) -> list[DetailLine]:
-    """The way that a notification would take now: by which channel, by which else, and why not by others.
+    """The channels that a notification would use now: the first, the fallback, and why not the others.
 
-    With a contact also whether that is one of its own channels.
+    With a contact, also whether that is one of its own channels.
     """
     lines: list[DetailLine] = [Caption("A NOTIFICATION NOW")]
     if not reach.steps:
@@ -96,20 +96,16 @@ def notification(
                 Labelled(nth(number), line(Piece(f"{glyphs.check} ", "good"), step.name, Piece(f", {use}", "muted")))
             )
     if reach.quiet is not None:
-        lines.append(Labelled("waits", f"{until_words(reach.quiet, zone)} (quiet hours), unless its priority is high"))
+        end = format_local(reach.quiet, zone)[11:16]
+        lines.append(Labelled("waits", f"until {end} (quiet hours), unless its priority is high"))
     own = belongs(contact, contacts, reach)
     if own is not None and contact is not None:
         lines += [Spacer(), Prose(own, tone="muted")]
     return lines
 
 
-def until_words(end: datetime, zone: tzinfo) -> str:
-    """The time of day at which quiet hours end."""
-    return f"until {format_local(end, zone)[11:16]}"
-
-
 def belongs(contact: Contact | None, contacts: Contacts, reach: Reach) -> str | None:
-    """Whether the way of notifications leads by the channels of a contact, as a sentence; None: nothing to say."""
+    """A sentence on whether notifications use a channel of a contact; None: nothing to say."""
     if contact is None or not reach.steps:
         return None
     if isinstance(contact, Channel):

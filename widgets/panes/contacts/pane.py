@@ -1,4 +1,4 @@
-"""The contacts pane: channels, message routes and people, each group a table of its own."""
+"""The contacts pane: channels, message routes and people, each group in its own table."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from memory.base.safe_text import cell_width, visible
 from memory.files.contacts.channel_order import is_gone, is_same, mentions
 from memory.files.unread import unread_contacts
-from memory.monitoring.alerts.channels import Addresses
-from memory.monitoring.alerts.routing import Reach, reach_of
+from memory.monitoring.alerts.channels import Addresses, Reach, reach_of
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.input.date_fields import by_use
 from widgets.input.fields import FieldSpec
-from widgets.list.columns import Column, Columns, Content
 from widgets.list.outline import INDENT, Branch, OutlinePane
 from widgets.list.rows import Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
 from widgets.pane.unread import unread_rows
-from widgets.text.styled_text import Line, Piece, line, line_width
+from widgets.text.styled_text import Column, Columns, Content, Line, Piece, line, line_width
 
 from .detail import notification, reached_by, row_mark, status_line
 
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
 GROUPS = (("channel", "Channels"), ("route", "Message Routes"), ("person", "People"))
-"""The kinds of contacts in the order of the file, and what the groups are called."""
+"""The kinds of contacts in file order, with the names of their groups."""
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "channel": ("name", "id", "type", "status"),
@@ -38,10 +36,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 """What the rows of a group show; the first names the contact."""
 
 LABELS = {"text": "how to reach"}
-"""Columns that are called otherwise than their field."""
+"""Labels of columns that differ from their field names."""
 
 SERVICES = ("telegram", "slack", "dingtalk", "email", "webhook")
-"""Kinds of services that channels usually are; any other word may stand there as well."""
+"""The usual services of channels; any other word is allowed as well."""
 
 WORDS: dict[tuple[str, str], tuple[str, str]] = {
     ("channel", "name"): ("Ops Bot", "What people and routes call the channel."),
@@ -60,7 +58,7 @@ WORDS: dict[tuple[str, str], tuple[str, str]] = {
     ("person", "role"): ("PM", "What they do: PM, DevOps, Designer."),
     ("person", "text"): ("via Slack Alerts, weekdays", "How they are reached; name a channel to make it a link."),
 }
-"""What stands in an empty field of a contact, and what the help says of it."""
+"""The placeholder of each field of a contact, and its help."""
 
 WIDEST = 22
 """The most cells that one of the narrow columns takes."""
@@ -70,11 +68,11 @@ IMPORTANCE = {"name": 9, "channel": 9, "prefix": 3, "project": 2, "id": 2, "role
 
 
 UNREAD = "no channel, route or person"
-"""What is said of a section that holds something else."""
+"""The note of a section that holds something else."""
 
 
 class ContactsPane(OutlinePane):
-    """Three tables; only a channel that is disconnected is in colour."""
+    """Three tables; only a disconnected channel is in colour."""
 
     pane_id: ClassVar[str] = "contacts"
     number: ClassVar[str] = "5"
@@ -95,7 +93,7 @@ class ContactsPane(OutlinePane):
     """
 
     def __init__(self, addresses: Callable[[], Addresses] | None = None) -> None:
-        """`addresses` gives those of the person's channels; only whether there are any is looked at, in a worker."""
+        """`addresses` returns the addresses of the person's channels; called in a worker, only to see which exist."""
         super().__init__()
         self._layouts: dict[str, Columns] = {}
         self._addresses = addresses
@@ -119,7 +117,7 @@ class ContactsPane(OutlinePane):
         return [*rows, *unread_rows(found, UNREAD, first=len(rows))]
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
-        """Look at the files, and find out which way a notification would go."""
+        """Read the rows, and find out which channels a notification would use."""
         addresses = Addresses(None, {}) if self._addresses is None else self._addresses()
         self._reach = reach_of(snapshot, addresses, now)
         return super().read(snapshot, now)
@@ -130,23 +128,23 @@ class ContactsPane(OutlinePane):
         super().put(contents, flash=flash)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """That no notification goes out, else how many there are and how many channels are gone."""
+        """Whether no channel can notify, else how many contacts there are and how many channels are disconnected."""
         if self._reach.steps and self._reach.first is None:
             return "no channel can notify"
         gone = sum(map(is_gone, snapshot.contacts.channels))
-        count = _count(snapshot.contacts)
+        count = len(snapshot.contacts.all())
         words = "1 contact" if count == 1 else f"{count:,} contacts"
         return f"{words}, {gone} disconnected" if gone else words if count else ""
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """How many channels, routes and people; a channel that is disconnected needs a person."""
+        """How many channels, routes and people there are; a disconnected channel needs attention."""
         contacts = snapshot.contacts
         gone = any(map(is_gone, contacts.channels))
-        return Badge(_count(contacts), gone)
+        return Badge(len(contacts.all()), gone)
 
     def mark(self, item: Any) -> Hashable:
-        """A contact is what its row says; another line is no change."""
+        """A contact is unchanged while its row has the same values; moving to another line is no change."""
         if isinstance(item, Branch):
             return super().mark(item)
         values = tuple(getattr(item, name) for name in COLUMNS[item.kind])
@@ -160,8 +158,8 @@ class ContactsPane(OutlinePane):
         return " ".join([*values, *extra_of(item).values()])
 
     def draw_row(self, item: Any, width: int) -> Line:
-        """A group with the names of its columns, or a contact in them."""
-        # Names stand right below the name of their group, so that all columns align.
+        """Draw a group with the names of its columns, or a contact."""
+        # Names are right below the name of their group, so that all columns align.
         indent = self.indent(item) if isinstance(item, Branch) else self._row_mark(item)
         left = line_width(line(indent))
         kind = item.kind
@@ -179,17 +177,21 @@ class ContactsPane(OutlinePane):
         return line(indent, self._layouts[kind].line(max(0, width - left), cells))
 
     def _status_line(self, item: Any) -> tuple[Piece, ...]:
-        """A channel's state; without a sign of its own where one before the row says that nothing can be sent."""
+        """A channel's state; without its own sign if the mark before the row already says that nothing can be sent."""
         if item.status and self._row_mark(item).tone == "alert":
             return (Piece(item.status, "alert" if is_gone(item) else "plain"),)
         return status_line(item.status, self.glyphs, gone=is_gone(item))
 
-    def _row_mark(self, item: Any) -> Piece:
+    @property
+    def _contacts(self) -> Contacts:
         assert self.snapshot is not None
-        return row_mark(item, self.snapshot.contacts, self._reach, self.glyphs)
+        return self.snapshot.contacts
+
+    def _row_mark(self, item: Any) -> Piece:
+        return row_mark(item, self._contacts, self._reach, self.glyphs)
 
     def detail_title(self, item: Any) -> str:
-        """The name, of a route the channel and the prefix."""
+        """The name; for a route its channel and prefix."""
         if isinstance(item, Branch):
             return item.title
         return f"{item.channel} {item.prefix}".strip() if item.kind == "route" else item.name
@@ -215,30 +217,27 @@ class ContactsPane(OutlinePane):
                 lines.append(Labelled(name, line(*self._status_line(item))))
                 step = self._reach.step(item)
                 if step is not None and step.why and not is_gone(item):
-                    # The sign before its row, in words.
+                    # The mark before the row, in words.
                     lines.append(Labelled("notifies", f"{self.glyphs.alert} no, {step.why}", "alert"))
             elif value:
                 lines.append(Labelled(name, value))
         extra = [Labelled(key, str(value)) for key, value in extra_of(item).items() if value]
         if extra:
             lines += [Spacer(), Caption("OTHER COLUMNS"), *extra]
-        assert self.snapshot is not None
-        belonging = self._belonging(item)
-        if belonging:
+        if belonging := self._belonging(item):
             lines += [Spacer(), *belonging]
-        if reached := reached_by(item, self.snapshot.contacts, self.glyphs):
+        if reached := reached_by(item, self._contacts, self.glyphs):
             lines += [Spacer(), *reached]
         return [*lines, Spacer(), *self._way(item)]
 
     def _way(self, item: Any | None) -> list[DetailLine]:
-        """The way that a notification would take."""
-        assert self.snapshot is not None
-        return notification(item, self.snapshot.contacts, self._reach, self.zone, self.glyphs)
+        """The channels that a notification would use."""
+        return notification(item, self._contacts, self._reach, self.zone, self.glyphs)
 
     def _belonging(self, item: Any) -> list[Link]:
-        """Routes of a channel and the people who are reached via it."""
-        assert self.snapshot is not None
-        contacts = self.snapshot.contacts
+        """The routes of a channel and the people reached through it."""
+        if item.kind != "channel":
+            return []
 
         def listed(label: str, found: Sequence[Any], words: Callable[[Any], str]) -> list[Link]:
             labels = [label] + [""] * len(found)
@@ -246,22 +245,19 @@ class ContactsPane(OutlinePane):
                 Link(name, words(other), ("contacts.md", other.ref)) for name, other in zip(labels, found, strict=False)
             ]
 
-        if item.kind == "channel":
-            arrow = self.glyphs.right
-            routes = [route for route in contacts.routes if is_same(route.channel, item)]
-            people = [person for person in contacts.people if mentions(person.text, item.name)]
-            return [
-                *listed("routes", routes, lambda route: f"{route.prefix} {arrow} {route.project}"),
-                *listed("people", people, lambda one: f"{one.name} ({one.role})" if one.role else one.name),
-            ]
-        return []
+        arrow = self.glyphs.right
+        routes = [route for route in self._contacts.routes if is_same(route.channel, item)]
+        people = [person for person in self._contacts.people if mentions(person.text, item.name)]
+        return [
+            *listed("routes", routes, lambda route: f"{route.prefix} {arrow} {route.project}"),
+            *listed("people", people, lambda one: f"{one.name} ({one.role})" if one.role else one.name),
+        ]
 
     def links(self, item: Any) -> Sequence[Link]:
-        """What else an entry is linked to than what its detail names."""
+        """The links of an entry except those already named in its detail."""
         if isinstance(item, Branch):
             return ()
-        assert self.snapshot is not None
-        reached = reached_by(item, self.snapshot.contacts, self.glyphs)
+        reached = reached_by(item, self._contacts, self.glyphs)
         named = {link.target for link in (*self._belonging(item), *reached) if isinstance(link, Link)}
         return [link for link in super().links(item) if link.target not in named]
 
@@ -305,9 +301,7 @@ class ContactsPane(OutlinePane):
         return FormPlan(f"Edit {kind}", fields, build, "contacts.edit", current=current)
 
     def _fields(self, kind: str, item: Any | None) -> list[FieldSpec]:
-        assert self.snapshot is not None
-        contacts = self.snapshot.contacts
-        items = _items(contacts, kind)
+        items = _items(self._contacts, kind)
         fields = []
         for number, name in enumerate(COLUMNS[kind]):
             value = "" if item is None else str(getattr(item, name) or "")
@@ -318,7 +312,7 @@ class ContactsPane(OutlinePane):
                 fields.append(FieldSpec(name, name, "choice", value or "connected", status, about=about))
                 continue
             if (kind, name) == ("route", "channel"):
-                known = by_use(channel.name for channel in contacts.channels)
+                known = by_use(channel.name for channel in self._contacts.channels)
             if (kind, name) == ("channel", "type"):
                 known = tuple(dict.fromkeys((*known, *SERVICES)))
             placeholder, about = WORDS[kind, name]
@@ -338,19 +332,22 @@ class ContactsPane(OutlinePane):
     def removing(self, items: Sequence[Any]) -> Removal | None:
         """Remove contacts, all in one change; groups cannot be removed."""
         from memory.files.contacts.model import find_contact, remove_contact
-        from widgets.panes.edit_chain import question, removals
+        from widgets.panes.edit_chain import removal
 
         found = [item for item in items if not isinstance(item, Branch)]
         if not found:
             return None
-        refs = [item.ref for item in found]
-
-        def build(now: datetime) -> Build:
-            return removals(refs, find_contact, lambda look: look.contacts.all(), remove_contact, now)
-
         titles = [str(getattr(item, COLUMNS[item.kind][0]) or "") for item in found]
         kinds = {item.kind for item in found}
-        return Removal(*question(kinds.pop() if len(kinds) == 1 else "contact", titles), build, "contacts.remove")
+        return removal(
+            kinds.pop() if len(kinds) == 1 else "contact",
+            titles,
+            found,
+            "contacts.remove",
+            find=find_contact,
+            among=lambda look: look.contacts.all(),
+            remove=remove_contact,
+        )
 
 
 def extra_of(item: Any) -> dict[str, str]:
@@ -358,18 +355,14 @@ def extra_of(item: Any) -> dict[str, str]:
     return dict(getattr(item, "extra", {}))
 
 
-def _count(contacts: Contacts) -> int:
-    return len(contacts.channels) + len(contacts.routes) + len(contacts.people)
-
-
 def _items(contacts: Contacts, kind: str) -> Sequence[Any]:
     return {"channel": contacts.channels, "route": contacts.routes, "person": contacts.people}[kind]
 
 
 def layouts(contacts: Contacts) -> dict[str, Columns]:
-    """The columns of each group, as wide as their widest value; the last one takes what is left.
+    """The columns of each group, as wide as their widest value; the last one gets the remaining cells.
 
-    Names, and what stands right of them, begin in the same cells in all groups.
+    The first and the second column begin in the same cells in all groups.
     """
     widths: dict[str, list[int]] = {}
     for kind, title in GROUPS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memory.curated.recall.find import Scored
 
 BAR = 20
-"""Cells of a bar that is full."""
+"""Cells of a full bar."""
 SHOWN = 10
 """The most memories that a search shows."""
 NEWEST = 8
@@ -25,38 +25,28 @@ NEWEST = 8
 PLACES = {"agent/workspace": "agents", "agent/global": "your agents"}
 """Short words for scopes."""
 TERMS = (("unicode", "words"), ("trigram", "letters"), ("recency", "age"), ("signal", "recalls"))
-"""The terms of a score, with the words for them."""
+"""The terms of a score, with their shown names."""
 
 
-def detail_lines(item: Any, seen: LineContext, decisions: Sequence[Json], hint: str) -> Iterator[DetailLine]:
-    """Everything of a row; `decisions` are the newest ones, `hint` says what can be done."""
-    match item:
-        case HealthRow():
-            yield from _health(item, seen)
-        case MemoryRow():
-            yield from _memory(item.memory, item.recalls, seen)
-            yield from _history(item.memory, decisions, seen)
-        case ShadowRow():
-            yield from _hidden(item, seen)
-        case DecisionRow():
-            yield from _decision(item, seen, hint)
-        case GateRow():
-            yield from _gates(item, hint)
-        case DreamRow():
-            yield from _dream(item, seen)
-        case InvalidRow():
-            bad = item.invalid
-            yield Title(bad.filename)
-            yield Prose(bad.reason, tone="alert")
-            yield from (Spacer(), Labelled("line", str(bad.line)), Labelled("code", bad.code))
-            yield Labelled("folder", bad.root.folder)
-            yield from (
-                Spacer(),
-                Prose("The file stays as it is, and its name is taken, until it is mended.", tone="muted"),
-            )
-        case InboxRow():
-            yield Title(item.title)
-            yield from (Labelled(key.replace("_", " "), str(value)) for key, value in item.record.items() if value)
+def detail_lines(item: Any, seen: LineContext, decisions: Sequence[Json]) -> Iterator[DetailLine]:
+    """Everything about a row; `decisions` are the newest ones."""
+    if isinstance(item, MemoryRow):
+        yield from _memory(item.memory, item.recalls, seen)
+        yield from _history(item.memory, decisions, seen)
+    else:
+        yield from _DETAILS[type(item)](item, seen)
+
+
+def _invalid(item: InvalidRow, _seen: LineContext) -> Iterator[DetailLine]:
+    bad = item.invalid
+    yield from (Title(bad.filename), Prose(bad.reason, tone="alert"), Spacer())
+    yield from (Labelled("line", str(bad.line)), Labelled("code", bad.code), Labelled("folder", bad.root.folder))
+    yield from (Spacer(), Prose("The file stays as it is, and its name is taken, until it is mended.", tone="muted"))
+
+
+def _inbox(item: InboxRow, _seen: LineContext) -> Iterator[DetailLine]:
+    yield Title(item.title)
+    yield from (Labelled(key.replace("_", " "), str(value)) for key, value in item.record.items() if value)
 
 
 def _health(item: HealthRow, seen: LineContext) -> Iterator[DetailLine]:
@@ -125,7 +115,7 @@ def _hidden(item: ShadowRow, seen: LineContext) -> Iterator[DetailLine]:
     yield from (Spacer(), Prose(words, tone="warn"))
 
 
-def _decision(item: DecisionRow, seen: LineContext, hint: str) -> Iterator[DetailLine]:
+def _decision(item: DecisionRow, seen: LineContext) -> Iterator[DetailLine]:
     made = item.decision
     yield Title(f"{made['op']} {made['target_filename'] or ''}".strip())
     yield Prose(made["reason"])
@@ -148,10 +138,11 @@ def _decision(item: DecisionRow, seen: LineContext, hint: str) -> Iterator[Detai
     yield Lines(tuple(rules), 2)
     yield from (Spacer(), Labelled("id", item.title))
     if item.changes:
+        hint = seen.with_keys("{curated.revert|_} takes it back, while the file is as it left it.")
         yield from (Spacer(), Prose(hint, tone="muted"))
 
 
-def _gates(item: GateRow, hint: str) -> Iterator[DetailLine]:
+def _gates(item: GateRow, seen: LineContext) -> Iterator[DetailLine]:
     gates = item.gates
     yield Title(f"Dreaming of {item.title}")
     yield Prose("What was recalled most is gathered into one memory when all gates are open.", tone="muted")
@@ -162,7 +153,7 @@ def _gates(item: GateRow, hint: str) -> Iterator[DetailLine]:
         for one in gates["candidates"]:
             name = one.get("name") or one.get("filename") or ""
             yield Labelled(f"{one.get('score', 0):.2f}", str(name))
-    yield from (Spacer(), Prose(hint, tone="muted"))
+    yield from (Spacer(), Prose(seen.with_keys("{curated.dream|&} dreams."), tone="muted"))
 
 
 def _dream(item: DreamRow, seen: LineContext) -> Iterator[DetailLine]:
@@ -178,8 +169,20 @@ def _dream(item: DreamRow, seen: LineContext) -> Iterator[DetailLine]:
             yield Labelled(label, str(run[key]))
 
 
+_DETAILS: dict[type, Callable[[Any, LineContext], Iterator[DetailLine]]] = {
+    HealthRow: _health,
+    ShadowRow: _hidden,
+    DecisionRow: _decision,
+    GateRow: _gates,
+    DreamRow: _dream,
+    InvalidRow: _invalid,
+    InboxRow: _inbox,
+}
+"""What shows a row in full, by the kind of the row; memories also need the decisions."""
+
+
 def search_lines(found: Sequence[Scored], hidden: int, seen: LineContext, width: int) -> list[Line]:
-    """What a search found, each with the terms of its score as bars; `width` are the cells of a line."""
+    """The results of a search, each with the terms of its score as bars; `width` is the cells of a line."""
     lines: list[Line] = []
     bar = max(4, min(BAR, (width - 24) // 2))
     for place, one in enumerate(found, 1):

@@ -1,8 +1,8 @@
-"""What the curated pane edits: new memories, changes of one, and forgetting. Each is decided by the controller."""
+"""What the curated pane edits: adding, changing and forgetting memories. The controller decides on each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ BY_TYPE = "by its type"
 
 
 def new_memory(agents: Sequence[str]) -> FormPlan:
-    """The form of a new memory; the controller may say that it is known already, or reject it."""
+    """The form of a new memory; the controller may find that it is known already, or reject it."""
     from memory.curated.model import SCOPES, TIERS, TYPES
 
     def of_agent(scope: str) -> bool:
@@ -51,7 +51,7 @@ def new_memory(agents: Sequence[str]) -> FormPlan:
 
 
 def edit_memory(item: MemoryRow) -> FormPlan:
-    """The form of a memory; another type moves its file."""
+    """The form of a memory; changing its type moves its file."""
     from memory.curated.model import TYPES
 
     memory, header = item.memory, item.memory.header
@@ -70,14 +70,11 @@ def edit_memory(item: MemoryRow) -> FormPlan:
 
 
 def removal(rows: Sequence[MemoryRow]) -> Removal | None:
-    """Forget memories, one decision each; any of these can be taken back."""
+    """Forget memories, with one decision each; each decision can be reverted."""
     if not rows:
         return None
 
     def build(_now: datetime) -> Build:
-        from memory.systems.acts import act
-        from memory.systems.curated import CuratedMemory
-
         def do(system: CuratedMemory, actor: str, now: datetime) -> Outcome:
             done = [
                 system.propose(
@@ -88,19 +85,20 @@ def removal(rows: Sequence[MemoryRow]) -> Removal | None:
             ]  # fmt: skip
             return done[-1]
 
-        return act("curated", CuratedMemory, do)
+        return _act(do)
 
     titles = [f"{row.title} ({row.memory.root.label})" for row in rows]
     return Removal(*question("memory", titles), build, "curated.delete")
 
 
 def proposal(verb: str, values: dict[str, Any], seen: str | None = None) -> Build:
-    """What the controller is asked; `seen` is the hash of the file that the form began with."""
+    """Return the proposal to the controller; `seen` is the hash of the file that the form began with."""
+    return _act(lambda system, actor, now: system.propose(verb, values, seen, actor=actor, now=now))
+
+
+def _act(do: Callable[[CuratedMemory, str, datetime], Outcome]) -> Build:
     from memory.systems.acts import act
     from memory.systems.curated import CuratedMemory
-
-    def do(system: CuratedMemory, actor: str, now: datetime) -> Outcome:
-        return system.propose(verb, values, seen, actor=actor, now=now)
 
     return act("curated", CuratedMemory, do)
 

@@ -1,4 +1,4 @@
-"""The curated pane: memories by scope and type, what hides what, the inbox, dreams and their gates, decisions."""
+"""The curated pane: memories by scope and type, hidden memories, the inbox, dreams and their gates, decisions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from widgets.chrome.footer import with_keys
+from widgets.chrome.keys import with_keys
 from widgets.detail import DetailLine, Link
 from widgets.list.outline import OutlinePane
 from widgets.pane.base import Badge, FormPlan, Removal
@@ -14,7 +14,17 @@ from widgets.text.styled_text import Line
 
 from .detail import detail_lines
 from .lines import LineContext, row_line
-from .rows import DecisionRow, DreamRow, GateRow, HealthRow, InboxRow, InvalidRow, MemoryRow, ShadowRow, rows_of
+from .rows import (
+    DecisionRow,
+    DreamRow,
+    HealthRow,
+    InboxRow,
+    InvalidRow,
+    MemoryRow,
+    ShadowRow,
+    memory_ref,
+    rows_of,
+)
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -28,7 +38,7 @@ def _look(snapshot: Snapshot) -> CuratedLook | None:
 
 
 class CuratedPane(OutlinePane):
-    """Memories, each with those it hides below it; every change goes through the controller, which says its rule."""
+    """Memories, each above those it hides; every change goes through the controller, which records its rule."""
 
     pane_id: ClassVar[str] = "curated"
     title: ClassVar[str] = "Curated"
@@ -48,35 +58,35 @@ class CuratedPane(OutlinePane):
     }
     item_name: ClassVar[str] = "memory"
     asked_question = ""
-    """What was searched for last."""
+    """The question that was searched last."""
 
     @property
     def seen(self) -> LineContext:
-        """When, where and with which signs things are drawn."""
-        return LineContext(self.now, self.zone, self.glyphs)
+        """The time, zone and glyphs to draw with."""
+        return LineContext(self.now, self.zone, self.glyphs, lambda text: with_keys(text, self.app))
 
     # What is shown
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
-        """How it stands, memories, what is not read, the inbox, dreams, decisions."""
+        """The health row, memories, unreadable files, the inbox, dreams, decisions."""
         look = _look(snapshot)
         return () if look is None else tuple(rows_of(look.overview(now)))
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How many files of the workspace are no memories."""
+        """How many files of the workspace are not memories."""
         look = _look(snapshot)
         return f"{len(look.invalid):,} not read" if look is not None and look.invalid else ""
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """How many memories the workspace has; files that are none need a person."""
+        """How many memories the workspace has; files that are not memories, or an error, need attention."""
         look = _look(snapshot)
         if look is None:
             return Badge()
         return Badge(len(look.memories) or None, bool(look.invalid) or look.error is not None)
 
     def depth(self, item: Any) -> int:
-        """What is hidden stands below what hides it."""
+        """Hidden memories are below the one that hides them."""
         return int(isinstance(item, ShadowRow))
 
     def folds(self, item: Any) -> bool:
@@ -84,11 +94,11 @@ class CuratedPane(OutlinePane):
         return isinstance(item, MemoryRow) and bool(item.hides)
 
     def counts(self, item: Any) -> bool:
-        """Memories that are in force."""
+        """Whether an item is counted: memories that are not hidden."""
         return isinstance(item, MemoryRow)
 
     def mark(self, item: Any) -> Hashable:
-        """What is read of it."""
+        """What its row depends on."""
         match item:
             case MemoryRow() | ShadowRow():
                 return (item.ref, item.memory.hash)
@@ -100,21 +110,13 @@ class CuratedPane(OutlinePane):
                 return (item.ref, item.title)
 
     def place(self, item: Any) -> str:
-        """What verbs of the command line call it by."""
-        match item:
-            case MemoryRow() | ShadowRow():
-                return item.memory.filename
-            case DecisionRow() | DreamRow():
-                return item.title
-            case _:
-                return ""
-
-    def copied_ref(self, item: Any) -> str:
-        """The same."""
-        return self.place(item)
+        """The name or id of an item on the command line."""
+        if isinstance(item, MemoryRow | ShadowRow):
+            return item.memory.filename
+        return item.title if isinstance(item, DecisionRow | DreamRow) else ""
 
     def text(self, item: Any) -> str:
-        """What the filter looks at."""
+        """The text that the filter searches."""
         match item:
             case MemoryRow() | ShadowRow():
                 memory = item.memory
@@ -132,7 +134,7 @@ class CuratedPane(OutlinePane):
                 return str(item.title)
 
     def field_text(self, item: Any, name: str) -> str:
-        """The part that a row stands in; type, scope and agent of memories, scope and outcome of decisions."""
+        """The part that a row belongs to; type, scope and agent of memories; scope, agent and outcome of decisions."""
         if name == "part":
             return str(item.part)
         if isinstance(item, MemoryRow | ShadowRow):
@@ -150,21 +152,16 @@ class CuratedPane(OutlinePane):
     def detail(self, item: Any) -> Sequence[DetailLine]:
         """Everything in full."""
         found = next((row.overview for row in self._all() if isinstance(row, HealthRow)), None)
-        hint = ""
-        if isinstance(item, DecisionRow):
-            hint = with_keys("{curated.revert|_} takes it back, while the file is as it left it.", self.app)
-        elif isinstance(item, GateRow):
-            hint = with_keys("{curated.dream|&} dreams.", self.app)
-        return list(detail_lines(item, self.seen, () if found is None else found.decisions, hint))
+        return list(detail_lines(item, self.seen, () if found is None else found.decisions))
 
     def _all(self) -> Sequence[Any]:
         return () if self.contents is None else self.contents.rows.values
 
     def links(self, item: Any) -> Sequence[Link]:
-        """A memory leads to what hides it; a decision and a dream to their memory."""
+        """Link a hidden memory to the one that hides it, a decision or a dream to its memory."""
         if isinstance(item, ShadowRow):
             winner = item.winner
-            return [Link("hidden by", winner.filename, (self.files[0], f"curated#{winner.root.side}:{winner.id}"))]
+            return [Link("hidden by", winner.filename, (self.files[0], memory_ref(winner)))]
         name = item.decision["target_filename"] if isinstance(item, DecisionRow) else ""
         name = item.run["target_filename"] if isinstance(item, DreamRow) else name
         for row in self._all() if name else ():

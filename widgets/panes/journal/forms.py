@@ -1,4 +1,4 @@
-"""The forms of a journal entry: title, time, and one line of the entry a line."""
+"""The forms of a journal entry: title, time, and the lines of the entry, one per line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from memory.base.clock import format_local
-from widgets.input.fields import FieldSpec
+from widgets.input.fields import FieldSpec, usage_error
 from widgets.pane.offers import Build, FormPlan, Values
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?")
 
 
 def join_lines(lines: Iterable[str]) -> str:
-    """The lines of an entry as an editor shows them: one a line, what continues one indented."""
+    """The lines of an entry as an editor shows them: one per line, continuation lines indented."""
     return "\n".join(line.replace("\n", "\n  ") for line in lines)
 
 
@@ -37,18 +37,12 @@ def split_lines(text: str) -> tuple[str, ...]:
 
 
 def adding(snapshot: Snapshot, now: datetime) -> FormPlan:
-    """The form of a new entry: now, today."""
+    """The form of a new entry, at the present time."""
     zone = snapshot.zone
     written = format_local(now, zone)
 
     def wrong(text: str) -> str | None:
-        from memory.base.clock import BadMoment
-
-        try:
-            _written_time(text, now, zone)
-        except BadMoment as error:
-            return f"{error.message}; {error.hint}"
-        return None
+        return usage_error(lambda: _written_time(text, now, zone))
 
     def meant(text: str) -> str:
         if wrong(text):
@@ -87,11 +81,7 @@ def editing(item: JournalEntry) -> FormPlan:
     def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
         from memory.files.journal.edits import edit_entry
 
-        given: dict[str, Any] = {}
-        if "title" in changed:
-            given["title"] = changed["title"].strip()
-        if "time" in changed:
-            given["time"] = changed["time"].strip()
+        given: dict[str, Any] = {name: changed[name].strip() for name in ("title", "time") if name in changed}
         if "lines" in changed:
             given["lines"] = split_lines(changed["lines"])
         return lambda snapshot: edit_entry(snapshot, ref, **given, base=base, now=now)
@@ -107,7 +97,7 @@ def _clock_error(text: str) -> str | None:
 
 
 def _written_time(text: str, now: datetime, zone: tzinfo) -> str:
-    """When an entry happened, as it is stored: a time alone is one of today, a day needs its time. Raises BadMoment."""
+    """The time of an entry as it is stored: a time alone means today, a day needs a time. Raises BadMoment."""
     from memory.base.clock import BadMoment
     from memory.base.dates import parse_when
 

@@ -1,33 +1,34 @@
-"""The journal pane: what happened, day by day, the newest first; an entry reads as it was written."""
+"""The journal pane: what happened, day by day, the newest first; an entry is shown as it was written."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.journal.kinds import KINDS, author_of, came_from, kind_of
 from memory.files.journal.mentions import mentions, names_in, subject
 from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
-from widgets.list.columns import Column, Columns
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
-from widgets.text.styled_text import Line, Piece, line
+from widgets.text.styled_text import Column, Columns, Line, Piece, line
 
 if TYPE_CHECKING:
     from memory.files.journal.model import JournalEntry
     from memory.files.snapshot import Snapshot
 
 ROW = Columns(Column("time", 5, importance=1), Column("title"))
-"""Time, title and what it says."""
+"""The columns of an entry: time, and title with the first lines."""
 
 SHOWN_LINES = 4
-"""So many lines of an entry are put behind its title, as far as there is room."""
-_DASH = "\u2014".encode()  # What stands between time and title in every heading; it has no other case.
+"""How many lines of an entry follow its title, as far as there is room."""
+_DASH = "\u2014".encode()  # Between time and title in every heading; lower case does not change it.
 
 
 def day_title(day: str, today: date) -> str:
-    """A day as a heading: `Mon 15 Jan`, with what it is from today, and the year where it is another one."""
+    """A day as a heading in capitals: `MON 15 JAN`, with `TODAY` or `YESTERDAY`, and the year if it is another one."""
     try:
         found = date.fromisoformat(day)
     except ValueError:
@@ -48,7 +49,6 @@ class JournalPane(Pane):
     filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time", "from", "kind", "about")
     filter_words: ClassVar[tuple[str, ...]] = tuple(f"kind:{kind}" for kind in KINDS)
     filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {"kind": KINDS}
-    item_name: ClassVar[str] = "entry"
     draws_alone: ClassVar[bool] = True
 
     def __init__(self) -> None:
@@ -59,27 +59,16 @@ class JournalPane(Pane):
         """A heading per day, then its entries."""
         today = now.astimezone(snapshot.zone).date()
         rows: list[Any] = []
-        day: list[Any] = []
-        current: str | None = None
-
-        def close() -> None:
-            if day:
-                if rows:
-                    rows.append(Note(number=len(rows)))
-                rows.append(Heading(day_title(current or "", today), str(len(day))))
-                rows.extend(day)
-                day.clear()
-
-        for entry in snapshot.journal.entries():
-            if entry.date != current:
-                close()
-                current = entry.date
-            day.append(entry)
-        close()
+        for day, group in groupby(snapshot.journal.entries(), attrgetter("date")):
+            entries = list(group)
+            if rows:
+                rows.append(Note(number=len(rows)))
+            rows.append(Heading(day_title(day or "", today), str(len(entries))))
+            rows += entries
         return rows
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How many there are."""
+        """How many entries there are."""
         count = snapshot.journal.count
         return "1 entry" if count == 1 else f"{count:,} entries"
 
@@ -89,7 +78,7 @@ class JournalPane(Pane):
         return Badge(snapshot.journal.count)
 
     def draw_row(self, item: JournalEntry, width: int) -> Line:
-        """Time, title, and how the entry begins."""
+        """Draw time, title, and the first lines of the entry."""
         says = f" {self.glyphs.dot} ".join(" ".join(text[:width].split()) for text in item.lines[:SHOWN_LINES])
         title = line(item.title, Piece(f"  {says}", "muted")) if says else item.title
         # The detail has the seconds.
@@ -102,21 +91,20 @@ class JournalPane(Pane):
 
     def detail(self, item: JournalEntry) -> Sequence[DetailLine]:
         """The entry as Markdown."""
-        body = item.entry.body.strip("\r\n") if item.entry is not None else ""
-        parts: list[DetailLine] = [Title(item.title), Spacer()]
-        parts.append(Prose(body, markdown=True) if body else Prose("nothing more was written", tone="muted"))
-        return parts
+        body = item.entry.body.strip("\r\n")
+        text = Prose(body, markdown=True) if body else Prose("nothing more was written", tone="muted")
+        return [Title(item.title), Spacer(), text]
 
     def overview(self) -> Sequence[DetailLine]:
-        """Nothing to show yet."""
+        """An empty caption, while no entry is under the cursor."""
         return (Caption(""),)
 
     def text(self, item: JournalEntry) -> str:
         """Date, time and the whole entry."""
-        return f"{item.date} {item.entry.text if item.entry is not None else item.title}"
+        return f"{item.date} {item.entry.text}"
 
     def field_text(self, item: JournalEntry, name: str) -> str:
-        """The value of a field for `name:value`: `from` is who is behind it, `kind` and `about` what it is about."""
+        """The value of a field for `name:value`: `from` is source and author, `kind` and `about` the subject."""
         match name:
             case "from":
                 return f"{came_from(item)} {author_of(item)}".strip()
@@ -130,7 +118,7 @@ class JournalPane(Pane):
     judged_fields = ("about",)
 
     def field_fits(self, item: JournalEntry, name: str, value: str) -> bool | None:
-        """`about:` with the digits of a ref: whether the entry quotes the title of what has them."""
+        """For `about:` with the digits of a ref: whether the entry mentions the title of the item with that ref."""
         if name != "about" or self.snapshot is None:
             return None
         if self._about[:2] != (self.snapshot, value):
@@ -141,8 +129,8 @@ class JournalPane(Pane):
         return None if places is None else item.at in places
 
     def haystack(self, item: JournalEntry) -> str:
-        """The same, mostly without a way through text."""
-        raw = b"" if item.entry is None else item.entry.raw
+        """The haystack of date and entry; usually made directly from the bytes."""
+        raw = item.entry.raw
         if not raw or not (raw.isascii() or raw.replace(_DASH, b"").isascii()):
             return super().haystack(item)
         return f"{item.date} {raw.lower().decode('latin-1')}"
@@ -164,15 +152,18 @@ class JournalPane(Pane):
         """Remove entries, all in one change."""
         from memory.files.journal.edits import remove_entry
         from memory.files.journal.model import find_entry
-        from widgets.panes.edit_chain import question, removals
-
-        refs = [item.ref for item in items]
-
-        def build(now: datetime) -> Build:
-            return removals(refs, find_entry, lambda look: look.journal.entries(), remove_entry, now)
+        from widgets.panes.edit_chain import removal
 
         titles = [f"{item.date} {item.time or ''} {item.title}" for item in items]
-        return Removal(*question("entry", titles), build, "journal.remove")
+        return removal(
+            "entry",
+            titles,
+            items,
+            "journal.remove",
+            find=find_entry,
+            among=lambda look: look.journal.entries(),
+            remove=remove_entry,
+        )
 
     def from_source(self, item: JournalEntry, text: str, now: datetime) -> Build | None:
         """Replace the entry's source."""

@@ -1,8 +1,7 @@
-"""Hints about a fact as they are shown: a quiet mark in its row, and in the detail why."""
+"""Hints about a fact: a quiet mark in its row, and the reason in its detail."""
 
 from __future__ import annotations
 
-from datetime import date
 from typing import TYPE_CHECKING
 
 from memory.files.knowledge.hints import KEY
@@ -15,14 +14,14 @@ if TYPE_CHECKING:
     from memory.files.knowledge.model import KnowledgeItem
 
 ROOMY = 44
-"""Cells of a row from which its mark has a word beside it."""
+"""Cells from which the mark of a row has a word beside it."""
 
 WORDS = ("is:stale", "is:duplicate", "is:fact", "is:decision")
-"""What `is:` is completed to."""
+"""The completions of `is:`."""
 
 
 def states_of(item: KnowledgeItem, hints: KnowledgeHints) -> str:
-    """What `is:` in the filter looks at."""
+    """The words that `is:` in the filter is compared with."""
     states: list[str] = [item.kind]
     if hints.stale_of(item) is not None:
         states.append("stale")
@@ -32,7 +31,7 @@ def states_of(item: KnowledgeItem, hints: KnowledgeHints) -> str:
 
 
 def row_mark(item: KnowledgeItem, hints: KnowledgeHints, width: int, glyphs: Glyphs) -> Line:
-    """The marks at the right end of a row: that it is stale, that it is said twice; mostly nothing."""
+    """The marks at the right end of a row: stale, or said twice; usually none."""
     marks = []
     if hints.stale_of(item) is not None:
         marks.append(f"{glyphs.recurring} stale" if width >= ROOMY else glyphs.recurring)
@@ -42,8 +41,9 @@ def row_mark(item: KnowledgeItem, hints: KnowledgeHints, width: int, glyphs: Gly
 
 
 def stale_words(stale: StaleHint, limit: int) -> str:
-    """Why something is stale, and what says so."""
-    day = day_words(stale.since)
+    """Why something is stale, with the evidence and the configured limit."""
+    since = stale.since
+    day = f"{since.day} {since:%b} {since.year}"
     if stale.by == "date":
         said = f"its date is {day}, {stale.days} days ago"
     else:
@@ -51,13 +51,8 @@ def stale_words(stale: StaleHint, limit: int) -> str:
     return f"{said}; {KEY} is {limit}"
 
 
-def day_words(day: date) -> str:
-    """A day: `15 Jan 2024`."""
-    return f"{day.day} {day:%b} {day.year}"
-
-
 def hint_lines(item: KnowledgeItem, hints: KnowledgeHints) -> list[DetailLine]:
-    """Why an item is stale, and where the same is said again; nothing for most items."""
+    """Why an item is stale, and where else the same is said; nothing for most items."""
     parts: list[DetailLine] = []
     stale = hints.stale_of(item)
     if stale is not None:

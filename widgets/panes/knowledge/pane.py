@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
 TEXT, REASON = "what is known, in a sentence", "why, in a few words"
-"""What stands in fields while they are empty."""
+"""The placeholders of the fields for text and reason."""
 
 LONG = 60
-"""Characters from which a text is edited on several lines."""
+"""A longer text, in characters, is edited on several lines."""
 
 
 class KnowledgePane(OutlinePane):
-    """Facts by section and topic in the order of the file; decisions newest first."""
+    """Facts by section and topic in file order; decisions newest first."""
 
     pane_id: ClassVar[str] = "knowledge"
     number: ClassVar[str] = "4"
@@ -53,13 +53,13 @@ class KnowledgePane(OutlinePane):
     # What is shown
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
-        """Look at the file, and for what is stale in it or said twice."""
-        # Before the first frame it is the application's own thread that reads; a worker reads again right after.
+        """Read the rows, and find what is stale or said twice."""
+        # Before the first frame the application's main thread reads, quickly; a worker reads again right after.
         self._hints = hints_of(snapshot, now, quick=current_thread() is main_thread())
         return super().read(snapshot, now)
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
-        """A branch per section and per topic, and what they hold."""
+        """A branch per section and per topic, and their items."""
         rows: list[Any] = []
         seen: dict[str, int] = {}
         for number, section in enumerate(snapshot.knowledge.sections):
@@ -94,18 +94,18 @@ class KnowledgePane(OutlinePane):
         return 1 if item.topic is None else 2
 
     def mark(self, item: Any) -> Hashable:
-        """A fact is what it says and where; another line is no change."""
+        """A fact is unchanged while its words and its place in the outline are; moving to another line is no change."""
         return super().mark(item) if isinstance(item, Branch) else item.ref
 
     def text(self, item: Any) -> str:
-        """A fact is found by its own words and by what it stands under."""
+        """A fact is found by its own words and by its section and topic."""
         if isinstance(item, Branch):
             return item.title
         parts = (item.section, item.topic, item.date, item.text, item.reason)
         return " ".join(part for part in parts if part)
 
     def draw_row(self, item: Any, width: int) -> Line:
-        """A branch with its count, a fact, or a decision behind its date."""
+        """Draw a branch with its count, a fact, or a decision after its date."""
         if isinstance(item, Branch):
             right = line(Piece(str(item.count), "muted"))
             left = line(self.indent(item), Piece(item.title, "strong" if item.depth == 0 else "plain"))
@@ -121,7 +121,7 @@ class KnowledgePane(OutlinePane):
         return line(pad_line(words, max(0, room)), mark) if mark else words
 
     def detail_title(self, item: Any) -> str:
-        """What it stands under."""
+        """Its section and topic."""
         if isinstance(item, Branch):
             return item.title
         return " / ".join(part for part in (item.section, item.topic) if part)
@@ -129,8 +129,11 @@ class KnowledgePane(OutlinePane):
     def detail(self, item: Any) -> Sequence[DetailLine]:
         """The words in full, then date and reason."""
         if isinstance(item, Branch):
-            return [Title(item.title), Spacer(), Prose(_held(item), tone="muted")]
-        lines: list[DetailLine] = [Prose(item.text, markdown=True)]
+            return [
+                Title(item.title),
+                Spacer(),
+                Prose(f"{_plural(item.count or 0, 'entry', 'entries')}. a adds one here.", tone="muted"),
+            ]
         more = [
             Labelled(label, value)
             for label, value in (
@@ -141,10 +144,10 @@ class KnowledgePane(OutlinePane):
             )
             if value
         ]
-        return [*lines, Spacer(), *more, *hint_lines(item, self._hints)]
+        return [Prose(item.text, markdown=True), Spacer(), *more, *hint_lines(item, self._hints)]
 
     def field_text(self, item: Any, name: str) -> str:
-        """The value of a field for `name:value`; `is` says what kind of line it is, and what is hinted about it."""
+        """The value of a field for `name:value`; `is` has the kind of the item and its hints."""
         if name == "is" and not isinstance(item, Branch):
             return states_of(item, self._hints)
         return super().field_text(item, name)
@@ -152,12 +155,12 @@ class KnowledgePane(OutlinePane):
     # What can be done
 
     def adding(self, now: datetime) -> FormPlan | None:
-        """The form of a new fact where the cursor stands; of a decision among decisions."""
+        """The form of a new fact in the section and topic of the cursor; of a decision among decisions."""
         assert self.snapshot is not None
         item = self.current()
         section, topic = _place(item)
         decision = section.casefold().startswith("decision") or getattr(item, "kind", "") == "decision"
-        fields = self._fields(section, topic, "", "", now.astimezone(self.zone).date().isoformat(), now, decision)
+        fields = self._fields(section, topic, now, decision)
 
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
             from memory.files.knowledge.model import add_knowledge
@@ -175,9 +178,7 @@ class KnowledgePane(OutlinePane):
 
         return FormPlan("New decision" if decision else "New fact", fields, build, "knowledge.add", focus="text")
 
-    def _fields(
-        self, section: str, topic: str, text: str, reason: str, date: str, now: datetime, decision: bool
-    ) -> list[FieldSpec]:
+    def _fields(self, section: str, topic: str, now: datetime, decision: bool) -> list[FieldSpec]:
         assert self.snapshot is not None
         knowledge = self.snapshot.knowledge
         sections = by_use(section.title for section in knowledge.sections)
@@ -185,11 +186,16 @@ class KnowledgePane(OutlinePane):
         fields = [FieldSpec("section", "section", value=section, suggestions=sections, required=True)]
         if not decision:
             fields.append(FieldSpec("topic", "topic", value=topic, suggestions=topics, placeholder="none"))
-        fields.append(FieldSpec("text", "text", value=text, placeholder=TEXT, required=True))
+        fields.append(FieldSpec("text", "text", placeholder=TEXT, required=True))
         if decision:
-            fields.append(date_field("date", "date", date, now, self.zone, past=True))
-            fields.append(FieldSpec("reason", "reason", value=reason, placeholder=REASON))
+            fields += self._decision_fields(now.astimezone(self.zone).date().isoformat(), "", now)
         return fields
+
+    def _decision_fields(self, date: str, reason: str, now: datetime) -> list[FieldSpec]:
+        return [
+            date_field("date", "date", date, now, self.zone, past=True),
+            FieldSpec("reason", "reason", value=reason, placeholder=REASON),
+        ]
 
     def editing(self, item: Any, now: datetime) -> FormPlan | None:
         """The form of a fact or a decision."""
@@ -198,8 +204,7 @@ class KnowledgePane(OutlinePane):
         kind: Kind = "multiline" if len(item.text) > LONG or "\n" in item.text else "text"
         fields = [FieldSpec("text", "text", kind, item.text, placeholder=TEXT, required=True)]
         if item.kind == "decision":
-            fields.append(date_field("date", "date", item.date or "", now, self.zone, past=True))
-            fields.append(FieldSpec("reason", "reason", value=item.reason or "", placeholder=REASON))
+            fields += self._decision_fields(item.date or "", item.reason or "", now)
         ref, before = item.ref, item.date or ""
 
         def build(changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
@@ -223,24 +228,27 @@ class KnowledgePane(OutlinePane):
     def removing(self, items: Sequence[Any]) -> Removal | None:
         """Remove facts, all in one change; branches cannot be removed."""
         from memory.files.knowledge.model import find_knowledge, remove_knowledge
-        from widgets.panes.edit_chain import question, removals
+        from widgets.panes.edit_chain import removal
 
         facts = [item for item in items if not isinstance(item, Branch)]
         if not facts:
             return None
-        refs = [item.ref for item in facts]
-
-        def build(now: datetime) -> Build:
-            return removals(refs, find_knowledge, lambda look: look.knowledge.items, remove_knowledge, now)
-
-        return Removal(*question("fact", [item.text for item in facts]), build, "knowledge.remove")
+        return removal(
+            "fact",
+            [item.text for item in facts],
+            facts,
+            "knowledge.remove",
+            find=find_knowledge,
+            among=lambda look: look.knowledge.items,
+            remove=remove_knowledge,
+        )
 
     def source_text(self, item: Any) -> str | None:
         """The source of a fact, without the sign of its bullet."""
         return None if isinstance(item, Branch) else f"{item.raw}\n"
 
     def from_source(self, item: Any, text: str, now: datetime) -> Build | None:
-        """Replace a fact by what the editor gave back."""
+        """Replace a fact by the text from the editor."""
         if isinstance(item, Branch):
             return None
         from memory.files.knowledge.model import edit_knowledge
@@ -250,7 +258,7 @@ class KnowledgePane(OutlinePane):
 
 
 def _ordered(items: Sequence[KnowledgeItem]) -> list[KnowledgeItem]:
-    """Facts as they stand; decisions by date, newest first, those without one last."""
+    """Facts in file order; then decisions by date, newest first, those without a date last."""
     facts = [item for item in items if item.kind != "decision"]
     decisions = sorted(
         (item for item in items if item.kind == "decision"), key=lambda item: item.date or "", reverse=True
@@ -259,7 +267,7 @@ def _ordered(items: Sequence[KnowledgeItem]) -> list[KnowledgeItem]:
 
 
 def _place(item: Any) -> tuple[str, str]:
-    """The section and topic that the cursor stands in."""
+    """The section and topic of an item or branch."""
     if item is None:
         return "", ""
     if isinstance(item, Branch):
@@ -267,15 +275,11 @@ def _place(item: Any) -> tuple[str, str]:
     return item.section or "", item.topic or ""
 
 
-def _held(branch: Branch) -> str:
-    return f"{_plural(branch.count or 0, 'entry', 'entries')}. a adds one here."
-
-
 def _plural(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def _unique(ref: str, seen: dict[str, int]) -> str:
-    """The ref, numbered from the second equal one on."""
+    """The ref, with a number from its second occurrence on."""
     seen[ref] = seen.get(ref, 0) + 1
     return ref if seen[ref] == 1 else f"{ref}:{seen[ref]}"

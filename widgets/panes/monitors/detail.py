@@ -1,4 +1,4 @@
-"""What the detail shows of a monitor: how it is and was, in words and pictures, what is checked, and what follows."""
+"""What the detail shows of a monitor: its state and history in words and charts, its check, and its alerts."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _PARTS: dict[str, tuple[int, Tone]] = {
     "partly": (2, "warn"),
     "down": (3, "alert"),
 }
-"""Which sign a part of a strip has, and its tone; the signs differ without any colour."""
+"""The sign and the tone of each part of a strip; the signs differ even without colour."""
 
 
 def is_blocked(picture: Picture | None) -> bool:
-    """Whether a monitor may not run as it is."""
+    """Whether a monitor is blocked from running as it is."""
     return picture is not None and bool(picture.standing.blocked)
 
 
 def is_unknown(picture: Picture | None) -> bool:
-    """Whether the record knows of no result and of nothing that keeps it from one."""
+    """Whether the record has no result and nothing that blocks the monitor."""
     return picture is None or picture.standing.state in ("unknown", "skipped")
 
 
 def alerts(monitor: Monitor, picture: Picture | None) -> bool:
-    """Whether a monitor was not well when it was checked last; one that was blocked since still alerts."""
+    """Whether a monitor was not well at its last check; a monitor that was blocked since then still alerts."""
     alert = None if picture is None else picture.standing.alert
     if alert is not None and alert.known and alert.state != "blocked":
         return alert.alerting or alert.failures > 0
@@ -45,14 +45,14 @@ def alerts(monitor: Monitor, picture: Picture | None) -> bool:
 
 
 def state_pieces(monitor: Monitor, picture: Picture | None, glyphs: Glyphs) -> tuple[Piece, Piece]:
-    """The sign and the word of a monitor's state; coloured only where it needs a person.
+    """The sign and the word of a monitor's state; warning colours only where it needs attention.
 
-    The record knows better than the file, where it knows anything.
+    The record is preferred to the file, if it has a result.
     """
     state = picture.standing.state if picture is not None else "unknown"
     if state == "blocked":
         if alerts(monitor, picture):
-            # That nobody looks any more does not make it well.
+            # A monitor that is no longer checked is not well for that reason.
             return Piece(glyphs.alert, "alert"), Piece("alert, blocked", "alert")
         return Piece(glyphs.half, "warn"), Piece("blocked", "warn")
     if state in ("unknown", "skipped"):
@@ -70,7 +70,7 @@ def state_pieces(monitor: Monitor, picture: Picture | None, glyphs: Glyphs) -> t
 def monitor_detail(
     monitor: Monitor, picture: Picture | None, now: datetime, zone: tzinfo, glyphs: Glyphs, width: int
 ) -> list[DetailLine]:
-    """Everything about a monitor; pictures are as wide as there is room (`width` in cells)."""
+    """Everything about a monitor; charts are as wide as there is room (`width` in cells)."""
     parts: list[DetailLine] = [Title(monitor.name), Spacer()]
     parts += _state(monitor, picture, now, zone, glyphs)
     parts += [Spacer(), *_times(monitor, now, zone, runs=not is_blocked(picture))]
@@ -87,13 +87,13 @@ def monitor_detail(
 def _state(
     monitor: Monitor, picture: Picture | None, now: datetime, zone: tzinfo, glyphs: Glyphs
 ) -> Iterator[DetailLine]:
-    """How it is, since when, and why nobody may hear of it."""
+    """The state, since when, and why no message may be sent."""
     sign, word = state_pieces(monitor, picture, glyphs)
     standing = None if picture is None else picture.standing
     alert = None if standing is None else standing.alert
     summary = alert.summary if alert is not None and alert.known else monitor.last_status_remark
     if standing is not None and standing.blocked:
-        # The record's summary is why it is blocked by now; what alerted stands in the file.
+        # The record's summary is now the reason for the block; the file has what alerted.
         summary = (monitor.last_status_remark or "") if alerts(monitor, picture) else ""
     remark = (Piece(f", {summary}", word.tone),) if summary else ()
     yield Lines((line(sign, " ", word, remark),))
@@ -126,7 +126,7 @@ def _state(
 
 
 def _times(monitor: Monitor, now: datetime, zone: tzinfo, *, runs: bool) -> Iterator[DetailLine]:
-    """When it was checked, and when it is next; `runs`: whether it may run at all."""
+    """When it was checked last, and when it is checked next; `runs`: whether it may run at all."""
     from memory.base.cron import describe
 
     expression = monitor.interval or ""
@@ -144,7 +144,7 @@ def _times(monitor: Monitor, now: datetime, zone: tzinfo, *, runs: bool) -> Iter
 
 
 def _pictures(picture: Picture, now: datetime, zone: tzinfo, glyphs: Glyphs, width: int) -> Iterator[DetailLine]:
-    """Uptime, latency, outages, the last results; nothing of what was never measured."""
+    """Uptime, latency, outages and the last results; parts that were never measured are left out."""
     standing = picture.standing
     if any(percent is not None for percent in standing.uptime.values()):
         gap = "  " if width >= 38 else " "
@@ -152,7 +152,7 @@ def _pictures(picture: Picture, now: datetime, zone: tzinfo, glyphs: Glyphs, wid
         most, fewer = max(checks.values(), default=0), 0
         shares = []
         for span, value in standing.uptime.items():
-            # A longer span in which nothing more was measured says nothing more.
+            # A longer span without more measurements adds no information.
             shares.append(f"{span} {_percent(value if checks.get(span, 1) > fewer else None, glyphs)}")
             fewer = max(fewer, checks.get(span, 0))
         words = gap.join(shares)
@@ -184,16 +184,13 @@ def _pictures(picture: Picture, now: datetime, zone: tzinfo, glyphs: Glyphs, wid
 
 
 def strip(parts: Sequence[str], glyphs: Glyphs, width: int) -> Line:
-    """Outages as one cell for each span of time, the newest last; the oldest go where there is no room."""
-    pieces = []
-    for part in parts[-max(1, width) :]:
-        number, tone = _PARTS[part]
-        pieces.append(Piece(glyphs.outage[number], tone))
-    return tuple(pieces)
+    """Outages as one cell for each span of time, the newest last; the oldest are dropped where there is no room."""
+    shown = [_PARTS[part] for part in parts[-max(1, width) :]]
+    return tuple(Piece(glyphs.outage[number], tone) for number, tone in shown)
 
 
 def legend(glyphs: Glyphs, width: int) -> Line:
-    """What the signs of a strip mean."""
+    """The legend of a strip."""
     none, well, partly, down = glyphs.outage
     words = f"{well} well  {partly} partly  {down} down  {none} not checked"
     if len(words) > width:
@@ -216,8 +213,7 @@ def _result(past: Past, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
 
 def _what(monitor: Monitor) -> Iterator[DetailLine]:
     from memory.monitoring.settings import kind_of
-    from memory.monitoring.thresholds.meaning import meaning
-    from memory.monitoring.thresholds.threshold import BadThreshold, parse_threshold
+    from memory.monitoring.thresholds.threshold import BadThreshold, meaning, parse_threshold
 
     for label, value in (("type", monitor.type), ("url", monitor.url), ("command", monitor.command)):
         if value:
@@ -254,7 +250,7 @@ def _dated(instant: datetime, now: datetime, zone: tzinfo) -> str:
 
 
 def _percent(value: float | None, glyphs: Glyphs) -> str:
-    """A share that says 100 only where nothing at all was missing."""
+    """A percentage that is 100 only where nothing was missing, and 0 only where all was; a dash for None."""
     if value is None:
         return "-" if glyphs.name == "ascii" else "–"
     if value in (0, 100):

@@ -1,4 +1,4 @@
-"""The forms of a monitor: its type decides which fields are asked, and what its threshold may speak of."""
+"""The forms of a monitor: its type decides which fields are asked, and what its threshold may refer to."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from widgets.input.date_fields import cron_field
-from widgets.input.fields import FieldSpec
+from widgets.input.fields import FieldSpec, usage_error
 from widgets.pane.offers import Build, FormPlan
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
 
 TYPES = ("http", "command", "tcp", "file", "heartbeat")
-"""How a monitor can look."""
+"""The types of monitors."""
 
 ALERTS = ("high", "normal", "low")
-"""How loud an alert can be."""
+"""The priorities of an alert."""
 
 REMEDY = "a command that may mend it"
-"""What stands in the field of a remediation while it is empty."""
+"""The placeholder of the remedy field."""
 
 _NEEDED = {"http": "url", "command": "command", "tcp": "host", "file": "path"}
-"""What a type looks at."""
+"""The field that a type requires."""
 
 _OF_TYPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("url", "url", ("http",), "https://…"),
@@ -40,17 +40,20 @@ _OF_TYPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
 """Fields that only some types have: key, label, types, placeholder."""
 
 _RARE = ("expect", "certificate", "unit", "timeout")
-"""Those that a form for a monitor without them leaves out."""
+"""Fields that the form omits for a monitor that does not have them."""
 
 
 class _Chosen:
-    """The type that stands in the form now, for the fields that depend on it."""
+    """The type currently chosen in the form, for the fields that depend on it."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
 
     def among(self, kinds: Sequence[str] = ()) -> Callable[[str], bool]:
-        """Whether a field is shown for a type; without `kinds` it always is."""
+        """Return a function that records the type and returns whether a field of `kinds` is shown for it.
+
+        Without `kinds`, or for an unknown type, it always is.
+        """
 
         def shown(value: str) -> bool:
             self.kind = value
@@ -83,7 +86,7 @@ def adding(now: datetime, zone: tzinfo) -> FormPlan:
 
 
 def editing(monitor: Monitor, now: datetime, zone: tzinfo) -> FormPlan:
-    """The form of a monitor; unknown fields stand below the known ones."""
+    """The form of a monitor; unknown fields come below the known ones."""
     from memory.monitoring.settings import kind_of
 
     known = {key for key, *_ in _OF_TYPES}
@@ -136,20 +139,15 @@ def _of_types(values: dict[str, str], chosen: _Chosen, left_out: Sequence[str]) 
 
 
 def _threshold(value: str, chosen: _Chosen) -> FieldSpec:
-    """When it alerts: what is wrong and in which column, or what it means, as it is typed."""
+    """The field for when it alerts: as it is typed, it shows an error with its column, or the meaning."""
 
     def validate(text: str) -> str | None:
-        from memory.monitoring.thresholds.threshold import BadThreshold, parse_threshold
+        from memory.monitoring.thresholds.threshold import parse_threshold
 
-        try:
-            parse_threshold(text, chosen.kind)
-        except BadThreshold as error:
-            return None if not text.strip() else f"{error.message}; {error.hint}" if error.hint else error.message
-        return None
+        return usage_error(lambda: parse_threshold(text, chosen.kind)) if text.strip() else None
 
     def hint(text: str) -> str:
-        from memory.monitoring.thresholds.meaning import meaning
-        from memory.monitoring.thresholds.threshold import BadThreshold, parse_threshold
+        from memory.monitoring.thresholds.threshold import BadThreshold, meaning, parse_threshold
 
         try:
             return meaning(parse_threshold(text, chosen.kind), chosen.kind)
@@ -169,13 +167,13 @@ def _threshold(value: str, chosen: _Chosen) -> FieldSpec:
 
 
 def _fitting(values: dict[str, str]) -> dict[str, str]:
-    """The values without those of other types."""
+    """The values without fields of other types."""
     kinds = {key: kinds for key, _, kinds, _ in _OF_TYPES}
     return {key: value for key, value in values.items() if values.get("type", "") in kinds.get(key, TYPES)}
 
 
 def _check(values: dict[str, str]) -> dict[str, str]:
-    """A monitor needs what its type looks at."""
+    """Return an error by field name where a monitor lacks what its type requires."""
     wanted = _NEEDED.get(values.get("type", ""))
     if wanted and not values.get(wanted, "").strip():
         if wanted == "host" and values.get("url", "").strip():

@@ -1,4 +1,4 @@
-"""The monitors pane: what is watched, how it was when it was last checked, and when it is checked next."""
+"""The monitors pane: what is monitored, the result of the last check, and when the next one is."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.unread import unread_monitors
 from widgets.detail import DetailLine
-from widgets.list.columns import Column, Columns
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
 from widgets.pane.unread import unread_rows
-from widgets.text.styled_text import Line, Piece, line
+from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import from_when, next_run, since, until
 
 from .detail import alerts, is_blocked, is_unknown, state_pieces
@@ -31,7 +30,7 @@ ROW = Columns(
 
 
 class MonitorsPane(Pane):
-    """Monitors in the order of the file; commands and addresses are text here, nothing is run or opened."""
+    """Monitors, those that alert first; commands and addresses are text here, nothing is run or opened."""
 
     pane_id: ClassVar[str] = "monitors"
     number: ClassVar[str] = "7"
@@ -53,13 +52,13 @@ class MonitorsPane(Pane):
     """
 
     def __init__(self, look: Callable[[Snapshot, datetime], Mapping[str, Picture]] | None = None) -> None:
-        """`look` gives what the record knows of each monitor, by ref; without it only the files are shown."""
+        """`look` returns the recorded results of each monitor, by ref; without it only the files are shown."""
         super().__init__()
         self._look = look
         self._pictures: Mapping[str, Picture] = {}
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
-        """One row per monitor; those that alert first, else in the order of the file."""
+        """One row per monitor; those that alert first, else in file order."""
         if self._look is not None:
             self._pictures = self._look(snapshot, now)
         rows: list[Any] = sorted(
@@ -69,7 +68,7 @@ class MonitorsPane(Pane):
         return [*rows, *unread_rows(found, "not run: no section of monitors", first=len(rows))]
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How many are not well, and how many nobody knows about."""
+        """How many are not healthy, how many blocked, and how many not checked yet."""
         monitors = snapshot.monitors.monitors
         shown = [(one, self._pictures.get(one.ref)) for one in monitors]
         bad = sum(alerts(one, picture) for one, picture in shown)
@@ -81,13 +80,13 @@ class MonitorsPane(Pane):
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """How many there are; one that is not healthy needs a person."""
+        """How many there are; a monitor that is not healthy or is in no section of monitors needs attention."""
         monitors = snapshot.monitors.monitors
         misplaced = bool(unread_monitors(snapshot.document("monitors.md")))
         return Badge(len(monitors), misplaced or any(monitor.healthy is False for monitor in monitors))
 
     def sort_key(self, item: Monitor, name: str) -> Any:
-        """Not healthy first, or the longest not checked first, or by name."""
+        """The sort key: file order, not healthy first, longest unchecked first, or by name."""
         match name:
             case "file order":
                 return item.line
@@ -101,11 +100,11 @@ class MonitorsPane(Pane):
                 return item.name.casefold()
 
     def field_text(self, item: Monitor, name: str) -> str:
-        """`status` is what the last check said."""
+        """`status` is the result of the last check."""
         return (item.last_status or "unknown") if name == "status" else super().field_text(item, name)
 
     def draw_row(self, item: Monitor, width: int) -> Line:
-        """Sign, name, status, when it was checked and when it is next."""
+        """Draw sign, name, status, and the times of the last and the next check."""
         picture = self._pictures.get(item.ref)
         sign, status = state_pieces(item, picture, self.glyphs)
         quiet = picture is not None and (picture.standing.muted is not None or picture.silenced)
@@ -121,21 +120,21 @@ class MonitorsPane(Pane):
         return ROW.line(width, cells)
 
     def is_blocked(self, item: Monitor) -> bool:
-        """Whether a monitor may not run as it is."""
+        """Whether a monitor is blocked from running as it is."""
         return is_blocked(self._pictures.get(item.ref))
 
     def _checked(self, item: Monitor, picture: Picture | None) -> str:
-        """When it was checked; of one that may not run and does not alert, since when that is known."""
+        """When it was checked last; for a blocked monitor that does not alert, since when it is blocked, if known."""
         if picture is None or not is_blocked(picture) or alerts(item, picture):
             return since(item.last_check, self.now, self.zone)
         start = picture.blocked_since
         return "" if start is None else from_when(start, self.now, self.zone)
 
     def detail(self, item: Monitor) -> Sequence[DetailLine]:
-        """How it is and was, what is checked and when, and what an alert does."""
+        """The state and history, what is checked and when, and what an alert does."""
         from .detail import monitor_detail
 
-        # A cell of padding at the left, one for the scroll bar at the right.
+        # A cell of padding at the left, one for the scrollbar at the right.
         room = max(8, (self.detail_view.scrollable_content_region.width or self.size.width) - 2)
         return monitor_detail(item, self._pictures.get(item.ref), self.now, self.zone, self.glyphs, room)
 
@@ -148,7 +147,7 @@ class MonitorsPane(Pane):
         return adding(now, self.zone)
 
     def editing(self, item: Monitor, now: datetime) -> FormPlan | None:
-        """The form of a monitor; unknown fields stand below the known ones."""
+        """The form of a monitor; unknown fields come below the known ones."""
         from .forms import editing
 
         return editing(item, now, self.zone)
@@ -156,14 +155,17 @@ class MonitorsPane(Pane):
     def removing(self, items: Sequence[Monitor]) -> Removal | None:
         """Remove monitors, all in one change."""
         from memory.files.monitors import find_monitor, remove_monitor
-        from widgets.panes.edit_chain import question, removals
+        from widgets.panes.edit_chain import removal
 
-        refs = [item.ref for item in items]
-
-        def build(now: datetime) -> Build:
-            return removals(refs, find_monitor, lambda look: look.monitors.monitors, remove_monitor, now)
-
-        return Removal(*question("monitor", [item.name for item in items]), build, "monitors.remove")
+        return removal(
+            "monitor",
+            [item.name for item in items],
+            items,
+            "monitors.remove",
+            find=find_monitor,
+            among=lambda look: look.monitors.monitors,
+            remove=remove_monitor,
+        )
 
     def from_source(self, item: Monitor, text: str, now: datetime) -> Build | None:
         """Replace the source of a monitor."""

@@ -1,8 +1,8 @@
-"""A plan in few words and in full: the signs of its states, its progress, its phases."""
+"""A plan in short and in full: the signs of its states, its progress now and over time, its phases."""
 
 from __future__ import annotations
 
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
@@ -22,7 +22,7 @@ STATE_TONES: dict[str, Tone] = {
     "done": "muted",
     "pending": "muted",
 }
-"""How a state is drawn; only what stands still for a reason has a colour."""
+"""The tone of each state; only blocked and failed ones have a colour."""
 
 
 def state_sign(status: str | None, glyphs: Glyphs) -> Piece:
@@ -53,7 +53,7 @@ def phase_words(tasks: tuple[PlanTask, ...]) -> str:
 def plan_detail(
     plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs, progress: PlanProgress | None = None
 ) -> list[DetailLine]:
-    """Title, state and progress, the dates, one bar per phase, how it came there, and what is wrong with the plan."""
+    """Title, state and progress, dates, one bar per phase, progress over time, and what is wrong with the plan."""
     status = plan.status or "no status"
     first: Line = line(state_sign(plan.status, glyphs), " ", Piece(status, STATE_TONES.get(status, "plain")))
     state: tuple[Line, ...] = (first,)
@@ -79,8 +79,6 @@ def plan_detail(
             for phase in plan.phases
         ]
     if progress is not None:
-        from .history import history_lines
-
         parts += history_lines(progress, now.astimezone(zone).date(), glyphs)
     parts += _path(plan, glyphs)
     if any(problem.level != "note" for problem in plan.problems):
@@ -94,7 +92,7 @@ def plan_detail(
 
 
 def _path(plan: Plan, glyphs: Glyphs) -> list[DetailLine]:
-    """The chain of open tasks that decides how long the plan takes, and how long that is."""
+    """The chain of open tasks that determines how long the plan takes, and its length."""
     from memory.files.plans.critical_path import critical_path
 
     path = critical_path([task for phase in plan.phases for task in phase.tasks])
@@ -124,7 +122,7 @@ def minutes_words(minutes: float) -> str:
 
 
 def stated(plan: Plan) -> str:
-    """What the file says of the progress where it is not what its tasks add up to."""
+    """The progress stated in the file, if it differs from the progress of the tasks; else empty."""
     if plan.stated_progress is None or plan.stated_progress == plan.progress:
         return ""
     return f"{plan.stated_progress}% in the file"
@@ -136,9 +134,66 @@ def phase_name(name: str) -> str:
 
 
 def share(tasks: tuple[PlanTask, ...]) -> int:
-    """How far a phase is in percent, weighted by the estimates where every task has one."""
+    """The progress of a phase in percent, weighted by the estimates if every task has one."""
     weights = [task.minutes or 0 for task in tasks]
     if not all(weights):
         weights = [1] * len(tasks)
     done = sum(weight * task.share for weight, task in zip(weights, tasks, strict=True))
     return round(done / sum(weights)) if tasks else 0
+
+
+# Progress over time
+
+
+def level(done: int, total: int, glyphs: Glyphs) -> str:
+    """The cell for `done` of `total`: the lowest only for none, the highest only for all."""
+    top = len(glyphs.spark) - 1
+    if done <= 0 or total <= 0:
+        return glyphs.spark[0]
+    if done >= total:
+        return glyphs.spark[top]
+    return glyphs.spark[min(top - 1, max(1, round(top * done / total)))]
+
+
+def history_lines(progress: PlanProgress, today: date, glyphs: Glyphs) -> list[DetailLine]:
+    """Phases and tasks done by day or by week, and where these days come from."""
+    parts: list[DetailLine] = [Spacer(), Caption(f"DONE BY {progress.unit.upper()}")]
+    if progress.phases > 1:
+        bar = "".join(level(one.phases, progress.phases, glyphs) for one in progress.stretches)
+        parts.append(Labelled("phases", _row(bar, progress.phases_done, progress.phases)))
+    bar = "".join(level(one.tasks, progress.total, glyphs) for one in progress.stretches)
+    parts.append(Labelled("tasks", _row(bar, progress.done, progress.total)))
+    first, last = progress.stretches[0].first, progress.stretches[-1].last
+    last = min(last, max(today, first))
+    since = "" if first == last else f"{day_words(first, today)} to "
+    parts.append(Labelled("time", f"{since}{day_words(last, today)}"))
+    day, task = progress.latest
+    parts.append(Labelled("last done", f"{task.title or task.id}, {day_words(day, today)}"))
+    parts.append(Prose(known_words(progress), tone="muted"))
+    return parts
+
+
+def _row(bar: str, done: int, total: int) -> Line:
+    return line(Piece(bar, "accent"), f"  {done} of {total} done")
+
+
+def day_words(day: date, today: date) -> str:
+    """A day in few words: `today`, `14 Jan`, with the year if it is another one."""
+    if day == today:
+        return "today"
+    return f"{day.day} {day:%b}" if day.year == today.year else f"{day.day} {day:%b} {day.year}"
+
+
+def known_words(progress: PlanProgress) -> str:
+    """Where the days come from, and how many done tasks have no known day."""
+    if progress.logged == progress.dated:
+        source = "Seen in the change log."
+    elif not progress.logged:
+        source = "By the dates of tasks."
+    else:
+        source = f"{progress.logged} seen in the change log, {progress.dated - progress.logged} by the dates of tasks."
+    if not progress.undated:
+        return source
+    return (
+        f"{source} When {'1 more was' if progress.undated == 1 else f'{progress.undated} more were'} done is not known."
+    )

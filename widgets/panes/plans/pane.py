@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from textual.message import Message
 
 from widgets.detail import DetailLine, Labelled, Lines, Link, Spacer, Title
-from widgets.list.columns import Column, Columns
 from widgets.list.line_list import LineList
 from widgets.list.outline import INDENT, Branch, OutlinePane
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge
 from widgets.pane.rows import RowKey
-from widgets.text.styled_text import Line, Piece, line, line_width
+from widgets.panes.titled_row import TitledRow
+from widgets.text.styled_text import Column, Columns, Line, Piece, line, line_width
 from widgets.text.words import progress_line
 
 from .detail import STATE_TONES, is_done, phase_name, phase_words, plan_detail, state_sign
@@ -28,36 +28,25 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
 Past: TypeAlias = "Iterable[tuple[datetime, str | None]]"
-"""Versions of an entry: when each came to be, and its text (None: not kept, or not there)."""
+"""Versions of an entry: the time of each, and its text (None: no longer stored, or the entry did not exist)."""
 
 SECTIONS = (("active", "ACTIVE"), ("completed", "COMPLETED"))
-"""The sections of orchestration.md and what they are called here."""
+"""The sections of orchestration.md and their names here."""
 
 PLAN = Columns(Column("title", minimum=12), Column("state", 13, "right", importance=1))
-"""What a plan or a task is, and how far."""
+"""The columns of a plan or a task: its title, and its state or progress."""
 
 
 @dataclass(frozen=True, slots=True)
-class PlanRow:
+class PlanRow(TitledRow):
     """One task of a plan, as a row of its tree."""
 
     plan: Plan
     task: PlanTask
-    number: int
-
-    @property
-    def ref(self) -> str:
-        """Unique in the pane."""
-        return f"{self.plan.ref}/{self.number}/{self.task.id}"
-
-    @property
-    def title(self) -> str:
-        """The task's title."""
-        return str(self.task.title or self.task.id or "")
 
 
 class PlansPane(OutlinePane):
-    """Plans with their phases and tasks, active ones first; agents write them, this only shows them."""
+    """Plans with their phases and tasks, active ones first; agents write them, this pane only shows them."""
 
     pane_id: ClassVar[str] = "plans"
     number: ClassVar[str] = "6"
@@ -72,7 +61,7 @@ class PlansPane(OutlinePane):
 
     @dataclass
     class LookedBack(Message):
-        """How a plan came to where it is was found, or is another now."""
+        """The progress of a plan over time was found, or changed."""
 
         ref: str
 
@@ -84,7 +73,7 @@ class PlansPane(OutlinePane):
     """
 
     def __init__(self, past: Callable[[Plan], Past] | None = None) -> None:
-        """`past` gives the versions of a plan's entry that the change log has, the oldest first; asked in a worker."""
+        """`past` returns the versions of a plan's entry in the change log, the oldest first; called in a worker."""
         super().__init__()
         self._past = past
         self._progress: dict[str, PlanProgress | None] = {}
@@ -113,20 +102,20 @@ class PlansPane(OutlinePane):
         return rows
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How many are under way, how many are not any more."""
-        counts = snapshot.plans.counts()
+        """How many plans are active, completed and failed."""
+        counts = snapshot.plans.counts
         ended = [f"{counts[word]} {word}" for word in ("completed", "failed") if counts[word]]
         return ", ".join((f"{counts['active']} active", *ended))
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """How many are under way; a plan that is blocked or failed needs a person."""
+        """How many plans are active; a blocked or failed one needs attention."""
         stuck = any(
             (plan.status or "").casefold() in ("blocked", "failed")
             for plan in snapshot.plans.plans
             if plan.section == "active"
         )
-        return Badge(snapshot.plans.counts()["active"], stuck)
+        return Badge(snapshot.plans.counts["active"], stuck)
 
     # The tree
 
@@ -141,13 +130,13 @@ class PlansPane(OutlinePane):
         return bool(item.count) if isinstance(item, Branch) else not isinstance(item, PlanRow) and bool(item.tasks)
 
     def mark(self, item: Any) -> Hashable:
-        """A task is what its plan's source says of it."""
+        """A task is unchanged while its data in the plan is."""
         if isinstance(item, PlanRow):
             return item.ref, repr(item.task)
         return super().mark(item)
 
     def counts(self, item: Any) -> bool:
-        """Plans and their tasks."""
+        """Whether an item is counted: plans and their tasks."""
         return not isinstance(item, Branch)
 
     def text(self, item: Any) -> str:
@@ -170,7 +159,7 @@ class PlansPane(OutlinePane):
         return super().field_text(item, name)
 
     def draw_row(self, item: Any, width: int) -> Line:
-        """A plan with its bar, a phase with what is done of it, a task with its state."""
+        """Draw a plan with its bar, a phase with its count of done tasks, or a task with its state."""
         if isinstance(item, PlanRow):
             return self._step_row(item.task, width)
         indent = self.indent(item)
@@ -205,7 +194,7 @@ class PlansPane(OutlinePane):
     # The detail
 
     def place(self, item: Any) -> str:
-        """A task is called by its plan."""
+        """A task has the name of its plan."""
         return super().place(item.plan) if isinstance(item, PlanRow) else super().place(item)
 
     def detail(self, item: Any) -> Sequence[DetailLine]:
@@ -246,7 +235,7 @@ class PlansPane(OutlinePane):
         return lines
 
     def links(self, item: Any) -> Sequence[Link]:
-        """The links of a plan; those of a phase or task lead to its plan's. Looks back at a plan as well."""
+        """The links of a plan, also for a task of it; none for a phase. Also finds a plan's progress over time."""
         if isinstance(item, Branch):
             return ()
         if isinstance(item, PlanRow):
@@ -255,7 +244,7 @@ class PlansPane(OutlinePane):
         return super().links(item)
 
     def _look_back(self, plan: Plan) -> None:
-        """Find out how a plan came to where it is; in a worker, once the cursor rests on it."""
+        """Find a plan's progress over time; in a worker, once the cursor rests on it."""
         from memory.files.plans.progress import done_by_dates, done_in_log, plan_progress
 
         assert self.snapshot is not None
@@ -268,14 +257,14 @@ class PlansPane(OutlinePane):
             self.post_message(self.LookedBack(plan.ref))
 
     def on_plans_pane_looked_back(self, message: LookedBack) -> None:
-        """Show it, if the cursor is still there."""
+        """Show the progress over time, if the cursor is still there."""
         message.stop()
         item = self.current()
         if item is not None and self.ref(item) == message.ref and self.is_attached:
             self._show_detail()
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Enter folds a plan; where its detail has little room it goes there, for that is longer, and scrolls."""
+        """Fold a plan on Enter; where its detail has little room, open the detail instead, which scrolls there."""
         item = event.key.item if isinstance(event.key, RowKey) else None
         little = self.has_class("-single") or self.has_class("-stacked")
         if little and item is not None and not isinstance(item, Branch | PlanRow):
@@ -295,6 +284,6 @@ def _tree(plan: Plan) -> list[Any]:
         name, note = phase_name(phase.name), phase_words(phase.tasks)
         rows.append(Branch(f"{plan.ref}/{place}", name, 1, len(phase.tasks), note, "phase", plan.title))
         for task in phase.tasks:
-            rows.append(PlanRow(plan, task, number))
+            rows.append(PlanRow(f"{plan.ref}/{number}/{task.id}", str(task.title or task.id or ""), plan, task))
             number += 1
     return rows

@@ -1,16 +1,17 @@
-"""The details of the state pane: how it stands, each section, event, source and checkpoint in full."""
+"""The details of the state pane: the status, each section, event, source and checkpoint in full."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memory.state.files.model import plural
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
 from widgets.text.styled_text import Line, Piece, Tone, line
 from widgets.text.words import dated
 
-from .diff import SIGNAL_WORDS, counted, diff_lines, signal_words
+from .diff import SIGNAL_WORDS, diff_lines, more, signal_words
 from .rows import LISTS, TITLES, EntryRow, EventRow, EvidenceRow, SectionRow, SourceRow, StatusRow
 
 if TYPE_CHECKING:
@@ -21,25 +22,26 @@ if TYPE_CHECKING:
     from widgets.text.glyphs import Glyphs
 
 RUN_TONES: dict[str, Tone] = {"passed": "good", "failed": "alert", "mixed": "warn", "unavailable": "warn"}
-"""The tones of how validation commands ended."""
+"""The tones of the results of validation commands."""
 LEVEL_TONES: dict[str, Tone] = {"fail": "alert", "warn": "warn", "pass": "muted"}
 FIELDS = {
     "gotchas": (("symptom", "symptom"), ("cause", "cause"), ("correctPath", "correct")),
     "next-steps": (("why", "why"), ("start", "begin at"), ("done", "done when")),
 }
-"""The fields of a gotcha and of a next step behind the title, with what they are called."""
+"""The fields of a gotcha and of a next step after the title, with their labels."""
 FEW = 20
-"""Groups of so many events are looked through for what says the same."""
+"""Groups of at most so many events are searched for repeated statements."""
 MOST = 200
 """The most entries of one list that a detail shows."""
 
 
 class DetailContext(NamedTuple):
-    """What every detail needs: the time, its zone and the signs."""
+    """What every detail needs: the time, its zone, the glyphs, and the function that puts keys into a hint."""
 
     now: datetime
     zone: tzinfo
     glyphs: Glyphs
+    with_keys: Callable[[str], str]
 
     def when(self, text: str | None, never: str = "never") -> str:
         """A time as date and in words."""
@@ -47,28 +49,28 @@ class DetailContext(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What a validation found, and when it looked."""
+    """What a validation found, and when it ran."""
 
     at: datetime
     all: tuple[Finding, ...]
 
     def of(self, level: str) -> list[Finding]:
-        """Those of a level."""
+        """The findings of a level."""
         return [one for one in self.all if one.level == level]
 
     def text(self) -> str:
-        """How many there are of each: `1 fail, 2 warnings, 30 passed`."""
+        """How many findings each level has: `1 failed, 2 warned, 30 passed`."""
         parts = [(len(self.of("fail")), "failed"), (len(self.of("warn")), "warned"), (len(self.of("pass")), "passed")]
         return ", ".join(f"{count:,} {word}" for count, word in parts if count or word == "passed")
 
 
-# -- how it stands ----------------------------------------------------------------------------------------------
+# -- the status -------------------------------------------------------------------------------------------------
 
 
 def standing_detail(
-    item: StatusRow, seen: DetailContext, following: Line, findings: Findings | None, mend: str
+    item: StatusRow, seen: DetailContext, following: Line, findings: Findings | None
 ) -> Iterator[DetailLine]:
-    """Yield the one next thing to do, what a validation found, then how everything stands."""
+    """Yield the suggested next step, what a validation found, then the status."""
     yield Title(item.title)
     if item.problem is not None:
         yield from _problem(item.problem)
@@ -78,7 +80,7 @@ def standing_detail(
         if following:
             yield Lines((following,), 2)
     if findings is not None:
-        yield from _findings(findings, seen, mend)
+        yield from _findings(findings, seen)
     if item.status is not None:
         yield from _status(item.status, seen)
 
@@ -89,7 +91,7 @@ def _problem(problem: MemdeckError) -> Iterator[DetailLine]:
         yield Prose(problem.hint, tone="muted")
 
 
-def _findings(findings: Findings, seen: DetailContext, mend: str) -> Iterator[DetailLine]:
+def _findings(findings: Findings, seen: DetailContext) -> Iterator[DetailLine]:
     yield Spacer()
     yield Caption(f"VALIDATED  {findings.text()}")
     at = findings.at.astimezone(seen.zone)
@@ -105,12 +107,11 @@ def _findings(findings: Findings, seen: DetailContext, mend: str) -> Iterator[De
             )
             for one in found[:MOST]
         ]
-        if len(found) > MOST:
-            lines.append(line(Piece(f"and {len(found) - MOST:,} more", "muted")))
+        lines += more(len(found), MOST)
         if lines:
             yield Lines(tuple(lines), 5)
     if findings.of("fail"):
-        yield Prose(mend, tone="muted")
+        yield Prose(seen.with_keys("{state.repair|*} shows what can be mended."), tone="muted")
 
 
 def _status(status: Status, seen: DetailContext) -> Iterator[DetailLine]:
@@ -139,7 +140,7 @@ def _status(status: Status, seen: DetailContext) -> Iterator[DetailLine]:
 # -- the bundle -------------------------------------------------------------------------------------------------
 
 
-def section_detail(item: SectionRow, seen: DetailContext, hint: str) -> Iterator[DetailLine]:
+def section_detail(item: SectionRow, seen: DetailContext) -> Iterator[DetailLine]:
     """Yield a section in full."""
     yield Title(item.title)
     value = item.value
@@ -160,10 +161,10 @@ def section_detail(item: SectionRow, seen: DetailContext, hint: str) -> Iterator
         if len(value) > MOST:
             yield Prose(f"and {len(value) - MOST:,} more", tone="muted")
     else:
-        yield from _commands(value, item.run, seen, hint)
+        yield from _commands(value, item.run, seen)
 
 
-def entry_detail(item: EntryRow) -> Iterator[DetailLine]:
+def entry_detail(item: EntryRow, _seen: DetailContext) -> Iterator[DetailLine]:
     """Yield a gotcha or a next step in full."""
     yield Title(item.title)
     yield from _fields(item.section, item.value)
@@ -216,7 +217,7 @@ def _focus(value: Any, seen: DetailContext) -> Iterator[DetailLine]:
     yield from _run(value["validationSnapshot"], seen)
 
 
-def _commands(value: Any, run: Any, seen: DetailContext, hint: str) -> Iterator[DetailLine]:
+def _commands(value: Any, run: Any, seen: DetailContext) -> Iterator[DetailLine]:
     import shlex
 
     if not value:
@@ -230,7 +231,7 @@ def _commands(value: Any, run: Any, seen: DetailContext, hint: str) -> Iterator[
     yield from _run(run, seen)
     if value:
         yield Spacer()
-        yield Prose(hint, tone="muted")
+        yield Prose(seen.with_keys("{run.now|R} runs them, each after approval."), tone="muted")
 
 
 def _run(run: Any, seen: DetailContext) -> Iterator[DetailLine]:
@@ -262,7 +263,7 @@ def _caption(heading: str, lines: Sequence[Line], count: int) -> Iterator[Detail
 
 
 def event_detail(item: EventRow, seen: DetailContext) -> Iterator[DetailLine]:
-    """Yield an event: what it says, then where it comes from."""
+    """Yield an event: its content, then where it comes from."""
     event = item.event
     yield Title(item.title)
     yield Prose(item.title)
@@ -277,16 +278,16 @@ def event_detail(item: EventRow, seen: DetailContext) -> Iterator[DetailLine]:
 
 
 def evidence_detail(item: EvidenceRow, seen: DetailContext) -> Iterator[DetailLine]:
-    """Yield a group of events: what it is about, and all that they say."""
+    """Yield a group of events: its summary, and the content of all events."""
     group = item.evidence
     yield Title(item.title)
     yield Prose(item.title)
-    # To find what says the same among very many lines takes longer than a key may.
+    # Finding repeated statements among very many lines takes longer than a key may take.
     few = len(group.event_ids) <= FEW
     signals = group.signals if few else {kind: [*dict.fromkeys(texts)] for kind, texts in group.texts.items()}
     yield from _signals(signals, seen.glyphs)
     yield Spacer()
-    yield Labelled("events", counted(len(group.event_ids), "event"))
+    yield Labelled("events", plural(len(group.event_ids), "event"))
     yield Labelled("from", ", ".join(group.source_ids))
     yield Labelled("first", seen.when(group.first, "unknown"))
     yield Labelled("last", seen.when(group.last, "unknown"))
@@ -301,7 +302,7 @@ def _signals(signals: Any, glyphs: Glyphs) -> Iterator[DetailLine]:
         yield from _list(words[1].upper(), texts, glyphs, "code" if kind == "keyPaths" else "plain")
 
 
-def source_detail(item: SourceRow, seen: DetailContext, hint: str) -> Iterator[DetailLine]:
+def source_detail(item: SourceRow, seen: DetailContext) -> Iterator[DetailLine]:
     """Yield a source: where it is, and how its last sync ended."""
     record = item.record
     tones: dict[str, Tone] = {"passed": "good", "failed": "alert"}
@@ -313,14 +314,24 @@ def source_detail(item: SourceRow, seen: DetailContext, hint: str) -> Iterator[D
     if record["lastSyncError"]:
         yield Labelled("why", record["lastSyncError"], "alert")
     yield Labelled("at", seen.when(record["lastSyncedAt"]))
-    yield Labelled("imported", counted(record["lastImportedCount"], "session"))
+    yield Labelled("imported", plural(record["lastImportedCount"], "session"))
     yield Labelled("added", seen.when(record["createdAt"]))
     yield Spacer()
-    yield Prose(hint, tone="muted")
+    yield Prose(seen.with_keys("{state.sync|I} imports what is new of it."), tone="muted")
+
+
+DETAILS: dict[type, Callable[[Any, DetailContext], Iterator[DetailLine]]] = {
+    SectionRow: section_detail,
+    EntryRow: entry_detail,
+    EvidenceRow: evidence_detail,
+    EventRow: event_detail,
+    SourceRow: source_detail,
+}
+"""What shows a row in full, by the kind of the row."""
 
 
 def changed_lines(sections: Iterable[SectionDiff] | None, glyphs: Glyphs) -> tuple[Line, ...]:
-    """What is apart between two checkpoints; words where nothing is, or where it is not known yet."""
+    """The differences between two checkpoints; a short text where there are none, or where they are not known yet."""
     if sections is None:
         return (line(Piece("…", "muted")),)
     return tuple(diff_lines(sections, glyphs)) or (line(Piece("nothing is apart", "muted")),)

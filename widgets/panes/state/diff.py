@@ -1,10 +1,11 @@
-"""What two bundles have apart, and what a recall would do, as lines to look at."""
+"""The differences between two bundles, and what a recall would do, as lines to show."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memory.state.files.model import plural
 from widgets.text.styled_text import Line, Piece, line
 
 from .rows import TITLES
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from widgets.text.glyphs import Glyphs
 
 SHOWN = 60
-"""The most entries of one section that come, go or change and are shown."""
+"""The most shown entries of one section that are added, removed or edited, each."""
 LONGEST = 240
 """The most characters of one value that are shown."""
 SIGNAL_WORDS = {
@@ -28,9 +29,9 @@ SIGNAL_WORDS = {
 }
 
 
-def counted(count: int, noun: str) -> str:
-    """A count with its noun."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def more(count: int, most: int, words: str = "more") -> list[Line]:
+    """The line that says how many were left out beyond the `most` that are shown; none where all are shown."""
+    return [line(Piece(f"and {count - most:,} {words}", "muted"))] if count > most else []
 
 
 def signal_words(signals: Any) -> str:
@@ -40,7 +41,7 @@ def signal_words(signals: Any) -> str:
 
 
 def diff_lines(sections: Iterable[SectionDiff], glyphs: Glyphs) -> list[Line]:
-    """Section by section what came, what went, and each field that has another value; nothing where all is the same."""
+    """Section by section the added and removed entries and each changed field; nothing where there is no difference."""
     lines: list[Line] = []
     for section in sections:
         if not section.changed:
@@ -82,7 +83,7 @@ def _edited(edited: Sequence[EditedField], glyphs: Glyphs) -> Iterator[Line]:
 
 
 def _value(value: Any) -> str:
-    from memory.state.files.canonical import canonical
+    from memory.state.files.json_text import canonical
 
     text = value if isinstance(value, str) else "none" if value is None else canonical(value)
     text = " ".join(text.split())
@@ -95,30 +96,29 @@ def _word(place: str) -> str:
 
 
 def evidence_lines(groups: Sequence[EventGroup], most: int) -> Iterator[Line]:
-    """At most so many groups of events: their source, how many, what they say."""
+    """At most `most` groups of events: summary, source, count and signals."""
     for group in groups[:most]:
         yield line(group.summary)
         words = signal_words(group.signals)
-        count = f", {counted(len(group.event_ids), 'event')}" + (f": {words}" if words else "")
+        count = f", {plural(len(group.event_ids), 'event')}" + (f": {words}" if words else "")
         yield line("  ", Piece(group.label, "accent"), Piece(count, "muted"))
-    if len(groups) > most:
-        yield line(Piece(f"and {len(groups) - most:,} more groups", "muted"))
+    yield from more(len(groups), most, "more groups")
 
 
 def recall_lines(shown: RecallPreview, glyphs: Glyphs, *, diff: bool) -> list[Line]:
-    """What a recall would do: its scope and evidence, the sections that change, and what comes, goes and merges."""
+    """What a recall would do: its scope and evidence, the changes of each section, and merged entries."""
     from memory.state.recall.recall import SHOWN_GROUPS, SHOWN_LINES
 
     scope = shown.scope
     lines = [line(Piece(shown.note, "warn")), ()] if shown.note else []
     lines += [
-        _told("events", f"{counted(len(shown.events), 'event')} of {_scope(scope.source)}"),
+        _told("events", f"{plural(len(shown.events), 'event')} of {_scope(scope.source)}"),
         _told("section", "all sections" if scope.section == "all" else TITLES[scope.section]),
         _told("policy", scope.policy),
         _told("engine", shown.engine),
     ]
     if shown.groups:
-        lines += [(), line(Piece("EVIDENCE", "heading"), Piece(f"  {counted(len(shown.groups), 'group')}", "muted"))]
+        lines += [(), line(Piece("EVIDENCE", "heading"), Piece(f"  {plural(len(shown.groups), 'group')}", "muted"))]
         lines += evidence_lines(shown.groups, SHOWN_GROUPS)
     changes = shown.diff()
     if changes:
@@ -150,12 +150,11 @@ def raw_lines(texts: Sequence[str], most: int) -> Iterator[Line]:
     """Lines of a unified diff, each in its tone."""
     for text in texts[:most]:
         yield line(Piece(text, "good" if text[:1] == "+" else "alert" if text[:1] == "-" else "muted"))
-    if len(texts) > most:
-        yield line(Piece(f"and {len(texts) - most:,} more lines", "muted"))
+    yield from more(len(texts), most, "more lines")
 
 
 def recall_summary(shown: RecallPreview) -> str:
-    """What stands below a preview."""
+    """The summary below a preview."""
     if not shown.events:
         return f"No event of {_scope(shown.scope.source)} waits."
     if not shown.changes:

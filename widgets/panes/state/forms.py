@@ -1,6 +1,6 @@
-"""What the state pane edits: forms of sections and their entries, new sources, and JSON that comes from an editor.
+"""What the state pane edits: forms of sections and their entries, new sources, and JSON from an editor.
 
-Each is one edit of a section, refused where somebody else changed the same meanwhile.
+Each edit of a section is refused if another writer changed the same in the meantime.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from widgets.pane.base import Build, FormPlan, Removal
 from widgets.panes.edit_chain import question
 
 from .detail import FIELDS
-from .rows import LISTS, EntryRow, SectionRow
+from .rows import LISTS, EntryRow, SectionRow, entry_ref
 
 if TYPE_CHECKING:
     from memory.workspace import Outcome
@@ -39,7 +39,7 @@ SIMPLE = {
         ("suggestedNextActions", "do next"),
     ),
 }
-"""The sections that have a form, with their fields and what these are called."""
+"""The sections that have a form, with their fields and labels."""
 MULTILINE = ("summary", "symptom", "cause", "correctPath", "why", "start", "done")
 
 
@@ -47,7 +47,7 @@ MULTILINE = ("summary", "symptom", "cause", "correctPath", "why", "start", "done
 
 
 def new_entry(section: str, bundle: Json) -> FormPlan:
-    """The form of a new gotcha or next step; a title that is there already is refused."""
+    """The form of a new gotcha or next step; a title that already exists is refused."""
     titles = {str(one["title"]).casefold() for one in bundle[_key(section)]}
     fields = _entry_fields(section, {})
 
@@ -57,7 +57,7 @@ def new_entry(section: str, bundle: Json) -> FormPlan:
         def add(entries: list[Json]) -> list[Json]:
             return [*entries, new]
 
-        return _edit(section, add, f"added {LISTS[section]} {new['title']}", EntryRow(section, 0, new).ref)
+        return _edit(section, add, f"added {LISTS[section]} {new['title']}", entry_ref(section, new["title"]))
 
     def check(values: dict[str, str]) -> dict[str, str]:
         taken = values["title"].strip().casefold() in titles
@@ -73,13 +73,13 @@ def edit_entry(item: EntryRow) -> FormPlan:
     def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:  # noqa: ARG001
         new = {**base, **_entry(section, values)}
         words = f"edited {LISTS[section]} {new['title']}"
-        return _edit(section, _replaced(section, base, new), words, EntryRow(section, 0, new).ref)
+        return _edit(section, _replaced(section, base, new), words, entry_ref(section, new["title"]))
 
     return FormPlan(f"Edit {LISTS[section]}", _entry_fields(section, base), build, "state.edit")
 
 
 def removal(items: Sequence[EntryRow]) -> Removal | None:
-    """Remove gotchas or next steps, those of one section at a time."""
+    """Remove gotchas or next steps of one section; None if they are of several sections."""
     if len({item.section for item in items}) != 1:
         return None
     section, gone = items[0].section, [item.value for item in items]
@@ -110,7 +110,7 @@ def _entry(section: str, values: dict[str, str]) -> Json:
 
 
 def _replaced(section: str, base: Json, new: Json) -> Callable[[list[Json]], list[Json]]:
-    """What puts an entry in the place of what it was when the person began."""
+    """A function that replaces an entry, if it is still as it was when the person began to edit."""
 
     def replace(entries: list[Json]) -> list[Json]:
         if base in entries:
@@ -138,7 +138,7 @@ def edit_section(item: SectionRow) -> FormPlan | None:
     for key, label in SIMPLE[section]:
         value = base[key]
         if isinstance(value, list):
-            # One that holds several lines cannot stand in a line of its own.
+            # A value with several lines cannot be edited as one line.
             if not any("\n" in one for one in value):
                 fields.append(FieldSpec(key, label, "multiline", "\n".join(value), placeholder="one a line"))
         elif key == "recommendedEntryFile":
@@ -161,7 +161,7 @@ def edit_section(item: SectionRow) -> FormPlan | None:
 
 
 def from_source(item: SectionRow | EntryRow, text: str) -> Build:
-    """The edit of a section, or of an entry in it, to JSON that a person wrote."""
+    """The edit that replaces a section, or an entry in it, by JSON that a person wrote."""
     section, base = (item.name, item.value) if isinstance(item, SectionRow) else (item.section, item.value)
 
     def change(current: Any) -> Any:
@@ -179,7 +179,7 @@ def from_source(item: SectionRow | EntryRow, text: str) -> Build:
 
 
 def _stale(words: str) -> RefusedError:
-    # No conflict that is asked field by field: only a person can tell how two versions of JSON go together.
+    # Not a conflict to resolve field by field: only a person can merge two versions of JSON.
     return RefusedError(
         "state.changed", words, "leave it: your text is in the clipboard then, and E opens what is there"
     )
@@ -205,7 +205,7 @@ def _key(section: str) -> str:
 
 
 def _edit(section: str, change: Callable[[Any], Any], words: str, ref: str | None = None) -> Build:
-    """The change of a section as it is when it is written."""
+    """Return the build that changes a section as it is at the time of writing."""
     from memory.systems.acts import act
     from memory.systems.state import ProjectState
 
@@ -253,7 +253,7 @@ def new_source() -> FormPlan:
             source, change = add_source(
                 system.store, kind, path, name=name, home=system.home, folder=folder, actor=actor, now=at
             )
-            # Who adds it by hand lets it be read.
+            # Adding a source by hand gives consent to read it.
             system.unattended.take([source], at)
             return Outcome(change, change.summary, f"state#source:{source['id']}")
 

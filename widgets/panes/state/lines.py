@@ -1,16 +1,18 @@
-"""The rows of the state pane as lines: what stands in which column."""
+"""The rows of the state pane as lines: the content of each column."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-from widgets.list.columns import Column, Columns
-from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
+from memory.state.files.model import plural
+from widgets.text.styled_text import Column, Columns, Content, Line, Piece, clip_line, line
 from widgets.text.words import since
 
 from .detail import RUN_TONES, DetailContext
-from .diff import counted
 from .rows import CheckpointRow, EntryRow, EventRow, EvidenceRow, SectionRow, SourceRow
+
+Cells: TypeAlias = dict[str, Content]
 
 SECTION = Columns(Column("name", 14, importance=9), Column("text", minimum=8))
 EVENT = Columns(
@@ -34,7 +36,7 @@ POINT = Columns(
 
 
 def _when(text: str | None, seen: DetailContext) -> Piece:
-    """A time in ten cells: in words on its day, then as that day."""
+    """A time in ten cells: in words on the same day, later as a date."""
     from memory.state.files.model import moment
 
     at = moment(text)
@@ -48,39 +50,36 @@ def _when(text: str | None, seen: DetailContext) -> Piece:
 
 
 def row_cells(item: Any, seen: DetailContext, width: int) -> Line:
-    """The line of a row behind its indent, in so many cells."""
-    match item:
-        case SectionRow():
-            return SECTION.line(width, {"name": Piece(item.title, "strong"), "text": _summary(item)})
-        case EntryRow():
-            return clip_line(line(item.title), width)
-        case EvidenceRow():
-            return EVENT.line(
-                width,
-                {
-                    "sign": Piece(seen.glyphs.twin, "accent"),
-                    "text": line(Piece(f"{len(item.evidence.event_ids):,}  ", "accent"), item.title),
-                    "source": Piece(item.evidence.label, "muted"),
-                    "when": _when(item.evidence.last, seen),
-                },
-            )
-        case EventRow():
-            return EVENT.line(
-                width,
-                {
-                    "sign": Piece(seen.glyphs.circle if item.waits else seen.glyphs.check, _waiting(item)),
-                    "text": Piece(item.title, "plain" if item.waits else "muted"),
-                    "source": Piece(item.event["sourceId"].removeprefix("agent-memory."), "muted"),
-                    "when": _when(item.event["createdAt"], seen),
-                },
-            )
-        case SourceRow():
-            return _source(item, seen, width)
-        case _:
-            return _point(item, seen, width)
+    """The line of a row after its indent, in `width` cells."""
+    if isinstance(item, EntryRow):
+        return clip_line(line(item.title), width)
+    columns, cells = _CELLS[type(item)]
+    return columns.line(width, cells(item, seen))
 
 
-def _source(item: SourceRow, seen: DetailContext, width: int) -> Line:
+def _section(item: SectionRow, _seen: DetailContext) -> Cells:
+    return {"name": Piece(item.title, "strong"), "text": _summary(item)}
+
+
+def _evidence(item: EvidenceRow, seen: DetailContext) -> Cells:
+    return {
+        "sign": Piece(seen.glyphs.twin, "accent"),
+        "text": line(Piece(f"{len(item.evidence.event_ids):,}  ", "accent"), item.title),
+        "source": Piece(item.evidence.label, "muted"),
+        "when": _when(item.evidence.last, seen),
+    }
+
+
+def _event(item: EventRow, seen: DetailContext) -> Cells:
+    return {
+        "sign": Piece(seen.glyphs.circle, "accent") if item.waits else Piece(seen.glyphs.check, "muted"),
+        "text": Piece(item.title, "plain" if item.waits else "muted"),
+        "source": Piece(item.event["sourceId"].removeprefix("agent-memory."), "muted"),
+        "when": _when(item.event["createdAt"], seen),
+    }
+
+
+def _source(item: SourceRow, seen: DetailContext) -> Cells:
     record, glyphs = item.record, seen.glyphs
     status = record["lastSyncStatus"]
     signs = {"passed": Piece(glyphs.check, "good"), "failed": Piece(glyphs.cross, "alert")}
@@ -88,33 +87,33 @@ def _source(item: SourceRow, seen: DetailContext, width: int) -> Line:
         "passed": Piece(f"{record['lastImportedCount']:,} imported"),
         "failed": Piece("the last sync failed", "alert"),
     }
-    return SOURCE.line(
-        width,
-        {
-            "sign": signs.get(status, Piece(glyphs.circle, "muted")),
-            "name": item.title,
-            "text": words.get(status, Piece("not synced yet", "muted")),
-            "when": _when(record["lastSyncedAt"], seen),
-        },
-    )
+    return {
+        "sign": signs.get(status, Piece(glyphs.circle, "muted")),
+        "name": item.title,
+        "text": words.get(status, Piece("not synced yet", "muted")),
+        "when": _when(record["lastSyncedAt"], seen),
+    }
 
 
-def _point(item: CheckpointRow, seen: DetailContext, width: int) -> Line:
+def _point(item: CheckpointRow, seen: DetailContext) -> Cells:
     point, glyphs = item.point, seen.glyphs
     sign = Piece(glyphs.alert, "alert") if point.why else Piece(glyphs.diamond if item.latest else " ", "accent")
-    return POINT.line(
-        width,
-        {
-            "sign": sign,
-            "id": Piece(point.id, "plain" if item.latest else "muted"),
-            "text": Piece(point.why, "alert") if point.why else point.summary,
-            "when": _when(point.created, seen),
-        },
-    )
+    return {
+        "sign": sign,
+        "id": Piece(point.id, "plain" if item.latest else "muted"),
+        "text": Piece(point.why, "alert") if point.why else point.summary,
+        "when": _when(point.created, seen),
+    }
 
 
-def _waiting(item: EventRow) -> Tone:
-    return "accent" if item.waits else "muted"
+_CELLS: dict[type, tuple[Columns, Callable[[Any, DetailContext], Cells]]] = {
+    SectionRow: (SECTION, _section),
+    EvidenceRow: (EVENT, _evidence),
+    EventRow: (EVENT, _event),
+    SourceRow: (SOURCE, _source),
+    CheckpointRow: (POINT, _point),
+}
+"""The columns of each kind of row, and what fills them."""
 
 
 def _summary(item: SectionRow) -> Line:
@@ -124,7 +123,7 @@ def _summary(item: SectionRow) -> Line:
             return line(value["name"], Piece(f": {value['summary']}", "muted"))
         case "project-map":
             parts = (("modules", "module"), ("entrypoints", "entry point"), ("denseSourceAreas", "dense area"))
-            found = [counted(len(value[key]), noun) for key, noun in parts if value[key]]
+            found = [plural(len(value[key]), noun) for key, noun in parts if value[key]]
             return line(Piece(", ".join(found) or "nothing known yet", "muted"))
         case "current-focus":
             return line(Piece(value["summary"], "muted"))

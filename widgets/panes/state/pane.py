@@ -1,4 +1,4 @@
-"""The state pane: the bundle of a project, what waits for a recall, sources of sessions, checkpoints, history."""
+"""The state pane: a project's status, bundle, backlog for a recall, sources of sessions, checkpoints and history."""
 
 from __future__ import annotations
 
@@ -10,16 +10,27 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.message import Message
 
 from memory.errors import MemdeckError
-from widgets.chrome.footer import with_keys
+from memory.state.files.model import plural
+from widgets.chrome.keys import with_keys
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer, Title
 from widgets.list.outline import OutlinePane
 from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.text.styled_text import Line, Piece, clip_line, line, line_width
 
 from . import detail as details
-from .diff import counted
 from .lines import row_cells
-from .rows import LISTS, CheckpointRow, EntryRow, EventRow, EvidenceRow, SectionRow, SourceRow, StatusRow, rows_of
+from .rows import (
+    LISTS,
+    CheckpointRow,
+    EntryRow,
+    EventRow,
+    EvidenceRow,
+    SectionRow,
+    SourceRow,
+    StatusRow,
+    entry_ref,
+    rows_of,
+)
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -34,7 +45,7 @@ FOLLOWING = {
     "memdeck state prune": ("{upkeep.maintain|M}", "does the maintenance"),
     "memdeck state validate --repair": ("{state.repair|*}", "shows what can be mended"),
 }
-"""What to press for what a status suggests."""
+"""The key for the command that a status suggests, and what it does."""
 
 
 def _look(snapshot: Snapshot) -> StateLook | None:
@@ -59,11 +70,10 @@ class StatePane(OutlinePane):
     filter_values: ClassVar[dict[str, tuple[str, ...]]] = {
         "part": ("status", "bundle", "backlog", "sources", "checkpoints", "history")
     }
-    item_name: ClassVar[str] = "entry"
 
     @dataclass
     class Compared(Message):
-        """What a checkpoint changed was found out."""
+        """What a checkpoint changed was found."""
 
         ref: str
 
@@ -85,10 +95,10 @@ class StatePane(OutlinePane):
 
     @property
     def _seen(self) -> details.DetailContext:
-        return details.DetailContext(self.now, self.zone, self.glyphs)
+        return details.DetailContext(self.now, self.zone, self.glyphs, lambda text: with_keys(text, self.app))
 
     def say_findings(self, findings: details.Findings) -> None:
-        """Show what a validation found, in the detail of how it stands."""
+        """Show what a validation found, in the detail of the status row."""
         self._found = (self.state(), findings)
         self.go_to(StatusRow.ref)
         self.line_list.redraw()
@@ -99,12 +109,12 @@ class StatePane(OutlinePane):
     # What is shown
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
-        """How it stands, then bundle, backlog, sources, checkpoints and what was recalled."""
+        """The status, then bundle, backlog, sources, checkpoints and what was recalled."""
         look = _look(snapshot)
         return () if look is None else tuple(rows_of(look, self._status(look, now)))
 
     def _status(self, look: StateLook, now: datetime) -> Status | None:
-        """The status of a look; it is another one with the files or with the day, for what is too old."""
+        """The status of a look, cached until the files or the day change; the day decides what is too old."""
         known, day = self._stood, now.date()
         if known is None or known[0] is not look or known[1] != day:
             try:
@@ -121,7 +131,7 @@ class StatePane(OutlinePane):
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """How many events wait; a state that cannot be read and a source that failed need a person."""
+        """How many events wait; an unreadable state or a failed source needs attention."""
         look = _look(snapshot)
         if look is None or (look.state is None and not look.events):
             return Badge(None, look is not None and look.problem is not None and look.problem.code != "state.missing")
@@ -129,7 +139,7 @@ class StatePane(OutlinePane):
         return Badge(len(look.backlog) or None, look.problem is not None or failed)
 
     def depth(self, item: Any) -> int:
-        """Entries stand below their section, events below their group."""
+        """Entries are below their section, events below their group."""
         return item.depth if isinstance(item, EventRow) else int(isinstance(item, EntryRow))
 
     def folds(self, item: Any) -> bool:
@@ -139,7 +149,7 @@ class StatePane(OutlinePane):
         )
 
     def mark(self, item: Any) -> Hashable:
-        """What is read of it: an event that was recalled looks different."""
+        """What its row depends on: an event looks different once it was recalled."""
         match item:
             case StatusRow():
                 return (item.ref, "" if item.problem is None else item.problem.message)
@@ -155,11 +165,11 @@ class StatePane(OutlinePane):
                 return (item.ref, hash(repr(item.value)))
 
     def counts(self, item: Any) -> bool:
-        """Everything but how it stands."""
+        """Whether an item is counted: everything but the status row."""
         return not isinstance(item, StatusRow)
 
     def go_to(self, ref: str) -> bool:
-        """Put the cursor on an entry; search calls gotchas and next steps by their numbers."""
+        """Put the cursor on an entry; search refers to gotchas and next steps by their numbers."""
         look = self.state()
         for name, noun in LISTS.items():
             lead, _, number = ref.rpartition("-")
@@ -168,21 +178,21 @@ class StatePane(OutlinePane):
 
                 entries = look.bundle[KEYS[name]]
                 if 0 < int(number[:9]) <= len(entries):
-                    ref = EntryRow(name, int(number), entries[int(number) - 1]).ref
+                    ref = entry_ref(name, str(entries[int(number) - 1]["title"]))
         return super().go_to(ref)
 
     def place(self, item: Any) -> str:
-        """What verbs of the command line call it by."""
+        """The name or id of an item on the command line."""
         if isinstance(item, SectionRow):
             return item.name
         return str(item.event["id"]) if isinstance(item, EventRow) else ""
 
     def copied_ref(self, item: Any) -> str:
-        """The same, and the ids of checkpoints and sources."""
+        """The same as `place`, and also the ids of checkpoints and sources."""
         return item.title if isinstance(item, CheckpointRow | SourceRow) else self.place(item)
 
     def text(self, item: Any) -> str:
-        """What the filter looks at."""
+        """The text that the filter searches."""
         match item:
             case SectionRow() | EntryRow():
                 return f"{item.title} {item.value}"
@@ -199,7 +209,7 @@ class StatePane(OutlinePane):
                 return str(item.title)
 
     def field_text(self, item: Any, name: str) -> str:
-        """The part that an entry stands in, and where an event comes from."""
+        """The part that an item belongs to, or where an event comes from."""
         return str(getattr(item, name, None) or "")
 
     # Rows
@@ -216,7 +226,7 @@ class StatePane(OutlinePane):
         if item.problem is not None:
             return line(Piece(f"{glyphs.alert} ", "alert"), Piece(item.problem.message, "alert"))
         if self.findings is not None and (failed := len(self.findings.of("fail"))):
-            return line(Piece(f"{glyphs.alert} ", "alert"), Piece(f"{counted(failed, 'finding')} to mend", "alert"))
+            return line(Piece(f"{glyphs.alert} ", "alert"), Piece(f"{plural(failed, 'finding')} to mend", "alert"))
         if item.status is None or item.status.next.command is None:
             return line(Piece(f"{glyphs.check} ", "good"), Piece("Nothing waits", "muted"))
         why = item.status.next.why
@@ -228,7 +238,7 @@ class StatePane(OutlinePane):
         )
 
     def _following(self, item: StatusRow) -> Line:
-        """What to press for the one thing to do; empty where there is nothing."""
+        """The key for the suggested command; empty where there is none."""
         command = None if item.status is None else item.status.next.command
         if command is None:
             return ()
@@ -240,24 +250,11 @@ class StatePane(OutlinePane):
     def detail(self, item: Any) -> Sequence[DetailLine]:
         """Everything in full."""
         seen = self._seen
-        match item:
-            case StatusRow():
-                mend = with_keys("{state.repair|*} shows what can be mended.", self.app)
-                return list(details.standing_detail(item, seen, self._following(item), self.findings, mend))
-            case SectionRow():
-                hint = with_keys("{run.now|R} runs them, each after approval.", self.app)
-                return list(details.section_detail(item, seen, hint))
-            case EntryRow():
-                return list(details.entry_detail(item))
-            case EvidenceRow():
-                return list(details.evidence_detail(item, seen))
-            case EventRow():
-                return list(details.event_detail(item, seen))
-            case SourceRow():
-                hint = with_keys("{state.sync|I} imports what is new of it.", self.app)
-                return list(details.source_detail(item, seen, hint))
-            case _:
-                return self._point_detail(item, seen)
+        if isinstance(item, StatusRow):
+            return list(details.standing_detail(item, seen, self._following(item), self.findings))
+        if isinstance(item, CheckpointRow):
+            return self._point_detail(item, seen)
+        return list(details.DETAILS[type(item)](item, seen))
 
     def _point_detail(self, item: CheckpointRow, seen: details.DetailContext) -> list[DetailLine]:
         point = item.point
@@ -276,10 +273,10 @@ class StatePane(OutlinePane):
             lines.append(Caption(f"SINCE {item.before}"))
             words = (line(Piece(found, "alert")),) if isinstance(found, str) else None
             lines.append(Lines(words or details.changed_lines(found, seen.glyphs), 4))  # type: ignore[arg-type]
-        return [*lines, Spacer(), Prose(with_keys(hint, self.app), tone="muted")]
+        return [*lines, Spacer(), Prose(seen.with_keys(hint), tone="muted")]
 
     def links(self, item: Any) -> Sequence[Link]:
-        """An event leads to its source, a checkpoint to its event; what a checkpoint changed is found out as well."""
+        """Link an event to its source, a checkpoint to its event; also find what a checkpoint changed."""
         look = self.state()
         if look is None:
             return ()
@@ -294,7 +291,7 @@ class StatePane(OutlinePane):
         return ()
 
     def _compare(self, look: StateLook, item: CheckpointRow) -> None:
-        """Find out what a checkpoint changed; in a worker, once the cursor rests on it."""
+        """Find what a checkpoint changed; in a worker, once the cursor rests on it."""
         if self._changed[0] is not look:
             self._changed = (look, {})
         known = self._changed[1]
@@ -307,7 +304,7 @@ class StatePane(OutlinePane):
         self.post_message(self.Compared(item.ref))
 
     def on_state_pane_compared(self, message: Compared) -> None:
-        """Show it, if the cursor is still there."""
+        """Show what a checkpoint changed, if the cursor is still there."""
         message.stop()
         item = self.current()
         if item is not None and self.ref(item) == message.ref and self.is_attached:
@@ -316,7 +313,7 @@ class StatePane(OutlinePane):
     # What can be done
 
     def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
-        """A gotcha or a next step where the cursor stands in those, else a source of sessions."""
+        """The form of a gotcha or next step if the cursor is in that section, else of a source of sessions."""
         from . import forms as state_forms
 
         look, item = self.state(), self.current()
@@ -341,12 +338,12 @@ class StatePane(OutlinePane):
 
     def source_text(self, item: Any) -> str | None:
         """A section or an entry of it as JSON."""
-        from memory.state.files.canonical import canonical
+        from memory.state.files.json_text import canonical
 
         return canonical(item.value) + "\n" if isinstance(item, SectionRow | EntryRow) else None
 
     def from_source(self, item: Any, text: str, now: datetime) -> Build | None:  # noqa: ARG002
-        """The edit of a section or of an entry of it; what else there is, is not edited."""
+        """The edit of a section or of one of its entries; other items are not edited."""
         from . import forms as state_forms
 
         return state_forms.from_source(item, text) if isinstance(item, SectionRow | EntryRow) else None

@@ -1,4 +1,4 @@
-"""The rows of the state pane: how it stands, the bundle, the backlog, sources, checkpoints, what was recalled."""
+"""The rows of the state pane: status, bundle, backlog, sources, checkpoints, what was recalled."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from widgets.list.rows import Heading, Note
+from widgets.panes.titled_row import TitledRow
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
@@ -27,12 +28,12 @@ TITLES = {
 """The sections in words, in the order of the bundle."""
 
 LISTS = {"gotchas": "gotcha", "next-steps": "next step"}
-"""The sections that are lists of entries with titles, with what one is called."""
+"""The sections that are lists of titled entries, with the noun for one entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatusRow:
-    """How the state stands: a status, or (None) why there is none."""
+    """The status of the state; where that is None, `problem` says why."""
 
     status: Status | None
     problem: MemdeckError | None
@@ -43,8 +44,8 @@ class StatusRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SectionRow:
-    """A section of the bundle, as it stands there; `run` is how the validation commands ended last."""
+class SectionRow(TitledRow):
+    """A section of the bundle; `run` is the last result of the validation commands."""
 
     name: str
     value: Any
@@ -52,19 +53,9 @@ class SectionRow:
 
     part = "bundle"
 
-    @property
-    def ref(self) -> str:
-        """Its name, as search calls it."""
-        return f"state#{self.name}"
-
-    @property
-    def title(self) -> str:
-        """Its name in words."""
-        return TITLES[self.name]
-
 
 @dataclass(frozen=True, slots=True)
-class EntryRow:
+class EntryRow(TitledRow):
     """A gotcha or a next step; `number` counts from 1 in its section."""
 
     section: str
@@ -73,34 +64,14 @@ class EntryRow:
 
     part = "bundle"
 
-    @property
-    def ref(self) -> str:
-        """Its section and title: its number is another one as soon as one before it goes."""
-        return f"state#{self.section}:{self.title}"
-
-    @property
-    def title(self) -> str:
-        """Its title."""
-        return str(self.value["title"])
-
 
 @dataclass(frozen=True, slots=True)
-class EvidenceRow:
-    """Several events that wait and are about the same."""
+class EvidenceRow(TitledRow):
+    """Several waiting events about the same subject."""
 
     evidence: EventGroup
 
     part = "backlog"
-
-    @property
-    def ref(self) -> str:
-        """Its first event: groups are numbered anew each time."""
-        return f"state#group:{self.evidence.event_ids[0]}"
-
-    @property
-    def title(self) -> str:
-        """What they are about."""
-        return self.evidence.summary
 
     @property
     def source(self) -> str:
@@ -109,26 +80,16 @@ class EvidenceRow:
 
 
 @dataclass(frozen=True, slots=True)
-class EventRow:
-    """An event; `depth` 1 below a group."""
+class EventRow(TitledRow):
+    """An event; `depth` is 1 below a group."""
 
     event: Json
     waits: bool
     depth: int = 0
 
     @property
-    def ref(self) -> str:
-        """Its id, as search calls it."""
-        return f"state#{self.event['id']}"
-
-    @property
-    def title(self) -> str:
-        """Its summary."""
-        return str(self.event["summary"])
-
-    @property
     def part(self) -> str:
-        """Where it stands, for the filter."""
+        """The part of the pane that it belongs to, for the filter."""
         return "backlog" if self.waits else "history"
 
     @property
@@ -138,29 +99,22 @@ class EventRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceRow:
-    """A source of sessions, as the list of sources has it."""
+class SourceRow(TitledRow):
+    """A source of sessions, as the list of sources has it, titled by its id."""
 
     record: Json
 
     part = "sources"
 
     @property
-    def ref(self) -> str:
-        """Its id."""
-        return f"state#source:{self.title}"
-
-    @property
-    def title(self) -> str:
-        """Its id."""
-        return str(self.record["id"])
-
-    source = title
+    def source(self) -> str:
+        """Its id, for the filter."""
+        return self.title
 
 
 @dataclass(frozen=True, slots=True)
-class CheckpointRow:
-    """A checkpoint; `before` is the one that came before it, None for the first."""
+class CheckpointRow(TitledRow):
+    """A checkpoint, titled by its id; `before` is the id of the previous one, None for the first."""
 
     point: CheckpointLine
     before: str | None
@@ -168,19 +122,14 @@ class CheckpointRow:
 
     part = "checkpoints"
 
-    @property
-    def ref(self) -> str:
-        """Its id."""
-        return f"state#{self.point.id}"
 
-    @property
-    def title(self) -> str:
-        """Its id: what it is about stands in its row."""
-        return self.point.id
+def entry_ref(section: str, title: str) -> str:
+    """Return the ref of an entry: its number would change as soon as an entry before it is removed."""
+    return f"state#{section}:{title}"
 
 
 def rows_of(look: StateLook, status: Status | None) -> Iterator[Any]:
-    """Yield all rows: what cannot be read is left out, and the first row says why. None where there is nothing."""
+    """Yield all rows. Unreadable parts are left out, and the first row says why. Yield none if nothing exists yet."""
     problem = look.problem
     if (
         problem is not None
@@ -197,7 +146,7 @@ def rows_of(look: StateLook, status: Status | None) -> Iterator[Any]:
     yield Note(number=2)
     failed = sum(source["lastSyncStatus"] == "failed" for source in look.sources)
     yield Heading("SOURCES", f"{len(look.sources):,}" + (f", {failed} failed" if failed else ""))
-    yield from (SourceRow(source) for source in look.sources)
+    yield from (SourceRow(f"state#source:{one['id']}", str(one["id"]), one) for one in look.sources)
     if not look.sources:
         yield Note("  none yet", 5)
     points = look.checkpoints
@@ -205,13 +154,13 @@ def rows_of(look: StateLook, status: Status | None) -> Iterator[Any]:
     yield Heading("CHECKPOINTS", f"{len(points):,}")
     older = [*(point.id for point in points[1:]), None]
     for number, (point, before) in enumerate(zip(points, older, strict=False)):
-        yield CheckpointRow(point, before, number == 0)
+        yield CheckpointRow(f"state#{point.id}", point.id, point, before, number == 0)
     waiting = {event["id"] for event in look.backlog}
     recalled = [event for event in reversed(look.events) if event["id"] not in waiting]
     if recalled:
         yield Note(number=4)
         yield Heading("HISTORY", f"{len(recalled):,} events")
-        yield from (EventRow(event, waits=False) for event in recalled)
+        yield from (_event_row(event, waits=False) for event in recalled)
 
 
 def _bundle(bundle: Json, digest: str) -> Iterator[Any]:
@@ -222,9 +171,11 @@ def _bundle(bundle: Json, digest: str) -> Iterator[Any]:
     yield Heading("BUNDLE", digest[:12])
     for name in TITLES:
         value = bundle[KEYS[name]]
-        yield SectionRow(name, value, run)
+        yield SectionRow(f"state#{name}", TITLES[name], name, value, run)
         if name in LISTS:
-            yield from (EntryRow(name, number, one) for number, one in enumerate(value, 1))
+            for number, one in enumerate(value, 1):
+                title = str(one["title"])
+                yield EntryRow(entry_ref(name, title), title, name, number, one)
 
 
 def _backlog(look: StateLook, status: Status) -> Iterator[Any]:
@@ -239,7 +190,12 @@ def _backlog(look: StateLook, status: Status) -> Iterator[Any]:
     events = {event["id"]: event for event in look.backlog}
     for group in groups:
         if len(group.event_ids) == 1:
-            yield EventRow(events[group.event_ids[0]], waits=True)
+            yield _event_row(events[group.event_ids[0]], waits=True)
             continue
-        yield EvidenceRow(group)
-        yield from (EventRow(events[name], waits=True, depth=1) for name in reversed(group.event_ids))
+        # Named by its first event, because groups are numbered again each time.
+        yield EvidenceRow(f"state#group:{group.event_ids[0]}", group.summary, group)
+        yield from (_event_row(events[name], waits=True, depth=1) for name in reversed(group.event_ids))
+
+
+def _event_row(event: Json, *, waits: bool, depth: int = 0) -> EventRow:
+    return EventRow(f"state#{event['id']}", str(event["summary"]), event, waits, depth)

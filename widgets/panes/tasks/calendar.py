@@ -15,26 +15,25 @@ from textual.message import Message
 
 from memory.files.tasks.agenda import Agenda, Occasion, month_of
 from widgets.calendar.month import Month
-from widgets.chrome.compositor import Covered
-from widgets.pane.base import Pane
+from widgets.pane.base import Pane, PaneList
 from widgets.pane.filter import Fits
-from widgets.pane.parts import PaneList
 from widgets.pane.rows import RowKey
+from widgets.text.drawing import Covered
 from widgets.text.styled_text import Line, Piece, line
 
 from .days import DayRow, MonthDays, occasion_line
 
 WIDE, NARROW = 92, 56
-"""Cells from which days have room for three dots, and from which there is a month at all."""
+"""Cells from which days have room for three dots, and from which the month is shown at all."""
 
 LOW = 9
 """Lines that a month needs."""
 
 MOST_AHEAD = 2_000
-"""So many dates ahead are looked through for what fits a filter."""
+"""How many later dates are searched for those that match a filter."""
 
 MOST_LATE = 4
-"""Overdue tasks that are named below the month; the agenda has all."""
+"""The most overdue tasks that are named below the month; the agenda lists all."""
 
 
 class DayList(PaneList):
@@ -47,7 +46,7 @@ class DayList(PaneList):
 
 
 class Calendar(Covered, Horizontal):
-    """The agenda has the focus; its cursor and the keys left and right choose the day."""
+    """A month beside its agenda, which has the focus; its cursor and the keys left and right choose the day."""
 
     DEFAULT_CSS: ClassVar[str] = """
     Calendar {
@@ -83,7 +82,7 @@ class Calendar(Covered, Horizontal):
     ]
 
     class DayChanged(Message):
-        """Another day is the one that is looked at."""
+        """Another day was chosen."""
 
     def __init__(self, pane: Pane) -> None:
         super().__init__()
@@ -114,10 +113,10 @@ class Calendar(Covered, Horizontal):
         to_top: bool = False,
         whole: bool = True,
     ) -> None:
-        """Show an agenda: `rows` are those of tasks by the id of the task; `fits` says which fit a filter, if any.
+        """Show an agenda: `rows` by the `id()` of their task; `fits` tests which rows match the filter, if any.
 
-        Few are asked for: what stands in the month, what is overdue, and what comes next as far as it is shown. Of a
-        full month it is only what is in view, until all is asked for, `whole`.
+        Only few rows are tested: those in the month, the overdue ones, and the next ones as far as they are shown. In a
+        full month only the rows in view are tested, unless `whole`.
         """
         self._new = self._new or agenda is not self._agenda or rows is not self._rows
         others = self._new or redraw or to_top or fits is not self._fits
@@ -125,11 +124,11 @@ class Calendar(Covered, Horizontal):
             self._agenda, self._rows, self._fits = agenda, rows, fits
             if self.day is None:
                 self.day = agenda.today
-            # What stands there stays, also where the cursor went from a day without anything to one with entries.
+            # The listed days stay, even where the cursor went from a day without tasks to one with tasks.
             self._arrange(redraw=redraw, to_top=to_top, whole=whole, stands=None if others else self._begun)
 
     def go_to(self, day: date) -> None:
-        """Look at a day: the cursor goes to the first of what stands there."""
+        """Choose a day; the cursor goes to its first task."""
         before, self.day = self.day, day
         if before is None or self._begun is not None or not (self._stands(before) and self._stands(day)):
             self._arrange(redraw=False)
@@ -141,7 +140,7 @@ class Calendar(Covered, Horizontal):
         self.post_message(self.DayChanged())
 
     def begin(self, *, found: bool) -> None:
-        """Open at the cursor's day, else today; what stands there is at the top of the agenda."""
+        """Open at the cursor's day if `found`, else at today, and scroll that day to the top of the agenda."""
         if not found and self._agenda is not None:
             self.go_to(self._agenda.today)
 
@@ -154,7 +153,7 @@ class Calendar(Covered, Horizontal):
         self.call_after_refresh(show)
 
     def find(self, row: RowKey) -> bool:
-        """Put the cursor on a task, on the day that it is due; False: it has none, or one that is filtered out."""
+        """Put the cursor on a task in the agenda; False: the agenda does not list it, or a filter hides it."""
         assert self._agenda is not None
         for key in self.list.rows:
             if isinstance(key, DayRow) and key.item is row.item:
@@ -165,10 +164,10 @@ class Calendar(Covered, Horizontal):
         return False
 
     def follow_cursor(self) -> None:
-        """The cursor stands on another day."""
+        """Choose the day of the row under the cursor."""
         key = self.list.cursor
         if key is self._left:
-            # Nobody moved it: a day without entries was chosen, and the cursor stands where it stood.
+            # The cursor was not moved: a day without tasks was chosen, and the cursor stayed.
             return
         self._left = None
         if isinstance(key, DayRow) and not key.often and self._days is not None:
@@ -178,11 +177,11 @@ class Calendar(Covered, Horizontal):
                 self._show_month()
 
     def _stands(self, day: date) -> bool:
-        """Whether a day of the month that is shown has rows, which then need not be made anew."""
+        """Whether a day of the shown month has rows, which then need not be made again."""
         return self._days is not None and self._days.holds(day)
 
     def _arrange(self, *, redraw: bool, to_top: bool = False, whole: bool = True, stands: date | None = None) -> None:
-        """Make the rows of the agenda; `stands` is a day that has rows also where nothing fits, if not the chosen."""
+        """Make the rows of the agenda; `stands` is a day to list even without matching tasks, by default the chosen."""
         agenda, day = self._agenda, self.day
         if agenda is None or day is None:
             return
@@ -190,13 +189,13 @@ class Calendar(Covered, Horizontal):
             self._days = MonthDays(agenda, day, self._rows, self._days)
             self._new = False
         self._begun = day if self._days.is_full and not whole else None
-        # One more than there is room for: the scrollbar stays.
+        # One row more than fits, so that the scrollbar stays.
         wanted = inf if self._begun is None else self.list.size.height + 1
         before = self.list.cursor
         self.list.set_rows(self._days.keys(self._fits, stands or day, wanted), redraw=redraw, to_top=to_top)
         if redraw:
             self.list.redraw()
-        # A cursor that went to what fits takes its day along.
+        # If the cursor moved to a matching task, the day follows it.
         self._left = None if to_top and self.list.cursor is not before else self.list.cursor
         self._show_month()
 
@@ -216,7 +215,7 @@ class Calendar(Covered, Horizontal):
             named = late[: min(MOST_LATE, room - 1)]
             below += [line(Piece(" OVERDUE", "heading")), *map(self._short, named), ()]
         room -= len(below) + 1
-        # The rows beside the month end with it.
+        # The rows of the agenda end with the month.
         later = islice(agenda.after(self._days.last), MOST_AHEAD)
         ahead = list(islice(filter(self._shows, later), room)) if room > 0 else []
         if ahead:
@@ -225,21 +224,21 @@ class Calendar(Covered, Horizontal):
         self.month.say_below(below)
 
     def _short(self, occasion: Occasion) -> Line:
-        """A task with its day, in few cells; an hour only for what is near."""
+        """A task with its day, in few cells."""
         late = occasion.kind == "overdue"
         sign = Piece(f" {self.list.glyphs.alert}" if late else "  ", "alert" if late else "muted")
         when = f" {occasion.day.day:>2} {occasion.day:%b}  "
         return line(sign, Piece(when, "muted"), Piece(occasion.task.title))
 
     def on_resize(self) -> None:
-        """The month takes what room there is, or none."""
+        """Fit the month to the room, or hide it."""
         self.set_class(self.size.width < NARROW or self.size.height < LOW, "-alone")
         self.month.set_class(self.size.width < WIDE or self.size.height < 16, "-tight")
         self.month.forget()
         self._show_month()
 
     def on_month_chosen(self, event: Month.Chosen) -> None:
-        """A day was clicked."""
+        """Choose the day that was clicked."""
         event.stop()
         self._choose(event.day)
 

@@ -1,4 +1,4 @@
-"""The days of a month with their tasks: the rows of the calendar's agenda, and how much stands on each day."""
+"""The days of a month with their tasks: the rows of the calendar's agenda, and the load of each day."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from math import inf
 from memory.base.cron import describe
 from memory.files.tasks.agenda import Agenda, Occasion, month_bounds
 from widgets.calendar.month import Load
-from widgets.list.columns import Column, Columns
 from widgets.list.rows import Heading, Note
 from widgets.pane.filter import Fits
 from widgets.pane.rows import RowKey
 from widgets.panes.journal.pane import day_title
 from widgets.text.glyphs import Glyphs
-from widgets.text.styled_text import Line, Piece
+from widgets.text.styled_text import Column, Columns, Line, Piece
 from widgets.text.words import PRIORITY_TONES
 
 LONGEST_DAY = 100
-"""Rows of one day; more are counted in a note."""
+"""The most rows of one day; more are counted in a note."""
 
 MANY = 2_000
-"""Tasks from which a month is looked through in two steps: what is in view, and the rest."""
+"""Above so many tasks a month is filtered in two steps: what is in view, and the rest."""
 
 OFTEN = "RECURRING OFTEN"
-"""The heading of what comes round every few days; it stands once, not on each of them."""
+"""The heading of tasks that recur every few days; they are listed once, not on each day."""
 
 ALL_DAY, SHORT_ALL_DAY = "all day", "day"
-"""What stands in the place of a time where a task has none."""
+"""The text in place of a time for tasks without one."""
 
 WIDE_ENOUGH = 34
 """Cells from which there is room for `all day`."""
@@ -43,7 +42,7 @@ ROW, NARROW_ROW = (
     )
     for width in (len(ALL_DAY), 5)
 )
-"""Time, what kind of occasion, title, priority."""
+"""The columns of a task on a day: time, kind of occasion, title, priority."""
 
 OFTEN_ROW, NARROW_OFTEN_ROW = (
     Columns(
@@ -51,29 +50,29 @@ OFTEN_ROW, NARROW_OFTEN_ROW = (
     )
     for width in (16, 11)
 )
-"""What recurs often: a sign, title, how often."""
+"""The columns of a task that recurs often: sign, title, how often."""
 
 MOST_CHOSEN = 8
-"""So many filters are remembered with what they chose: a letter taken back has its answer already."""
+"""How many filters are remembered with their results, so that deleting a letter needs no new search."""
 
 Place = tuple[Occasion, RowKey]
 """A task on a day, and its row in the list."""
 
 
 class DayRow(RowKey):
-    """A task on one of its days; it stays the same object while the task stands there."""
+    """A task on one of its days; it stays the same object as long as the task is on that day."""
 
     __slots__ = ("occasion", "often")
 
     def __init__(self, occasion: Occasion, mark: Hashable, *, often: bool = False) -> None:
-        """`often`: it stands for many days, and below a heading of its own."""
+        """`often`: it represents many days, and is listed below its own heading."""
         super().__init__(occasion.task, mark)
         self.occasion = occasion
         self.often = often
 
 
 def occasion_line(occasion: Occasion, width: int, glyphs: Glyphs, *, often: bool = False) -> Line:
-    """A task on a day in `width` cells; one that recurs `often` says how often instead of when."""
+    """A task on a day in `width` cells; one that recurs `often` shows how often instead of when."""
     task, kind = occasion.task, occasion.kind
     muted = kind in ("done", "again")
     title = Piece(task.title, "muted" if muted else "plain")
@@ -101,20 +100,20 @@ def occasion_line(occasion: Occasion, width: int, glyphs: Glyphs, *, often: bool
 
 @dataclass(slots=True)
 class Chosen:
-    """What a filter chose from a month: what is late from before, each day as far as it was asked for, and the rest."""
+    """A filter's result in a month: tasks overdue from before, the days searched so far, and what recurs often."""
 
     late: list[Place]
     days: dict[date, list[Place]] = field(default_factory=dict)
     often: list[Place] = field(default_factory=list)
     loads: Mapping[date, Load] | None = None
-    """How much stands on each day, and with it `often`; None: not all days were asked for yet."""
+    """The load of each day, set together with `often`; None: not all days were searched yet."""
 
 
 class MonthDays:
-    """What stands in one month, worked out once; a filter then only chooses from it."""
+    """The tasks of one month, computed once; a filter then only selects from them."""
 
     def __init__(self, agenda: Agenda, day: date, rows: Mapping[int, RowKey], before: MonthDays | None) -> None:
-        """`rows` by the id of their task; `before` has the rows of days as they were, which are used again."""
+        """`rows` by the `id()` of their task; `before` is the former object, whose rows are reused."""
         self.first, self.last = month_bounds(day)
         self._today = agenda.today
         span = agenda.span(self.first, self.last)
@@ -135,14 +134,14 @@ class MonthDays:
         self._chosen: dict[Fits | None, Chosen] = {}
 
     def holds(self, day: date) -> bool:
-        """Whether a day is one of this month that has rows of its own."""
+        """Whether a day is in this month and has matching tasks."""
         return day in self.loads
 
     def keys(self, fits: Fits | None, chosen: date, wanted: float = inf) -> list[Hashable]:
-        """The rows of the agenda: what is late from before, each day with something, and what recurs often.
+        """The rows of the agenda: tasks overdue from before, each day with tasks, and what recurs often.
 
-        `fits` is a filter, None that there is none. The days end where so many rows as are `wanted` stand, and what
-        comes round often does not follow then; `loads` are those of before.
+        `fits` is a filter, None for no filter; `chosen` is a day that is listed even without tasks. The days stop after
+        `wanted` rows; then what recurs often is not listed and `loads` is not updated.
         """
         found = self._chosen.get(fits)
         if found is None:
@@ -174,14 +173,14 @@ class MonthDays:
         return keys
 
     def _title(self, day: date) -> str:
-        """What stands above a day; it is the same with each letter of a filter."""
+        """The heading of a day, cached because it is the same with each letter of a filter."""
         title = self._titles.get(day)
         if title is None:
             title = self._titles[day] = day_title(day.isoformat(), self._today)
         return title
 
     def _part(self, title: str, places: Sequence[Place], above: int, *, often: bool = False) -> list[Hashable]:
-        """A heading and its rows, below so many rows."""
+        """A heading and its rows; `above` is how many rows precede them."""
         keys: list[Hashable] = [Note(number=above)] if above else []
         keys.append(Heading(title, str(len(places)) if places else ""))
         keys += [
@@ -192,7 +191,7 @@ class MonthDays:
         return keys
 
     def _make_row(self, place: Place, *, often: bool) -> DayRow:
-        """The row of a place, the one that it had before."""
+        """The row of a place; the former one if there was one."""
         one, row = place
         name = (row, one.day, one.kind, often)
         key = self._made.get(name) or DayRow(one, row.mark, often=often)
@@ -202,12 +201,12 @@ class MonthDays:
 
 
 def fitting(places: list[Place], fits: Fits | None) -> list[Place]:
-    """What fits a filter; all of it where there is none."""
+    """The places that match a filter; all of them where there is none."""
     return places if fits is None else fits.pairs(places)
 
 
 def load_of(places: Sequence[Place]) -> Load:
-    """How much stands on a day."""
+    """The load of a day with these tasks."""
     kinds = [place[0].kind for place in places]
     late = kinds.count("overdue")
     return Load(open=kinds.count("due") + late, done=kinds.count("done"), overdue=late > 0, again=kinds.count("again"))

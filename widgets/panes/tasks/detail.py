@@ -1,4 +1,4 @@
-"""What the detail shows of a task: labelled fields in the order a person asks for them, then the rest."""
+"""What the detail shows of a task: labelled fields, the most useful first, then the rest."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def task_detail(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list
 
 
 def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLine:
-    """Priority and due date in words; then when it recurs and how far it is."""
+    """Priority and due date in words; then recurrence and progress."""
     priority = task.priority or "no priority"
     first: list[Piece] = [Piece(priority, PRIORITY_TONES.get(task.priority, "muted"))]
     moment = task.due_moment(zone) if task.section != "completed" else None
@@ -70,12 +70,12 @@ def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLin
         lines.append(line(Piece(f"{glyphs.recurring} {describe(task.recurring)}", "muted")))
     if task.progress is not None:
         lines.append(progress_line(task.progress, glyphs, 12))
-    # Nothing is cut here: it is what one opens a task for.
+    # Nothing is cut here: this is what a task is opened for.
     return Lines(tuple(lines), hang=len(priority) + 2)
 
 
 def _when(text: str | None, now: datetime, zone: tzinfo) -> str | None:
-    """A date with what it is from now; an impossible one as it is."""
+    """A date with its distance from now in words; an impossible date as it is."""
     if not text:
         return None
     try:
@@ -89,12 +89,12 @@ _SOFT = re.compile(r"(?<=\S)[ \t]*\r?\n[ \t]*(?=[^\s*+>#|\-])(?!\d+[.)] )")
 
 
 def joined(text: str) -> str:
-    """Return a text with each line that only goes on joined to the one before; lists, quotes and paragraphs stay."""
+    """Return a text with continuation lines joined to the line before; lists, quotes and paragraphs stay."""
     return _SOFT.sub(" ", text)
 
 
 def rest_of_body(task: Task) -> str:
-    """What stands in the entry beside its fields."""
+    """The text of the entry without its fields."""
     entry = task.entry
     body = entry.body
     kept, at = [], 0
@@ -106,7 +106,7 @@ def rest_of_body(task: Task) -> str:
 
 
 def urgency_lines(found: Urgency, glyphs: Glyphs) -> list[Line]:
-    """The terms of an urgency: what each is worth, as a number and as a bar, and why."""
+    """The terms of an urgency: the points of each, as a number and a bar, and the reason."""
     if not found.terms:
         return [line(Piece("What is completed is not urgent any more.", "muted"))]
     most = max(abs(term.points) for term in found.terms)

@@ -1,4 +1,4 @@
-"""The forms of a task: what a new one is asked for, and every field of one that is there."""
+"""The forms of a task: for a new one, and for every field of an existing one."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from memory.files.tasks.model import Task
 
 PRIORITIES = ("HIGH", "NORMAL", "LOW")
-"""What can be chosen; a heading without one keeps that."""
+"""The priorities to choose from; a task without one may stay so."""
 
 ACTION = "a command or what to do; never run by itself"
-"""What stands in the field of an action while it is empty."""
+"""The placeholder of the action field."""
 
 
 def adding(snapshot: Snapshot, now: datetime, due: str = "") -> FormPlan:
-    """The form of a new task, in Pending; `due` is the day that somebody looks at."""
+    """The form of a new task, in Pending; `due` is the initial date, such as the day chosen in the calendar."""
     zone = snapshot.zone
     day = DueText(due, now, zone)
     fields = (
@@ -58,7 +58,7 @@ def adding(snapshot: Snapshot, now: datetime, due: str = "") -> FormPlan:
 
 
 def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
-    """The form of a task: known fields, those that only some tasks have, and the ones nobody knows."""
+    """The form of a task: known fields, those that only some tasks have, and unknown ones."""
     zone = snapshot.zone
     day = DueText(task.due or "", now, zone)
     priorities = PRIORITIES if task.priority else ("", *PRIORITIES)
@@ -108,7 +108,7 @@ def _title(value: str, hint: Callable[[str], str]) -> FieldSpec:
 
 
 def percent_error(original: str = "") -> Callable[[str], str | None]:
-    """A validator for a percentage; what was there before is left alone."""
+    """A validator for a percentage; the original value is always accepted."""
 
     def validate(text: str) -> str | None:
         text = text.strip().removesuffix("%").strip()
@@ -122,12 +122,12 @@ def percent_error(original: str = "") -> Callable[[str], str | None]:
 
 
 def _twin_hint(snapshot: Snapshot, task: Task | None = None) -> Callable[[str], str]:
-    """Words below a title that another open task has; `task` is the one that is edited."""
+    """A hint for a title that another open task already has; `task` is the task being edited."""
     known: dict[str, list[Task]] = {}
 
     def hint(text: str) -> str:
-        from memory.base.names import alike
-        from memory.files.task_names import open_twins, twin_words
+        from memory.base.values import alike
+        from memory.files.tasks.model import open_twins, twin_words
 
         if not known:
             # With the first key, and only then: there may be many.

@@ -1,4 +1,4 @@
-"""The tasks pane: what is pending, in progress and completed, with what each task says and is linked to."""
+"""The tasks pane: pending, in-progress and completed tasks, each with its fields and links."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from memory.files.tasks.model import Task
 
 WIDE_ENOUGH = 40
-"""Cells from which a row says how urgent its task is."""
+"""Cells from which a row shows how urgent its task is."""
 
 
 class TasksPane(TaskViews):
-    """Tasks by section in the order of the file, or as somebody wants them."""
+    """Tasks by section in file order, or grouped and sorted as the person chose."""
 
     pane_id: ClassVar[str] = "tasks"
     number: ClassVar[str] = "2"
@@ -54,11 +54,11 @@ class TasksPane(TaskViews):
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """How many are open; those under a heading that is no section need a person."""
+        """How many are open; tasks under a heading that is no section need attention."""
         return Badge(_open(snapshot), bool(snapshot.tasks.names.headings))
 
     def draw_row(self, item: Task, width: int) -> Line:
-        """Priority, title, when or how far; how urgent it is where that is the order."""
+        """Draw priority, title, and date or progress; also the urgency if rows are sorted by it."""
         if self.sort == "urgency" and width >= WIDE_ENOUGH:
             from memory.files.tasks.urgency import urgency_of
 
@@ -68,11 +68,11 @@ class TasksPane(TaskViews):
         return task_row(item, width, self.now, self.zone, self.glyphs)
 
     def draw_card(self, item: Task, number: int, width: int) -> Line:
-        """Title; when, how far and who; a blank line."""
+        """Draw the title; date, progress and assignee; a blank line."""
         return card_line(item, number, width, self.now, self.zone, self.glyphs)
 
     def detail(self, item: Task) -> Sequence[DetailLine]:
-        """Every field, then what else stands in the entry."""
+        """Every field, then the rest of the entry."""
         from .detail import task_detail
 
         return task_detail(item, self.now, self.zone, self.glyphs)
@@ -93,7 +93,7 @@ class TasksPane(TaskViews):
     judged_fields = ("due",)
 
     def field_fits(self, item: Task, name: str, value: str) -> bool | None:
-        """`due` takes a day as people write it as well: `due:2dec`, `due:tomorrow`, `due:next_week`."""
+        """Let `due` also accept a day as people write it: `due:2dec`, `due:tomorrow`, `due:next_week`."""
         if name != "due":
             return None
         if value in self.field_text(item, name).casefold():
@@ -103,7 +103,7 @@ class TasksPane(TaskViews):
         return moment is not None and moment.date in days
 
     def value_words(self, name: str, value: str) -> str:
-        """Which values there are; of `due` what is no date."""
+        """List the possible values; for `due`, what it accepts if the value is no date."""
         if name != "due":
             return super().value_words(name, value)
         try:
@@ -150,4 +150,4 @@ class TasksPane(TaskViews):
 
 
 def _open(snapshot: Snapshot) -> int:
-    return snapshot.tasks.count("pending") + snapshot.tasks.count("in-progress")
+    return sum(map(len, snapshot.tasks.places("pending", "in-progress")))

@@ -1,4 +1,4 @@
-"""What a task in one line says, part by part, for below the line while it is typed."""
+"""The meaning of a task typed in one line, part by part, to show below the line while it is typed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _WIDTH = 8
 _BETWEEN = " · "
 _IN_A_ROW = 3
 HELP = "!high @name #tag anywhere; the date, and every … or daily, at its end"
-"""What stands below a line that is empty."""
+"""The help shown below an empty line."""
 
 
 def quick_words(text: str, now: datetime, zone: tzinfo, *, short: bool = False) -> str:
-    """Each part of a line by its name, one a line; how to write them where there is none.
+    """Each part of a typed line with its name, one per line; help for an empty one.
 
-    `short`: priority, person and tags share a line with their signs, and the next runs are left out.
+    `short`: priority, person and tags share one line with their signs, and the next runs are left out.
     """
     if not text.strip():
         return HELP
@@ -47,7 +47,7 @@ def quick_words(text: str, now: datetime, zone: tzinfo, *, short: bool = False) 
 
 
 def _runs(words: str) -> list[str]:
-    """The next runs below each other, so that no terminal of 80 columns breaks them anywhere else."""
+    """The next runs, three per line, so that a terminal of 80 columns does not break them elsewhere."""
     runs = words.split(_BETWEEN)
     rows = [_BETWEEN.join(runs[start : start + _IN_A_ROW]) for start in range(0, len(runs), _IN_A_ROW)]
     return [f"{'next' if not number else '':<{_WIDTH}} {row}" for number, row in enumerate(rows)]
@@ -56,7 +56,7 @@ def _runs(words: str) -> list[str]:
 def _line(name: str, parts: Sequence[QuickPart]) -> str:
     if not parts:
         return ""
-    # Of several only the last one counts, but for tags.
+    # Of several parts of one name only the last one counts, except for tags.
     shown = (
         list(dict.fromkeys(part.error or part.meaning for part in parts))
         if name == "tags"
@@ -70,6 +70,6 @@ def _labelled(name: str, words: str) -> str:
 
 
 def quick_error(text: str, now: datetime, zone: tzinfo) -> str | None:
-    """Why no task can be made of a line, None where one can."""
+    """Why no task can be made from a line; None where one can."""
     found: QuickTask = read_quick(text, now, zone)
     return found.error or None

@@ -7,15 +7,13 @@ from contextlib import ExitStack
 from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from memory.files.tasks.model import of_identity
-from memory.files.tasks.on_demand import Tasks
+from memory.files.refs import SHORT
+from memory.files.tasks.model import LazyTasks
 from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, grouped, is_missing, sort_key
 from widgets.list.line_list import GUTTER, MARGIN, LineList
 from widgets.list.rows import Continuation, Heading, Note
-from widgets.pane.base import Contents, Pane
-from widgets.pane.parts import PaneList
-from widgets.pane.rows import RowKey
-from widgets.pane.runs import Run
+from widgets.pane.base import Contents, Pane, PaneList
+from widgets.pane.rows import RowKey, Run
 from widgets.pane.visible_rows import REVERSED
 from widgets.text.styled_text import Line, Piece, clip_line, line
 from widgets.text.words import CARD_LINES
@@ -33,17 +31,17 @@ if TYPE_CHECKING:
     from .calendar import Calendar
 
 VIEWS = ("list", "board", "calendar")
-"""What tasks can be looked at as."""
+"""The ways to show tasks."""
 
 ORDERS = (SORTS[0], SORTS[0] + REVERSED)
-"""What the title says of the order of the file."""
+"""The names of file order, as the title shows them."""
 
 LANES = (("pending", "PENDING"), ("in-progress", "IN PROGRESS"), ("completed", "COMPLETED"))
 """The columns of the board."""
 
 
 WRONG_HEADING = "no section of tasks: taken for pending"
-"""What the heading of a group says that is no section."""
+"""The note of a heading that is not a section of tasks."""
 
 
 class CardList(PaneList):
@@ -65,7 +63,7 @@ class CardList(PaneList):
         return clip_line(self._views.draw_card(owner.item, number, width), width)
 
     def _states(self, position: int, key: Hashable) -> tuple[str, ...]:
-        """Only the column that keys mean shows its cursor, and what stands between two cards shows nothing."""
+        """Only the active column shows its cursor, and the blank line between two cards shows no state."""
         if isinstance(key, Continuation) and key.number >= CARD_LINES:
             return ()
         states = super()._states(position, key)
@@ -79,7 +77,7 @@ class CardList(PaneList):
         return super().render_lines(crop)
 
     def draw_lines(self, places: range, width: int) -> list[Strip]:
-        """Some lines of the view; only the first and the last one may be those of a card that is cut."""
+        """Draw some lines of the view; only the first and the last one may belong to a cut card."""
         drawn = super().draw_lines(places, width)
         for y in {0, self._height - 1}:
             if y in places:
@@ -87,7 +85,7 @@ class CardList(PaneList):
         return drawn
 
     def draw_line(self, y: int, width: int) -> Strip:
-        """One line of the view; of a card that is cut at the edge, a muted one with a sign of where it goes on."""
+        """Draw one line of the view; the line of a cut card is muted, with an arrow to where the card continues."""
         sign = self._cut(y)
         if not sign:
             return super().draw_line(y, width)
@@ -95,7 +93,7 @@ class CardList(PaneList):
         return self.draw(line(f"{sign:<{GUTTER}}", *(Piece(piece.text, "muted") for piece in content)), width)
 
     def _cut(self, y: int) -> str:
-        """Where the card of a line goes on out of view: an arrow up or down; empty: all of it is in view."""
+        """The arrow, up or down, to where the card of a line continues out of view; empty: all of it is in view."""
         board = self._views.board
         if board is None or board.is_dense:
             return ""
@@ -113,7 +111,7 @@ class CardList(PaneList):
 
 
 class TaskViews(Pane):
-    """A pane whose rows are tasks, shown as a list, a board or a calendar; the two others are made when asked for."""
+    """A pane whose rows are tasks, shown as a list, a board or a calendar; board and calendar are made on first use."""
 
     DEFAULT_CSS: ClassVar[str] = """
     TaskViews {
@@ -136,12 +134,18 @@ class TaskViews(Pane):
         self.group = GROUPS[0]
         self._board: Board | None = None
         self._calendar: Calendar | None = None
+        self.board: Board | None = None
+        """The board, while it is shown."""
+        self.calendar: Calendar | None = None
+        """The calendar, while it is shown."""
         self._agenda: tuple[Snapshot, Agenda] | None = None
         self._by_task: tuple[Any, Mapping[int, RowKey]] = (None, {})
         self._passed: tuple[RowKey, Hashable | None, date | None] | None = None
-        """A task that the calendar does not have and one came from, and where the calendar stood then."""
+        """The task under the cursor when the calendar, which does not contain it, was opened; and the calendar's cursor
+        and day at that time.
+        """
         self.wants_agenda = False
-        """Whether the next look reads all dates: the calendar is about to be shown."""
+        """Whether the next read includes all dates, because the calendar is about to be shown."""
 
     def draw_card(self, item: Task, number: int, width: int) -> Line:
         """A line of a card on the board, from 0."""
@@ -157,8 +161,8 @@ class TaskViews(Pane):
                 rows.append(Note(number=len(rows)))
             wrong = self.group == GROUPS[0] and tasks[0].heading is not None
             rows.append(Heading(title, f"{len(tasks)}  {WRONG_HEADING}" if wrong else str(len(tasks))))
-            # Of many thousands few are looked at: only those are made.
-            rows.extend([Run(tasks, tasks.entries)] if isinstance(tasks, Tasks) else tasks)
+            # Of many thousands of tasks few are shown: only those are made.
+            rows.extend([Run(tasks, tasks.entries)] if isinstance(tasks, LazyTasks) else tasks)
         return rows
 
     def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:
@@ -166,25 +170,25 @@ class TaskViews(Pane):
         return sort_key(name, now, zone)
 
     def arranged(self) -> Sequence[str]:
-        """Which view, group and sort it is, where that is not the usual."""
+        """The view and group if they are not the usual ones, and the sort except in a calendar."""
         parts = [] if self.view_name == VIEWS[0] else [self.view_name]
         if self.group != GROUPS[0] and self.view_name == "list":
             parts.append(
                 "one group" if self.group == "none" else f"grouped by {GROUP_WORDS.get(self.group, self.group)}"
             )
         if self.view_name != "calendar":
-            # Said always: a list that looks as if it were sorted by date, and is not, is not trusted again.
+            # Always shown: people stop trusting a list that looks sorted by date but is not.
             parts.append(self.sort if self.sort in ORDERS else f"sorted by {self.sort}")
         return parts
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
-        """Look at the files; the dates of all tasks are read here, where nobody waits for a key."""
+        """Read the rows; the dates of all tasks are read here too, in the worker, where no key waits."""
         contents = super().read(snapshot, now)
         if self.view_name == "calendar" or self.wants_agenda:
-            # Taken with the rows: until then a key means those that are shown, and their dates.
+            # Put together with the rows: until then keys apply to the shown rows and their dates.
             agenda = None if self._agenda is None else self._agenda[1]
-            # Most looks are those of the clock: where nothing changed, the dates of all tasks need not be read again.
-            # A snapshot of before would make its tasks anew, in the place of these.
+            # Most refreshes come from the clock: if nothing changed, the dates of all tasks need not be read again.
+            # An older snapshot would make its tasks again, as other objects than these.
             same = agenda is not None and agenda.tasks is snapshot.tasks.tasks and agenda.zone == snapshot.zone
             if agenda is None or not same or not agenda.lasts(now):
                 agenda = self._make_agenda(snapshot, now)
@@ -208,7 +212,7 @@ class TaskViews(Pane):
         return is_missing(value, name)
 
     def look(self) -> dict[str, str]:
-        """What is kept under a name: which view and group, too."""
+        """The arrangement that a saved view keeps, including view and group."""
         return {**super().look(), "view": self.view_name, "group": self.group}
 
     def restore(self, view: Mapping[str, str]) -> None:
@@ -218,7 +222,7 @@ class TaskViews(Pane):
         super().restore(view)
 
     def set_sort(self, name: str) -> None:
-        """Sort; what a row says may depend on it."""
+        """Sort and redraw, because the words of a row may depend on the sort."""
         before = self.sort
         super().set_sort(name)
         if self.sort != before:
@@ -254,6 +258,8 @@ class TaskViews(Pane):
         for cards in self._lists:
             cards.select(())
         self.view_name = name
+        self.board = self._board if name == "board" else None
+        self.calendar = self._calendar if name == "calendar" else None
         self.wants_agenda = False
         self.remove_class("-open")
         for view in VIEWS[1:]:
@@ -272,7 +278,7 @@ class TaskViews(Pane):
             self.call_after_refresh(self.focus_list)
 
     def _mount(self, frame: Widget, view: Widget, before: Widget) -> None:
-        """Mount a view; nothing is drawn before all of it is there, or an empty frame would be seen first."""
+        """Mount a view; nothing is drawn before all of it is mounted, or an empty frame would be visible first."""
         hold = ExitStack()
         hold.enter_context(self.app.batch_update())
         mounted = frame.mount(view, before=before)
@@ -284,9 +290,9 @@ class TaskViews(Pane):
         self.app.call_next(draw)
 
     def _row_to_keep(self) -> RowKey | None:
-        """The row that another view begins at: the one under the cursor.
+        """The row at which another view begins: the one under the cursor.
 
-        A calendar that one only looked into stands at a task of its own; what counts is the task one came from.
+        If the calendar was opened without that task and its cursor was not moved, it is the task before the calendar.
         """
         passed, self._passed = self._passed, None
         item = self.current()
@@ -298,16 +304,6 @@ class TaskViews(Pane):
         return next((row for row, other, _ in rows if other is item), None)
 
     @property
-    def board(self) -> Board | None:
-        """The board, while it is shown."""
-        return self._board if self.view_name == "board" else None
-
-    @property
-    def calendar(self) -> Calendar | None:
-        """The calendar, while it is shown."""
-        return self._calendar if self.view_name == "calendar" else None
-
-    @property
     def _lists(self) -> Sequence[LineList]:
         """All lists of the view that is shown."""
         if self.board is not None:
@@ -316,16 +312,14 @@ class TaskViews(Pane):
 
     @property
     def line_list(self) -> LineList:
-        """The list that keys mean."""
+        """The list to which keys apply."""
         if self.board is not None:
             return self.board.active
-        if self.calendar is not None:
-            return self.calendar.list
-        return super().line_list
+        return self._list if self.calendar is None else self.calendar.list
 
     @property
     def has_items(self) -> bool:
-        """Whether any task is shown; a calendar shows its month also when it is empty."""
+        """Whether any task is shown; always true for a calendar, which shows its month even when it is empty."""
         return self.calendar is not None or any(cards.cursor is not None for cards in self._lists)
 
     @property
@@ -335,7 +329,7 @@ class TaskViews(Pane):
 
     @property
     def rows_of_picture(self) -> int | None:
-        """The columns of a board are made of all rows; a calendar looks itself for what fits in its month."""
+        """How many rows fill the view: None (all) for a board's columns, 0 for a calendar, which filters its month."""
         if self.board is not None:
             return None
         return super().rows_of_picture if self.calendar is None else 0
@@ -363,13 +357,13 @@ class TaskViews(Pane):
             super().put_keys(keys, redraw=redraw, to_top=to_top)
 
     def rows_look_the_same(self, contents: Contents) -> bool:
-        """The columns of a board and the days of a calendar say more than each task."""
+        """Only in the list view: the columns of a board and the days of a calendar depend on more than each task."""
         return self.view_name == VIEWS[0] and super().rows_look_the_same(contents)
 
     def say_instead(self, words: str) -> None:
-        """Say something below the names of the board's columns, or above a calendar that has no files yet.
+        """Show a message below the names of the board's columns, or above a calendar that has no files yet.
 
-        What makes room for it is set here and not by a class, which would be a look at every style of the pane.
+        The room for it is set here and not by a class, which would look up every style of the pane.
         """
         super().say_instead(words)
         apart = bool(words) and self.view_name != VIEWS[0]
@@ -379,7 +373,7 @@ class TaskViews(Pane):
                 self._board.styles.height = 1 if apart else None
 
     def _lanes(self, keys: Sequence[Hashable]) -> Mapping[str, Sequence[RowKey]]:
-        """The rows by the section of their tasks; where rows are grouped by it, no row is looked at."""
+        """The rows by the section of their tasks; where rows are grouped by section, whole groups are used."""
         groups = self.arrangement.groups_of(keys) if self.group == GROUPS[0] else None
         lanes: dict[str, list[RowKey]] = {lane: [] for lane, _ in LANES}
         if groups is not None:
@@ -393,7 +387,7 @@ class TaskViews(Pane):
         return lanes
 
     def place_cursor(self, row: RowKey) -> bool:
-        """Put the cursor on a task, wherever the view has it."""
+        """Put the cursor on a task in the current view."""
         if self.board is not None:
             return self.board.find(row)
         if self.calendar is not None:
@@ -401,12 +395,15 @@ class TaskViews(Pane):
         return super().place_cursor(row)
 
     def with_ref(self, items: Sequence[Task], ref: str) -> Sequence[Task]:
-        """The tasks of one identity, where those of all tasks are known."""
-        known = bool(items) and items[0].knows_identities
-        return of_identity(items, ref.partition("#")[2]) if known else items
+        """The tasks that may have a ref: those with its identity, if the identities of all tasks are known."""
+        if self.snapshot is None or not items or not items[0].knows_identities:
+            return items
+        tasks, digits = self.snapshot.tasks, ref.partition("#")[2][:SHORT]
+        identities = tasks.names.identities()
+        return tasks.tasks.pick([place for place, known in enumerate(identities) if known.startswith(digits)])
 
     def go_to(self, ref: str) -> bool:
-        """Put the cursor on a task; a view that cannot show it gives way to the list."""
+        """Put the cursor on a task; if the view cannot show it, switch to the list."""
         if self.contents is None or self.view_name == "list":
             return super().go_to(ref)
         row = self.arrangement.row_of(ref)
@@ -422,19 +419,19 @@ class TaskViews(Pane):
         return True
 
     def follow_cursor(self) -> None:
-        """The month follows the agenda."""
+        """Let the month follow the agenda, and show the entry."""
         if self.calendar is not None:
             self.calendar.follow_cursor()
         super().follow_cursor()
 
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
-        """Of the columns only the one that keys mean counts."""
+        """Ignore moves in columns other than the active one."""
         if event.line_list is not self.line_list:
             event.stop()
             event.prevent_default()
 
     def on_board_arrived(self, event: Any) -> None:
-        """Another column."""
+        """Show the entry of another active column."""
         event.stop()
         if self.contents is not None:
             self._show_detail()

@@ -1,4 +1,4 @@
-"""`memdeck curated`: the verbs on curated memory, made from the registry of its operations."""
+"""`memdeck curated`: the verbs on curated memory, generated from the registry of its operations."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from app.cli.declared import DeclaredGroup, Parameter, Serves, Whole, argument, group, option, under
+from app.cli.declared import DeclaredGroup, Parameter, Whole, argument, group, option, under
 from app.cli.session import Session
 from memory.curated.operations.registry import OPERATIONS, Operation
 from memory.errors import MemdeckError, UsageError
+from memory.storage.own_folders import agh_home, config_home, home, state_home
 
 if TYPE_CHECKING:
+    from app.cli.declared import Serves
     from memory.curated.curated import Curated
 
 curated = group(
@@ -38,9 +40,8 @@ _LARGEST = 1_000_000
 
 
 def opened(session: Session) -> Curated:
-    """Return the curated memory that the folder of a run sees; the folder itself where no workspace is around it."""
-    from memory.curated.places.identity import find_root
-    from memory.person import agh_home, home, state_home
+    """Return the curated memory that a run's folder sees; that of the folder itself if no workspace is around it."""
+    from memory.curated.identity import find_root
     from memory.systems import system_of
     from memory.systems.curated import CuratedMemory
     from memory.workspace import Workspace
@@ -58,7 +59,6 @@ def opened(session: Session) -> Curated:
     system = system_of(workspace, "curated", CuratedMemory)
     found = session.opened(system.curated)
     if not session.safe and found.settings.names_commands:
-        from memory.person import config_home
         from memory.trust.consent import trust_of
 
         system.entrust(trust_of(workspace, config_home(os.environ)), os.environ)
@@ -66,7 +66,7 @@ def opened(session: Session) -> Curated:
 
 
 def _run(session: Session, operation: Operation, values: dict[str, Any]) -> None:
-    from memory.curated.operations.memories import OperationCall
+    from memory.curated.operations.operation import OperationCall
 
     given: dict[str, Any] = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
     given = {key: value for key, value in given.items() if value not in (None, [], False)}
@@ -123,7 +123,7 @@ def _parameters(operation: Operation) -> Iterator[Parameter]:
         elif schema["type"] == "array":
             more |= {"multiple": True, "metavar": "TEXT"}
         elif "enum" in schema:
-            # Checked with the operation, which says the code that all faces say.
+            # Checked by the operation, which raises the same code for all interfaces.
             more["metavar"] = "|".join(schema["enum"])
         else:
             more["metavar"] = "TEXT"

@@ -1,3 +1,3 @@
-"""What `memdeck doctor` looks at."""
+"""The checks of `memdeck doctor`."""
 
 from __future__ import annotations

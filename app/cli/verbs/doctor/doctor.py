@@ -1,4 +1,4 @@
-"""`memdeck doctor`: what may keep memdeck from working here, and how to have maintenance run."""
+"""`memdeck doctor`: what may keep memdeck from working here, and how to schedule maintenance."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import os
 from collections.abc import Iterator
 
 from app.cli.declared import option, verb
-from app.cli.session import Session
+from app.cli.session import PROBLEMS, Session
 from memory.errors import UsageError
 
 from .environment import DoctorFinding, crontab, machine, of_keys, of_workspace, scheduled
-
-NEEDS_PERSON = 4
 
 
 @verb("doctor", serves="look", examples=("memdeck doctor", "memdeck doctor --schedule", "memdeck doctor -o json"))
@@ -30,11 +28,9 @@ def doctor(session: Session, schedule: bool) -> int:
         return 0
     found = list(_look(session))
     person = any(finding.level == "person" for finding in found)
-    if session.output == "json":
-        session.writer.document({"checks": [finding.json() for finding in found], "needs_person": person})
-    else:
-        session.listing("checks", lambda: (finding.json() for finding in found), lambda: _lines(session, found))
-    return NEEDS_PERSON if person else 0
+    rows = [finding._asdict() for finding in found]
+    session.answer(lambda: {"checks": rows, "needs_person": person}, lambda: _lines(session, found), lambda: rows)
+    return PROBLEMS if person else 0
 
 
 def _look(session: Session) -> Iterator[DoctorFinding]:
@@ -60,7 +56,7 @@ def _lines(session: Session, found: list[DoctorFinding]) -> Iterator[str]:
 
 
 def _print_schedule(session: Session) -> None:
-    from memory.person import state_home
+    from memory.storage.own_folders import state_home
 
     from .timetable import timetable, watch_expression
 
@@ -71,23 +67,23 @@ def _print_schedule(session: Session) -> None:
     plan = timetable(session.workspace.root, snapshot.config.schedule(), log, often)
     log_folder, edit, units, enable, linger = plan.install
 
-    def lines() -> Iterator[str]:
-        yield "# cron: one line in your crontab"
-        yield f"#   {log_folder}"
-        yield f"#   {edit}"
-        yield plan.cron
-        yield "# cron: a second line checks the monitors, as often as the shortest interval of one"
-        yield plan.watch
-        yield ""
-        yield "# systemd: two files, instead of cron"
-        yield f"#   {units}"
-        yield f"# ~/.config/systemd/user/{plan.unit}.service"
-        yield from plan.service.splitlines()
-        yield ""
-        yield f"# ~/.config/systemd/user/{plan.unit}.timer"
-        yield from plan.timer.splitlines()
-        yield ""
-        yield f"#   {enable}"
-        yield f"#   {linger}"
-
-    session.answer(plan.json, lines)
+    lines = (
+        "# cron: one line in your crontab",
+        f"#   {log_folder}",
+        f"#   {edit}",
+        plan.cron,
+        "# cron: a second line checks the monitors, as often as the shortest interval of one",
+        plan.watch,
+        "",
+        "# systemd: two files, instead of cron",
+        f"#   {units}",
+        f"# ~/.config/systemd/user/{plan.unit}.service",
+        *plan.service.splitlines(),
+        "",
+        f"# ~/.config/systemd/user/{plan.unit}.timer",
+        *plan.timer.splitlines(),
+        "",
+        f"#   {enable}",
+        f"#   {linger}",
+    )
+    session.answer(plan._asdict, lambda: lines)

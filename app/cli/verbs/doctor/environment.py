@@ -1,16 +1,20 @@
-"""What `memdeck doctor` looks at, each with what it found and what a person may do about it."""
+"""The checks of `memdeck doctor`, each with what it found and what to do about it."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from app.cli.session import at_terminal
 from memory.errors import MemdeckError
+from memory.lazy import NamedTuple
+from memory.storage.own_folders import config_home
+from memory.systems import check_all, failures_of, load_problems, systems_of
 
 if TYPE_CHECKING:
     from memory.storage.contracts import ChangingStore
@@ -20,25 +24,20 @@ Level = Literal["ok", "note", "warning", "person"]
 _LIBRARIES = ("textual", "rich", "click", "pyyaml", "markdown-it-py", "croniter", "watchdog")
 _FEW_WATCHES = 1024
 FREE = "free"
-"""What is said of a lock that nobody holds."""
+"""What is printed for a lock that no process holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class DoctorFinding:
-    """What one look found: `person` needs one and makes doctor exit with 4, `warning` works with less."""
+class DoctorFinding(NamedTuple):
+    """The result of one check: `person` needs a person and makes doctor exit with 4, `warning` works with less."""
 
     name: str
     level: Level
     message: str
     hint: str = ""
 
-    def json(self) -> dict[str, str]:
-        """Return the finding as programs get it."""
-        return {"name": self.name, "level": self.level, "message": self.message, "hint": self.hint}
-
 
 def machine() -> Iterator[DoctorFinding]:
-    """Look at what has nothing to do with a workspace."""
+    """Check what is independent of a workspace."""
     from app.version import __version__
 
     from .timetable import executable
@@ -67,19 +66,16 @@ def _libraries() -> DoctorFinding:
 
 def _terminal() -> DoctorFinding:
     term = os.environ.get("TERM", "")
-    streams = [stream for stream in (sys.stdin, sys.stdout) if stream is not None and stream.isatty()]
-    if len(streams) < 2:
+    if not at_terminal():
         return DoctorFinding("terminal", "note", "this is no terminal", "the verbs and --maintain need none")
     if term in ("", "dumb"):
         return DoctorFinding(
             "terminal", "warning", f"TERM is {term!r}", "the application needs one such as xterm-256color"
         )
-    size = os.get_terminal_size(sys.stdout.fileno())
-    if size.columns < 40 or size.lines < 10:
-        return DoctorFinding(
-            "terminal", "warning", f"{term}, {size.columns}x{size.lines}", "40x10 is the least to work in"
-        )
-    return DoctorFinding("terminal", "ok", f"{term}, {size.columns}x{size.lines}")
+    columns, lines = os.get_terminal_size(sys.stdout.fileno())
+    if columns < 40 or lines < 10:
+        return DoctorFinding("terminal", "warning", f"{term}, {columns}x{lines}", "40x10 is the least to work in")
+    return DoctorFinding("terminal", "ok", f"{term}, {columns}x{lines}")
 
 
 def _encoding() -> DoctorFinding:
@@ -109,13 +105,12 @@ def _watcher() -> DoctorFinding:
 
 
 def of_keys(root: Path | None) -> Iterator[DoctorFinding]:
-    """Look at the keys that the person chose, and at those that something around this terminal takes."""
+    """Check the keys that the user chose, and the keys that programs around this terminal take."""
     from app.tui.keys.conflicts import all_problems, running
     from app.tui.keys.key_file import read_keymap
-    from memory.person import config_home
 
     keymap = read_keymap(config_home(os.environ), root)
-    # Our own keys by themselves are tested; looking at them takes as long as all the rest.
+    # The default keys are covered by tests; checking them takes as long as all the rest.
     looks = keymap.path or running(os.environ)
     problems = all_problems(keymap, os.environ) if looks else ()
     for problem in problems:
@@ -126,25 +121,25 @@ def of_keys(root: Path | None) -> Iterator[DoctorFinding]:
 
 
 def of_workspace(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
-    """Look at a workspace: what can be read and written, who holds the lock, what its files say."""
+    """Check a workspace: what can be read and written, which process holds the lock, what its files say."""
     yield DoctorFinding("workspace", "ok", str(workspace.root))
     own = "files" in workspace.system_names()
     stores = workspace.stores()
     yield _writable([*([workspace.memory] if own else []), *(store.root for store in stores)])
-    taken_back = tuple(_taken_back(workspace, now))  # First, for it notices what other programs did.
+    taken_back = tuple(_taken_back(workspace, now))  # First, because it logs what other programs did.
     if own:
         yield from _files(workspace)
     yield from _locks(stores)
     yield from _protection(workspace)
-    yield from _state(workspace, now)
-    yield from _trust(workspace)
+    yield from _guarded("state", lambda: _state(workspace, now))
+    yield from _guarded("trust", lambda: _trust(workspace))
     yield from _history(workspace)
     yield from taken_back
-    yield _guarded("review", lambda: _review(workspace))
+    yield from _guarded("review", lambda: [_review(workspace)])
     yield from _systems(workspace, now)
     yield from _hooks(workspace)
-    yield _guarded("config", lambda: _settings(workspace))
-    yield _guarded("check", lambda: _problems(workspace))
+    yield from _guarded("config", lambda: [_settings(workspace)])
+    yield from _guarded("check", lambda: [_problems(workspace)])
 
 
 def _review(workspace: Workspace) -> DoctorFinding:
@@ -162,10 +157,10 @@ def _review(workspace: Workspace) -> DoctorFinding:
 
 
 def _taken_back(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
-    """Tell of changes that another program's save took back and that nobody decided about."""
+    """Report changes that another program's save undid and that no one has decided about."""
     if workspace.state is None:
         return
-    from memory.history.taken_back import bring_back_chosen, undone_changes
+    from memory.history.stale_saves import bring_back_chosen, undone_changes
 
     try:
         if workspace.store.history.seen():
@@ -173,22 +168,21 @@ def _taken_back(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
             bring_back_chosen(workspace, now)
         found = undone_changes(workspace)
     except MemdeckError:
-        return  # The state folder itself is wrong, which has its own finding.
+        return  # Then the state folder itself is wrong, which is reported separately.
     for one in found:
-        if one.is_file:
-            continue  # That has its own finding.
-        yield DoctorFinding(
-            "taken back",
-            "person",
-            f"another program's save took back {one.told}",
-            f"`memdeck changes revert {one.id[:16]}` brings it back, `memdeck changes keep {one.id[:16]}` leaves it so",
-        )
+        if not one.is_file:  # That is reported separately.
+            yield DoctorFinding(
+                "taken back",
+                "person",
+                f"another program's save took back {one.told}",
+                f"`memdeck changes revert {one.id[:16]}` brings it back, "
+                f"`memdeck changes keep {one.id[:16]}` leaves it so",
+            )
 
 
 def _systems(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
-    """Tell what the memory systems want a person to look at."""
-    from memory.attached import FAILED
-    from memory.systems import failures_of, load_problems, systems_of
+    """Report what the memory systems want a person to look at."""
+    from memory.registry import FAILED
 
     for name, failure in failures_of(workspace, now):
         yield DoctorFinding(name, "person", failure.message, failure.hint)
@@ -206,7 +200,7 @@ def _systems(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
 
 
 def _hooks(workspace: Workspace) -> Iterator[DoctorFinding]:
-    """Tell why hooks of agents' clients said nothing."""
+    """Report why hooks of agents' clients returned nothing."""
     from app.hooks.sessions import failures
 
     for name, time, why in failures(workspace):
@@ -215,12 +209,12 @@ def _hooks(workspace: Workspace) -> Iterator[DoctorFinding]:
         )
 
 
-def _guarded(name: str, look: Callable[[], DoctorFinding]) -> DoctorFinding:
-    """Return what a look finds; a file that cannot be read is a finding, not the end of the others."""
+def _guarded(name: str, look: Callable[[], Iterable[DoctorFinding]]) -> Iterator[DoctorFinding]:
+    """Yield the findings of a check; a file that cannot be read is a finding, and the other checks go on."""
     try:
-        return look()
+        yield from look()
     except MemdeckError as error:
-        return DoctorFinding(name, "person", error.message, error.hint)
+        yield DoctorFinding(name, "person", error.message, error.hint)
 
 
 def _writable(folders: Iterable[Path]) -> DoctorFinding:
@@ -265,7 +259,7 @@ def _files(workspace: Workspace) -> Iterator[DoctorFinding]:
 
 
 def _locks(stores: Sequence[ChangingStore]) -> Iterator[DoctorFinding]:
-    """Look at the locks of all systems; what is wrong with one names its folder where there are several."""
+    """Check the locks of all systems; if there are several, a problem names the folder."""
     found = [(store, _lock(store)) for store in stores]
     well = [finding for _, finding in found if finding.level == "ok"]
     if well and len(well) == len(found):
@@ -308,11 +302,7 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
     state = workspace.state
     if state is None:
         return
-    try:
-        recorded = state.read()
-    except MemdeckError as error:
-        yield DoctorFinding("state", "person", error.message, error.hint)
-        return
+    recorded = state.read()
     yield DoctorFinding("state", "ok", str(state.folder.path))
     latest = recorded.latest
     if latest is not None and latest - now > timedelta(days=1):
@@ -324,19 +314,16 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
         )
     last = recorded.last_maintenance
     hint = "`memdeck doctor --schedule` shows how to have it run"
-    if last is None:
-        yield DoctorFinding("maintenance", "note", "never ran", hint)
+    said = "never ran" if last is None else f"last ran {last:%Y-%m-%d %H:%M} UTC"
+    if last is None or now - last > timedelta(days=14):
+        yield DoctorFinding("maintenance", "note", said, hint)
     else:
-        old = now - last > timedelta(days=14)
-        yield DoctorFinding(
-            "maintenance", "note" if old else "ok", f"last ran {last:%Y-%m-%d %H:%M} UTC", hint if old else ""
-        )
+        yield DoctorFinding("maintenance", "ok", said)
 
 
 def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
-    """Look at what was approved: a record that does not count needs a person."""
-    from memory.person import config_home
-    from memory.systems.approvals import approvals_of, waiting_in
+    """Check the approvals: an invalid record needs a person."""
+    from memory.systems import approvals_of, waiting_in
     from memory.trust.consent import trust_of
 
     kept = trust_of(workspace, config_home(os.environ))
@@ -347,14 +334,10 @@ def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
         yield DoctorFinding("trust", "person", problem, "`memdeck trust list` shows what counts now")
     if problems:
         return
-    try:
-        found = approvals_of(workspace, kept, os.environ)
-    except MemdeckError as error:
-        yield DoctorFinding("trust", "person", error.message, error.hint)
-        return
-    states = [one.decision.state for one in found]
-    counts = ((len(waiting_in(found)), "wait for an approval"), (states.count("denied"), "denied"))
-    said = [f"{count} {words}" for count, words in (*counts, (states.count("refused"), "refused")) if count]
+    found = approvals_of(workspace, kept, os.environ)
+    states = Counter(one.decision.state for one in found)
+    counts = {"wait for an approval": len(waiting_in(found)), "denied": states["denied"], "refused": states["refused"]}
+    said = [f"{count} {words}" for words, count in counts.items() if count]
     asked = f"{len(found)} commands, addresses and folders to approve"
     yield DoctorFinding("trust", "ok", f"{asked}: {', '.join(said)}" if said else asked)
     for _, ask, decision in found:
@@ -364,7 +347,7 @@ def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
 
 
 def _protection(workspace: Workspace) -> Iterator[DoctorFinding]:
-    """Tell what protects changes here from crashes and other programs; it is tried out where changes can be made."""
+    """Report what protects changes here from crashes and other programs; it is tested where changes can be made."""
     if workspace.state is None or not os.access(workspace.store.root, os.W_OK | os.X_OK):
         return
     found = workspace.store.protection()
@@ -378,7 +361,7 @@ def _protection(workspace: Workspace) -> Iterator[DoctorFinding]:
         try:
             late = store.kept()
         except MemdeckError:
-            continue  # The state folder itself is wrong, which has its own finding.
+            continue  # Then the state folder itself is wrong, which is reported separately.
         for kept in late:
             where = store.folder / "stage" / kept.name
             yield DoctorFinding(
@@ -390,7 +373,7 @@ def _protection(workspace: Workspace) -> Iterator[DoctorFinding]:
 
 
 def _history(workspace: Workspace) -> Iterator[DoctorFinding]:
-    """Tell whether the change log can be read and written."""
+    """Report whether the change log can be read and written."""
     if workspace.state is None:
         return
     from memory.storage.log.damaged import damaged_files
@@ -400,7 +383,7 @@ def _history(workspace: Workspace) -> Iterator[DoctorFinding]:
     try:
         history.list(1)
     except MemdeckError:
-        return  # The state folder itself is wrong, which has its own finding.
+        return  # Then the state folder itself is wrong, which is reported separately.
     hint = "changes are made all the same, and listed later as ones from outside"
     for warning in history.warnings:
         yield DoctorFinding("history", "warning", warning, hint)
@@ -428,17 +411,12 @@ def _settings(workspace: Workspace) -> DoctorFinding:
 
 def _problems(workspace: Workspace) -> DoctorFinding:
     from memory.monitoring.words import plural
-    from memory.systems import check_all
 
-    problems = check_all(workspace)
-    errors = sum(problem.level == "error" for problem in problems)
-    warnings = sum(problem.level == "warning" for problem in problems)
-    text = f"{plural(errors, 'error')}, {plural(warnings, 'warning')}"
-    if errors:
-        return DoctorFinding("check", "person", text, "`memdeck check` names file and line")
-    return DoctorFinding(
-        "check", "note" if warnings else "ok", text, "`memdeck check` names file and line" if warnings else ""
-    )
+    counts = Counter(problem.level for problem in check_all(workspace))
+    text = f"{plural(counts['error'], 'error')}, {plural(counts['warning'], 'warning')}"
+    if not counts["error"] and not counts["warning"]:
+        return DoctorFinding("check", "ok", text)
+    return DoctorFinding("check", "person" if counts["error"] else "note", text, "`memdeck check` names file and line")
 
 
 def scheduled(root: Path | None, list_cron: Callable[[], str]) -> DoctorFinding:
@@ -459,9 +437,9 @@ def scheduled(root: Path | None, list_cron: Callable[[], str]) -> DoctorFinding:
 
 
 def crontab(root: Path | None = None) -> str:
-    """Return the user's crontab, empty where there is none or it cannot be listed.
+    """Return the user's crontab, empty if there is none or it cannot be listed.
 
-    No program of the workspace at `root` is taken for `crontab`, whatever PATH says.
+    A program inside the workspace at `root` is never used as `crontab`, whatever PATH says.
     """
     import subprocess
 

@@ -9,20 +9,20 @@ import shutil
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from itertools import pairwise
 from pathlib import Path
 
 from memory.base.cron import BadCron, check_cron, describe, next_runs
 from memory.errors import UsageError
+from memory.lazy import NamedTuple
 
 DEFAULT = "0 2 * * *"
-"""When maintenance runs where config.md has no maintenanceSchedule: every night at two."""
+"""When maintenance runs if config.md has no maintenanceSchedule: every night at two."""
 WATCH = "*/5 * * * *"
-"""When monitors are looked at where none says how often."""
+"""When monitors are checked if none has an interval."""
 _STEPS = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)
-_RUNS = 30  # so many runs of an interval show its shortest gap, such as that of `0,5 * * * *`
+_RUNS = 30  # this many runs of an interval show its shortest gap, such as that of `0,5 * * * *`
 _DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _ALIASES = {
     "@hourly": "hourly",
@@ -36,42 +36,28 @@ _ALIASES = {
 _NUMBERS = {name.lower(): str(number) for number, name in reversed(tuple(enumerate(_DAYS)))}
 
 
-@dataclass(frozen=True, slots=True)
-class Timetable:
-    """The entries for one workspace; `unit` is the name of service and timer without their endings.
+class Timetable(NamedTuple):
+    """The entries for one workspace; `unit` is the name of service and timer without their extensions.
 
-    `watch` is a second line for cron, as often as the shortest interval of a monitor.
+    `watch` is a second line for cron, as frequent as the shortest interval of a monitor.
     """
 
     workspace: str
     expression: str
     cron: str
+    watch: str
     unit: str
     service: str
     timer: str
     install: tuple[str, ...]
-    watch: str = ""
-
-    def json(self) -> dict[str, object]:
-        """Return the entries as programs get them."""
-        return {
-            "workspace": self.workspace,
-            "expression": self.expression,
-            "cron": self.cron,
-            "watch": self.watch,
-            "unit": self.unit,
-            "service": self.service,
-            "timer": self.timer,
-            "install": list(self.install),
-        }
 
 
 def timetable(root: Path, expression: str | None, log: Path, watch: str = WATCH) -> Timetable:
-    """Return the entries for a workspace, on a cron expression (None: every night); `log` is what cron's run adds to.
+    """Return the entries for a workspace, on a cron expression (None: every night); cron's runs append to `log`.
 
-    `watch` is when monitors are looked at (see `watch_expression`), in a log of its own beside the other.
+    `watch` is when monitors are checked (see `watch_expression`); those runs have their own log beside the other.
 
-    Raises BadCron, and UsageError `schedule.path` for a path that no such file can hold.
+    Raises BadCron, and UsageError `schedule.path` for a path that such a file cannot contain.
     """
     expression = " ".join((expression or DEFAULT).split())
     check_cron(expression)
@@ -116,14 +102,14 @@ def timetable(root: Path, expression: str | None, log: Path, watch: str = WATCH)
         "loginctl enable-linger   # lets it run while you are not logged in",
     )
     return Timetable(
-        str(root), expression, f"{expression} {line}", unit, service, timer, install, f"{watch} {watching}"
+        str(root), expression, f"{expression} {line}", f"{watch} {watching}", unit, service, timer, install
     )
 
 
 def watch_expression(intervals: Iterable[str], now: datetime, zone: tzinfo) -> str:
-    """Return how often cron has to look so that the monitor of the shortest interval is checked in time.
+    """Return how often cron has to run so that the monitor with the shortest interval is checked in time.
 
-    Every five minutes where no interval can be read, every hour where all are longer.
+    Every five minutes if no interval can be read, every hour if all are longer.
     """
     gaps = []
     for interval in intervals:
@@ -137,7 +123,7 @@ def watch_expression(intervals: Iterable[str], now: datetime, zone: tzinfo) -> s
 
 
 def executable() -> list[str]:
-    """Return the words that start this memdeck from anywhere."""
+    """Return the command that starts this memdeck from any folder."""
     beside = os.path.join(os.path.dirname(sys.executable), "memdeck")
     if os.access(beside, os.X_OK):
         return [beside]
@@ -162,7 +148,7 @@ def _quoted(word: str) -> str:
 
 
 def on_calendar(expression: str) -> str | None:
-    """Return the time of a systemd timer for a cron expression, None where systemd has no such form."""
+    """Return the time of a systemd timer for a cron expression, None if systemd has no such form."""
     fields = expression.lower().split()
     if len(fields) == 1:
         return _ALIASES.get(fields[0])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from app.cli.declared import argument, group, option, under
 from app.cli.printing import tell
 from app.cli.session import Session
+from memory.files.config import KNOWN_KEYS, get_setting, meant_key, set_setting, unknown_key_words, unset_setting
 
 if TYPE_CHECKING:
     import click
@@ -58,8 +59,6 @@ def list_settings(session: Session) -> None:
 @_key
 def get(session: Session, key: str) -> None:
     """Print the value of one setting."""
-    from memory.files.config import get_setting
-
     setting = get_setting(session.snapshot, key)
     session.answer(
         lambda: {"config": {key: session.snapshot.config.get(key)}}, lambda: [session.paint.line(setting.value)]
@@ -77,8 +76,6 @@ def get(session: Session, key: str) -> None:
 @option("--section", metavar="S", help="The section of a new setting (default: where it belongs).")
 def set_value(session: Session, key: str, value: str, section: str | None) -> None:
     """Set one setting; the values of those that memdeck knows are checked first, and of others it says so."""
-    from memory.files.config import KNOWN_KEYS, meant_key, set_setting, unknown_key_words
-
     _changed(
         session, "config.set", key, lambda snapshot: set_setting(snapshot, key, value, section=section, now=session.now)
     )
@@ -90,8 +87,6 @@ def set_value(session: Session, key: str, value: str, section: str | None) -> No
 @_key
 def unset(session: Session, key: str) -> None:
     """Take a setting out of the file."""
-    from memory.files.config import unset_setting
-
     _changed(session, "config.unset", key, lambda snapshot: unset_setting(snapshot, key, now=session.now))
 
 

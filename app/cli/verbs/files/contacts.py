@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from app.cli.declared import OneOf, argument, group, option, under
-from app.cli.session import Session
-from app.cli.values import given, pairs, short, something
-
-if TYPE_CHECKING:
-    from memory.files.edit import Edit
-    from memory.files.snapshot import Snapshot
+from app.cli.session import Session, given, pairs, short, something
+from memory.files.contacts.model import add_contact, edit_contact, find_contact, remove_contact
 
 KINDS = {"channel": "channels", "route": "routes", "person": "people"}
 
@@ -37,54 +33,34 @@ def list_contacts(session: Session, kind: str | None) -> None:
     def document() -> dict[str, Any]:
         return {name: items if name in shown else [] for name, items in session.snapshot.contacts.json().items()}
 
-    if session.output == "jsonl":
+    def rows() -> Iterator[dict[str, Any]]:
         values = document()
-        session.writer.objects({"kind": one} | item for one, name in KINDS.items() for item in values[name])
-        return
-    session.answer(document, lambda: _tables(session, shown))
+        return ({"kind": one} | item for one, name in KINDS.items() for item in values[name])
+
+    session.answer(document, lambda: _tables(session, shown), rows)
 
 
 def _tables(session: Session, shown: list[str]) -> Iterator[str]:
     contacts = session.snapshot.contacts
-    paint = session.paint
-    empty = True
-    if "channels" in shown and contacts.channels:
-        yield "Channels"
-        rows = [(short(c.ref), c.type or "", c.status or "", c.id or "", c.name or "") for c in contacts.channels]
-        alerts = {row: 2 for row, c in enumerate(contacts.channels) if (c.status or "").casefold() == "disconnected"}
-        yield from paint.columns(rows, alerts=alerts)
-        empty = False
-    if "routes" in shown and contacts.routes:
-        yield from [] if empty else [""]
-        yield "Message routes"
-        yield from paint.columns(
-            (short(r.ref), r.prefix or "", r.project or "", r.terminal or "", r.channel or "") for r in contacts.routes
-        )
-        empty = False
-    if "people" in shown and contacts.people:
-        yield from [] if empty else [""]
-        yield "People"
-        people = ((short(p.ref), p.name or "", p.role or "", p.text or "") for p in contacts.people)
-        yield from paint.columns(people)
-        empty = False
-    if empty:
+    channels = [(short(c.ref), c.type or "", c.status or "", c.id or "", c.name or "") for c in contacts.channels]
+    lost = {row: 2 for row, c in enumerate(contacts.channels) if (c.status or "").casefold() == "disconnected"}
+    routes = [
+        (short(r.ref), r.prefix or "", r.project or "", r.terminal or "", r.channel or "") for r in contacts.routes
+    ]
+    people = [(short(p.ref), p.name or "", p.role or "", p.text or "") for p in contacts.people]
+    tables = (("channels", "Channels", channels), ("routes", "Message routes", routes), ("people", "People", people))
+    found = [(name, heading, rows) for name, heading, rows in tables if name in shown and rows]
+    for index, (name, heading, rows) in enumerate(found):
+        yield from [""] if index else []
+        yield heading
+        yield from session.paint.columns(rows, alerts=lost if name == "channels" else None)
+    if not found:
         yield "no contacts"
 
 
-def _title(item: Any) -> str:
-    return str(getattr(item, "name", None) or getattr(item, "channel", None) or "")
-
-
 def _say(session: Session, done: str, item: Any) -> None:
-    session.answer(lambda: {"contact": item.json()}, lambda: [session.paint.line(f"{done} {item.ref}  {_title(item)}")])
-
-
-def _changed(session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit]) -> None:
-    from memory.files.contacts.model import find_contact
-
-    outcome = session.change(operation, build)
-    item = find_contact(session.left_by(outcome), outcome.ref or "")
-    _say(session, done if outcome.change.files else "nothing to change in", item)
+    title = getattr(item, "name", None) or getattr(item, "channel", None) or ""
+    session.answer(lambda: {"contact": item.json()}, lambda: [session.paint.line(f"{done} {item.ref}  {title}")])
 
 
 @under(
@@ -102,10 +78,13 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
 @_set
 def add(session: Session, kind: str, name: str, changes: tuple[str, ...]) -> None:
     """Add a channel, a person, or a route (NAME is then its channel)."""
-    from memory.files.contacts.model import add_contact
-
     values = given(**{"channel" if kind == "route" else "name": name}) | pairs(changes)
-    _changed(session, "contacts.add", "added", lambda snapshot: add_contact(snapshot, kind, values, now=session.now))
+    _say(
+        session,
+        *session.change_entry(
+            "contacts.add", "added", lambda snapshot: add_contact(snapshot, kind, values, now=session.now), find_contact
+        ),
+    )
 
 
 @under(contacts, "edit", serves="change", examples=("memdeck contacts edit 77aa01b --set status=disconnected",))
@@ -113,17 +92,21 @@ def add(session: Session, kind: str, name: str, changes: tuple[str, ...]) -> Non
 @_set
 def edit(session: Session, ref: str, changes: tuple[str, ...]) -> None:
     """Change values of a channel, a route or a person; an empty value clears it."""
-    from memory.files.contacts.model import edit_contact
-
     values = pairs(changes)
     something(values)
-    _changed(session, "contacts.edit", "changed", lambda snapshot: edit_contact(snapshot, ref, values, now=session.now))
+    _say(
+        session,
+        *session.change_entry(
+            "contacts.edit",
+            "changed",
+            lambda snapshot: edit_contact(snapshot, ref, values, now=session.now),
+            find_contact,
+        ),
+    )
 
 
 @under(contacts, "remove", serves="change", examples=("memdeck contacts remove 77aa01b",))
 @_ref
 def remove(session: Session, ref: str) -> None:
     """Remove a channel, a route or a person; it is printed as it was."""
-    from memory.files.contacts.model import find_contact, remove_contact
-
     _say(session, "removed", session.remove("contacts.remove", ref, find_contact, remove_contact))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from functools import partial
 
 from app.cli.declared import Whole, argument, group, option, under
-from app.cli.session import Session
-from app.cli.values import in_words, short, something
+from app.cli.session import Session, in_words, short, something
 from memory.errors import UsageError
+from memory.files.journal.model import JournalEntry, find_entry
+from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
-    from memory.files.journal.model import JournalEntry
     from memory.files.snapshot import Snapshot
 
 DEFAULT_LIMIT = 50
@@ -52,7 +52,7 @@ def list_entries(
 
 
 def _day(session: Session, text: str | None) -> str | None:
-    """Return the ISO date that a person means."""
+    """Return a date given in words as an ISO date."""
     if text is None:
         return None
     from memory.base.dates import parse_when
@@ -77,8 +77,6 @@ def _by_day(session: Session, entries: object) -> Iterator[str]:
 @_ref
 def show(session: Session, ref: str) -> None:
     """Show one entry; REF is a ref, its hex, or a unique part of the title."""
-    from memory.files.journal.model import find_entry
-
     _say(session, find_entry(session.snapshot, ref, archived=True))
 
 
@@ -96,19 +94,14 @@ def _say(session: Session, entry: JournalEntry) -> None:
 def _changed(
     session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit], *, dated: bool = False
 ) -> None:
-    """Make a change and print the entry as it is then, or one sentence; `dated`: with the time that it got."""
-    from memory.files.journal.model import find_entry
-
-    outcome = session.change(operation, build)
-    entry = find_entry(session.left_by(outcome), outcome.ref or "", archived=True)
-    if not outcome.change.files:
-        done = "nothing to change in"
+    """Make a change and print the resulting entry, or one sentence; `dated`: with the time that it got."""
+    words, entry = session.change_entry(operation, done, build, partial(find_entry, archived=True))
     stands = (
         in_words(f"{entry.date} {entry.time}" if entry.time else entry.date, session) if dated and entry.date else ""
     )
     session.answer(
         lambda: {"entry": entry.json()},
-        lambda: [session.paint.line(f"{done} {entry.ref}  {entry.title}{'  ' * bool(stands)}{stands}")],
+        lambda: [session.paint.line(f"{words} {entry.ref}  {entry.title}{'  ' * bool(stands)}{stands}")],
     )
 
 
@@ -149,9 +142,9 @@ def add(session: Session, title: str, lines: tuple[str, ...], at: str | None) ->
 
 
 def _time(session: Session, text: str | None) -> str | None:
-    """Return the time as the file has it: `HH:MM` is one of today, every other form names its day."""
+    """Return the time in the form of the file: `HH:MM` is today, every other form names its day."""
     if not text:
-        return text  # an empty time takes it away
+        return text  # an empty time removes it
     import re
 
     from memory.base.clock import BadMoment
@@ -166,7 +159,7 @@ def _time(session: Session, text: str | None) -> str | None:
 
 
 def _with_stdin(lines: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the lines with those of stdin in place of `-`; a leading bullet is dropped from these."""
+    """Return the lines, with `-` replaced by the lines of stdin; a leading bullet is dropped from these."""
     if "-" not in lines:
         return lines
     if sys.stdin is None:
@@ -218,7 +211,6 @@ def edit(session: Session, ref: str, title: str | None, lines: tuple[str, ...], 
 def remove(session: Session, ref: str) -> None:
     """Remove an entry from the file; it is printed as it was."""
     from memory.files.journal.edits import remove_entry
-    from memory.files.journal.model import find_entry
 
     entry = session.remove("journal.remove", ref, find_entry, remove_entry)
     session.answer(lambda: {"entry": entry.json()}, lambda: [session.paint.line(f"removed {entry.ref}  {entry.title}")])

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from app.cli.declared import argument, group, option, under
-from app.cli.session import Session
-from app.cli.values import short
-
-if TYPE_CHECKING:
-    from memory.files.edit import Edit
-    from memory.files.knowledge.model import KnowledgeItem
-    from memory.files.snapshot import Snapshot
-
-DECISIONS = "Decisions Made"
+from app.cli.session import Session, short
+from memory.files.knowledge.model import KnowledgeItem, add_knowledge, edit_knowledge, find_knowledge, remove_knowledge
 
 knowledge = group("knowledge", "List, add, edit and remove facts and decisions (knowledge.md).")
 _ref = argument("ref", refs=("knowledge",))
@@ -64,16 +56,6 @@ def _sentence(item: KnowledgeItem) -> str:
     return (f"{item.date}: " if item.date else "") + item.text + (f" ({item.reason})" if item.reason else "")
 
 
-def _changed(session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit]) -> None:
-    from memory.files.knowledge.model import find_knowledge
-
-    outcome = session.change(operation, build)
-    item = find_knowledge(session.left_by(outcome), outcome.ref or "")
-    if not outcome.change.files:
-        done = "nothing to change in"
-    _say(session, done, item)
-
-
 def _say(session: Session, done: str, item: KnowledgeItem) -> None:
     session.answer(lambda: {"item": item.json()}, lambda: [session.paint.line(f"{done} {item.ref}  {_sentence(item)}")])
 
@@ -104,18 +86,20 @@ def add(
 ) -> None:
     """Add a fact or a decision at the end of its section."""
     from memory.base.dates import parse_when
-    from memory.files.knowledge.model import add_knowledge
 
     if date is None and decision:
         date = "today"
     day = None if date is None else parse_when(date, session.now, session.snapshot.zone, past=True)[:10]
-    place = section or (DECISIONS if decision else "Technical Facts")
-    _changed(
+    place = section or ("Decisions Made" if decision else "Technical Facts")
+    _say(
         session,
-        "knowledge.add",
-        "added",
-        lambda snapshot: add_knowledge(
-            snapshot, text, section=place, topic=topic, date=day, reason=reason, now=session.now
+        *session.change_entry(
+            "knowledge.add",
+            "added",
+            lambda snapshot: add_knowledge(
+                snapshot, text, section=place, topic=topic, date=day, reason=reason, now=session.now
+            ),
+            find_knowledge,
         ),
     )
 
@@ -125,10 +109,14 @@ def add(
 @argument("text")
 def edit(session: Session, ref: str, text: str) -> None:
     """Replace the text of one item."""
-    from memory.files.knowledge.model import edit_knowledge
-
-    _changed(
-        session, "knowledge.edit", "changed", lambda snapshot: edit_knowledge(snapshot, ref, text, now=session.now)
+    _say(
+        session,
+        *session.change_entry(
+            "knowledge.edit",
+            "changed",
+            lambda snapshot: edit_knowledge(snapshot, ref, text, now=session.now),
+            find_knowledge,
+        ),
     )
 
 
@@ -136,6 +124,4 @@ def edit(session: Session, ref: str, text: str) -> None:
 @_ref
 def remove(session: Session, ref: str) -> None:
     """Remove one item; it is printed as it was."""
-    from memory.files.knowledge.model import find_knowledge, remove_knowledge
-
     _say(session, "removed", session.remove("knowledge.remove", ref, find_knowledge, remove_knowledge))

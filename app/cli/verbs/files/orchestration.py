@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from app.cli.declared import group, option, under
-from app.cli.session import Session
-from app.cli.values import short
+from app.cli.session import Session, short
 
 if TYPE_CHECKING:
     from memory.files.plans.model import Plan

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from functools import cache
+from itertools import groupby
 
 from app.cli.declared import OneOf, argument, group, option, under
 from app.cli.printing import tell
-from app.cli.session import Session
-from app.cli.values import PERCENT, PRIORITY, facts, given, in_words, pairs, recurs, something, when
+from app.cli.session import PERCENT, PRIORITY, Session, facts, given, in_words, pairs, recurs, something, when
+from memory.files.tasks.model import DueValue, Task, find_task, may_have_twin, twin_words, twins_of
+from memory.files.tasks.values import FIELD_KEYS, moment_or_none, read_due, read_row, split_priority
+from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
-    from memory.files.tasks.model import DueValue, Task
 
 SECTIONS = ("pending", "in-progress", "completed", "archived")
 _HEADINGS = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed", "archived": "Archived"}
@@ -104,26 +107,20 @@ def _in_sections(snapshot: Snapshot, sections: Sequence[str]) -> Iterator[Task]:
 
 
 def _table(session: Session, found: list[Task]) -> Iterator[str]:
-    """Yield the tasks under the headings of their sections; the overdue ones are marked."""
+    """Yield the tasks under the headings of their sections; overdue ones are marked."""
     if not found:
         yield "no tasks"
         return
-    from memory.files.tasks.values import read_row
 
-    # A date from this day on is not over anywhere, whatever its time and its offset are.
+    # A due date from this day on is not over in any zone, whatever its time and offset.
     ahead = (session.now + timedelta(days=3)).strftime("%Y-%m-%d")
     over = _is_over(session)
-    start = 0
-    while start < len(found):
-        section = found[start].section
-        end = start
-        heading = found[start].heading
-        while end < len(found) and (found[end].section, found[end].heading) == (section, heading):
-            end += 1
+    parts = groupby(found, key=lambda task: (task.section, task.heading))
+    for number, ((section, heading), part) in enumerate(parts):
         alerts: dict[int, int] = {}
         rows = []
         open_section = section in SECTIONS[:2]
-        for index, task in enumerate(found[start:end]):
+        for index, task in enumerate(part):
             priority, title, due, assigned, done = read_row(task.entry)
             late = open_section and due.date is not None and due.date[:10] < ahead and over(due.date)
             if late:
@@ -132,22 +129,18 @@ def _table(session: Session, found: list[Task]) -> Iterator[str]:
             cell = (due.date or "") if due.recurring is None and not late else _due(due, late)
             rows.append((task.ref_hex, priority or "", cell, progress, assigned or "", title))
         words = _HEADINGS[section] if heading is None else _misplaced(heading)
-        yield ("\n" if start else "") + session.paint.line(f"{words} ({end - start})")
+        yield ("\n" if number else "") + session.paint.line(f"{words} ({len(rows)})")
         yield from session.paint.columns(rows, alerts=alerts)
-        start = end
 
 
 def _misplaced(heading: str) -> str:
-    """Return what stands above tasks whose heading is no section of tasks."""
+    """Return the line above tasks whose heading is not a section of tasks."""
     return f"{heading.strip() or 'Above the first section'}, which is no section and taken for Pending"
 
 
 def _warn_of_headings(shown: Sequence[Task]) -> None:
-    """Say which headings are no sections, and what their tasks are listed as."""
-    counts: dict[str, int] = {}
-    for task in shown:
-        if task.heading is not None:
-            counts[task.heading] = counts.get(task.heading, 0) + 1
+    """Warn which headings are not sections, and as what their tasks are listed."""
+    counts = Counter(task.heading for task in shown if task.heading is not None)
     for heading, count in counts.items():
         where = f"under {heading.strip()[:40]!r}, which is no section" if heading.strip() else "above the first section"
         stand = "task stands" if count == 1 else "tasks stand"
@@ -155,17 +148,13 @@ def _warn_of_headings(shown: Sequence[Task]) -> None:
 
 
 def _is_over(session: Session) -> Callable[[str], bool]:
-    """Return a function that tells whether a due date is over; many tasks have the same."""
-    from memory.files.tasks.values import moment_or_none
-
+    """Return a function that tells whether a due date is over; results are cached, since many tasks share dates."""
     now, zone = session.now, session.snapshot.zone
-    known: dict[str, bool] = {}
 
+    @cache
     def over(due: str) -> bool:
-        if due not in known:
-            moment = moment_or_none(due, zone)
-            known[due] = moment is not None and moment.is_overdue(now, zone)
-        return known[due]
+        moment = moment_or_none(due, zone)
+        return moment is not None and moment.is_overdue(now, zone)
 
     return over
 
@@ -185,8 +174,6 @@ def _due(due: DueValue, late: bool) -> str:
 @_ref
 def show_task(session: Session, ref: str) -> None:
     """Show one task with all its fields; REF is a ref, its hex, or a unique part of the title."""
-    from memory.files.tasks.model import find_task
-
     _say(session, find_task(session.snapshot, ref, archived=True))
 
 
@@ -194,7 +181,6 @@ def show_task(session: Session, ref: str) -> None:
 @_ref
 def why(session: Session, ref: str) -> None:
     """Say how urgent a task is and why: the number that lists are sorted by, term by term."""
-    from memory.files.tasks.model import find_task
     from memory.files.tasks.urgency import urgency_of
 
     task = find_task(session.snapshot, ref, archived=True)
@@ -229,15 +215,11 @@ def _changed(
     due: str | None = None,
     recurring: str | None = None,
 ) -> None:
-    """Make a change and print the task as it is then, or one sentence; `titled`: it may have given a title.
+    """Make a change and print the resulting task, or one sentence; `titled`: it may have set a title.
 
-    `done` is what was done, or says it once that is known. `due` and `recurring` are the date and the cron expression
-    that were given: what was understood is said.
+    `done` is what was done, or a function that returns it once that is known. `due` and `recurring` are the date and
+    the cron expression that were given: how they were understood is printed.
     """
-    from memory.files.task_names import may_have_twin
-    from memory.files.tasks.model import find_task
-    from memory.files.tasks.values import split_priority
-
     outcome = session.change(operation, build)
     snapshot = session.left_by(outcome)
     when = _understood(session, due) + _recurs_in_words(recurring)
@@ -247,7 +229,7 @@ def _changed(
 
     def said() -> list[str]:
         if outcome.ref is not None and outcome.entry is not None:
-            # Known without looking for the entry among all that are in the file.
+            # Known without searching for the entry among all in the file.
             return [session.paint.line(f"{words} {outcome.ref}  {split_priority(outcome.entry.title)[1]}{when}")]
         task = found()
         return [session.paint.line(f"{words} {task.ref}  {task.title}{when}")]
@@ -262,10 +244,9 @@ def _changed(
 
 
 def _understood(session: Session, due: str | None) -> str:
-    """Return a given date in words, behind two blanks; one that is over is told on stderr."""
+    """Return a given date in words, after two blanks; if it is over, warn on stderr."""
     if due is None:
         return ""
-    from memory.files.tasks.values import moment_or_none, read_due
 
     parts = read_due(due)
     moment = moment_or_none(parts.date, session.snapshot.zone)
@@ -278,7 +259,7 @@ def _understood(session: Session, due: str | None) -> str:
 
 
 def _recurs_in_words(cron: str | None) -> str:
-    """Return when something recurs, behind two blanks."""
+    """Return when something recurs, after two blanks."""
     if not cron:
         return ""
     from memory.base.cron import describe
@@ -287,9 +268,7 @@ def _recurs_in_words(cron: str | None) -> str:
 
 
 def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
-    """Say on stderr that another open task has the title that was given."""
-    from memory.files.task_names import twin_words, twins_of
-
+    """Warn on stderr that another open task has the given title."""
     twins = twins_of(snapshot.tasks.tasks, task.title)
     if words := twin_words([other for other in twins if other.at != task.at], task.title):
         tell(f"memdeck: warning: {words}")
@@ -365,9 +344,7 @@ def add(
 
 
 def _fields() -> tuple[str, ...]:
-    """Return what `--set` takes."""
-    from memory.files.tasks.values import FIELD_KEYS
-
+    """Return the names that `--set` accepts."""
     return (*FIELD_KEYS, "title", "section", "recurring")
 
 
@@ -409,8 +386,6 @@ def edit(
         values["due"] = when(session, values["due"])
 
     def build(snapshot: Snapshot) -> Edit:
-        from memory.files.tasks.model import find_task
-
         if values.get("recurring"):
             day = values["due"] if "due" in values else find_task(snapshot, ref).due
             values["recurring"] = recurs(session, values["recurring"], day)
@@ -435,7 +410,6 @@ def start(session: Session, ref: str) -> None:
 def progress(session: Session, ref: str, percent: int, note: str | None) -> None:
     """Note how far a task is, from 0 to 100; a pending one is started by it."""
     from memory.files.tasks.edits import progress_task
-    from memory.files.tasks.model import find_task
 
     started = False
 
@@ -472,7 +446,6 @@ def reopen(session: Session, ref: str) -> None:
 def remove(session: Session, ref: str) -> None:
     """Remove a task from the file; it is printed as it was."""
     from memory.files.tasks.edits import remove_task
-    from memory.files.tasks.model import find_task
 
     task = session.remove("tasks.remove", ref, find_task, remove_task)
     session.answer(lambda: {"task": task.json()}, lambda: [session.paint.line(f"removed {task.ref}  {task.title}")])

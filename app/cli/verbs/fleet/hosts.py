@@ -1,10 +1,10 @@
-"""The verbs that make a fleet of many hosts: the catalogue, the agent of each host, reverts after an approval."""
+"""The verbs for a fleet of many hosts: the catalogue, the agent of each host, reverts after an approval."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,9 @@ from app.cli.declared import Whole, argument, option, under
 from app.cli.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
-from memory.person import DATABASE
+from memory.storage.own_folders import DATABASE
 
-from .group import central, embedded, needed_database, on_database
-from .listed import fleet
+from .listed import central, database_of, embedded, fleet, fleet_of, needed_database, on_database
 
 __all__ = ["fleet"]
 
@@ -94,23 +93,15 @@ def agent(session: Session, database: str | None, maintain: str, jobs: int, keep
 
     from memory.fleet.catalogue.connect import arguments_of
     from memory.fleet.jobs.agent import AgentSettings, HostAgent
-    from memory.fleet.local import LocalWorkspaces
-    from memory.person import config_home, home, host_name, state_home
 
     url = needed_database(database)
     arguments_of(url)
     _check_cron(maintain)
-    # Words of the engine and of the connections; what they mean for the agent it says itself.
+    # Messages of the engine and of the connections; the agent itself prints what they mean.
     for name in ("procrastinate", "psycopg"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    local = LocalWorkspaces(
-        state_home(os.environ),
-        host=host_name(os.environ),
-        home=home(os.environ),
-        config_home=config_home(os.environ),
-        environ=os.environ,
-    )
     listing = embedded()
+    local = listing.local
     runs = HostAgent(
         local,
         AgentSettings(url, listing.published, maintain, jobs, keep_days),
@@ -139,8 +130,6 @@ def serve(session: Session, port: int, page_port: int, read_only: bool, database
     """
     from app.servers.life import Life
 
-    from .group import database_of, fleet_of
-
     try:
         from app.servers.fleet import FleetApi
         from app.servers.fleet import serve as run
@@ -149,7 +138,7 @@ def serve(session: Session, port: int, page_port: int, read_only: bool, database
         raise UsageError("api.missing", f"the library {error.name} is not installed", hint) from error
     url = database_of(database)
     if url is not None:
-        central(session, database).listed()  # what is wrong with the database is told now
+        central(session, database).listed()  # problems with the database are reported now
         os.environ[DATABASE] = url  # for the sessions in a browser
     try:
         from app.servers.web.server import FleetPage
@@ -172,9 +161,9 @@ def serve(session: Session, port: int, page_port: int, read_only: bool, database
         )
         session.writer.flush()
 
-    actor = session.actor if session.actor_option or os.environ.get("MEMDECK_ACTOR") else "maintain"
-    make = lambda: fleet_of(session, database)  # noqa: E731
-    run(FleetApi(make, session.clock, actor=actor, read_only=read_only), page, Life(), port, say)
+    actor = session.named_actor or "maintain"
+    served = FleetApi(lambda: fleet_of(session, database), session.clock, actor=actor, read_only=read_only)
+    run(served, page, Life(), port, say)
 
 
 @under(fleet, "revert", examples=("memdeck fleet revert laptop:/home/me/src/shop 3f2a9c1",))
@@ -207,11 +196,10 @@ def approve(session: Session, number: int, database: str | None) -> None:
     session.answer(lambda: {"approval": number, "job": job}, lambda: [f"approved; job {job}"])
 
 
-def _approval_lines(session: Session, rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    shown = list(rows)
-    if not shown:
+def _approval_lines(session: Session, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    if not rows:
         yield "nothing was asked for"
-    for row in shown:
+    for row in rows:
         result = row["result"]
         state = "waiting" if row["approved_by"] is None else "approved" if result is None else "done"
         if result is not None and result.get("error"):

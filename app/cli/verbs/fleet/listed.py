@@ -1,25 +1,92 @@
-"""The verbs that go over many workspaces: list, search, look, check and keep them."""
+"""The verbs that work on many workspaces (list, search, status, check and maintain), and the fleet itself."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, Whole, argument, option, under
+from app.cli.declared import OneOf, Whole, argument, group, option, under
 from app.cli.printing import tell
-from app.cli.session import Session
-
-from .group import FAILED, FOUND, embedded, fleet, fleet_of, on_database, progress_of
+from app.cli.session import PROBLEMS, Session
+from memory.base.clock import format_utc, say_ago, say_span
+from memory.errors import UsageError
+from memory.storage.own_folders import DATABASE, config_home, home, host_name, state_home
 
 if TYPE_CHECKING:
-    from memory.fleet import FleetHit, FleetWorkspace, WorkResult, WorkspaceOverview
+    from memory.fleet import EmbeddedFleet, Fleet, FleetHit, FleetWorkspace, WorkResult, WorkspaceOverview
+    from memory.fleet.catalogue.central import CentralFleet
+    from memory.fleet.model import Progress
 
-__all__ = ["fleet"]
+FAILED = 1
 
-PUBLISHED = ("full", "names", "none")
+fleet = group(
+    "fleet",
+    """All workspaces of a person, or of many hosts: list, search, look at, check and maintain them.
+
+    With a database (--database, or MEMDECK_DATABASE) list, search, status, check and maintain go to the catalogue of
+    all hosts; docs/fleet.md shows how one is set up.
+    """,
+    serves="machine",
+)
+on_database = option(
+    "--database", metavar="URL", help=f"The catalogue of many hosts (default: {DATABASE}, else this machine's list)."
+)
 _dir = argument("folder", metavar="DIR", required=False)
+
+
+def database_of(given: str | None) -> str | None:
+    """Return the URL of the catalogue, None if there is none."""
+    return given or os.environ.get(DATABASE) or None
+
+
+def needed_database(given: str | None) -> str:
+    """Return the URL of the catalogue; UsageError `fleet.no_database`."""
+    url = database_of(given)
+    if url is None:
+        raise UsageError("fleet.no_database", "no database is named", f"give --database URL, or set {DATABASE}")
+    return url
+
+
+def embedded() -> EmbeddedFleet:
+    """Return the fleet of this user's workspaces on this machine."""
+    from memory.fleet import EmbeddedFleet
+
+    return EmbeddedFleet(
+        state_home(os.environ),
+        host=host_name(os.environ),
+        home=home(os.environ),
+        config_home=config_home(os.environ),
+        environ=os.environ,
+    )
+
+
+def central(session: Session, database: str | None) -> CentralFleet:
+    """Return the fleet of the catalogue; UsageError `fleet.no_database`."""
+    from memory.fleet.catalogue.central import CentralFleet
+
+    return session.opened(CentralFleet(needed_database(database)))
+
+
+def fleet_of(session: Session, database: str | None) -> Fleet:
+    """Return the fleet to use: that of the catalogue if a database is configured, else that of this machine."""
+    return session.opened(embedded()) if database_of(database) is None else central(session, database)
+
+
+def progress_of(session: Session, what: str) -> Progress | None:
+    """Return a progress display on stderr for long work; None if the output is not a terminal."""
+    if session.output != "human" or sys.stderr is None or not sys.stderr.isatty():
+        return None
+
+    def show(done: int, total: int) -> None:
+        end = "\r" if not total or done < total else "\r\x1b[K"
+        words = f"{what}: {done:,}" + (f" of {total:,}" if total else "")
+        sys.stderr.write(f"\r{words}{end}" if done != total else end)
+        sys.stderr.flush()
+
+    return show
 
 
 @under(
@@ -28,13 +95,12 @@ _dir = argument("folder", metavar="DIR", required=False)
 @_dir
 @option(
     "--publish",
-    type=OneOf(PUBLISHED),
+    type=OneOf(("full", "names", "none")),
     help="What an agent tells a catalogue of it: all (full, the default), titles only (names), nothing (none).",
 )
 def add(session: Session, folder: str | None, publish: str | None) -> None:
     """List the workspace that contains DIR (default: the current folder)."""
-    found = embedded()
-    path = found.add(_folder(session, folder), session.now, publish)
+    path = embedded().add(_folder(session, folder), session.now, publish)
     how = "" if publish is None else f", and published from now on: {publish}"
     _told(session, [path] if path is not None else [], "listed", f"it is listed already{how}")
 
@@ -97,19 +163,19 @@ def check(session: Session, database: str | None) -> int:
     """Report what is wrong in the memory files of each workspace; exit code 4 when there is an error in any."""
     rows = tuple(fleet_of(session, database).check(progress_of(session, "workspaces")))
 
+    found = [(row, one) for row in rows for one in (row.result or {}).get("problems", ())]
+
     def lines() -> Iterator[str]:
         hosts = _hosts(rows)
-        for row in rows:
-            where = _named(row.host, row.path, hosts)
-            for one in (row.result or {}).get("problems", ()):
-                words = f"{where}/{one['file']}:{one['line']}: {one['level']} {one['code']} {one['message']}"
-                yield session.paint.line(words)
-        if not any((row.result or {}).get("problems") for row in rows):
+        for row, one in found:
+            where = f"{_named(row.host, row.path, hosts)}/{one['file']}:{one['line']}"
+            yield session.paint.line(f"{where}: {one['level']} {one['code']} {one['message']}")
+        if not found:
             yield "no problems"
 
     session.listing("workspaces", lambda: [row.json() for row in rows], lines)
-    wrong = any(one["level"] == "error" for row in rows for one in (row.result or {}).get("problems", ()))
-    return _tell_failures([row for row in rows if row.error]) or (FOUND if wrong else 0)
+    wrong = any(one["level"] == "error" for _, one in found)
+    return _tell_failures(rows) or (PROBLEMS if wrong else 0)
 
 
 @under(fleet, "maintain", examples=("memdeck fleet maintain --dry-run", "memdeck fleet maintain"))
@@ -117,7 +183,7 @@ def check(session: Session, database: str | None) -> int:
 @on_database
 def maintain(session: Session, dry_run: bool, database: str | None) -> int:
     """Apply the maintenance rules to each workspace, by its own settings; monitors are not run."""
-    actor = session.actor if session.actor_option or os.environ.get("MEMDECK_ACTOR") else "maintain"
+    actor = session.named_actor or "maintain"
     kept = fleet_of(session, database).maintain(
         session.now, actor=actor, dry_run=dry_run, progress=progress_of(session, "workspaces")
     )
@@ -134,69 +200,61 @@ def maintain(session: Session, dry_run: bool, database: str | None) -> int:
                 yield session.paint.line(f"{where}  {'would move' if dry_run else 'moved'} {moved:,}")
 
     session.listing("workspaces", lambda: [row.json() for row in rows], lines)
-    return _tell_failures([row for row in rows if row.error])
+    return _tell_failures(rows)
 
 
 def _folder(session: Session, folder: str | None) -> Path:
     return Path(os.path.abspath(folder or session.folder or "."))
 
 
-def _told(session: Session, paths: Iterable[Path], done: str, nothing: str) -> None:
+def _told(session: Session, paths: Sequence[Path], done: str, nothing: str) -> None:
     from memory.fleet import FleetWorkspace
-    from memory.person import host_name
 
-    listed = list(paths)
     host = host_name(os.environ)
-
-    def lines() -> Iterator[str]:
-        yield from (session.paint.line(f"{done}: {path}") for path in listed)
-        if not listed:
-            yield nothing
-
-    session.listing("workspaces", lambda: [FleetWorkspace(path, host).json() for path in listed], lines)
+    session.listing(
+        "workspaces",
+        lambda: [FleetWorkspace(path, host).json() for path in paths],
+        lambda: [session.paint.line(f"{done}: {path}") for path in paths] or [nothing],
+    )
 
 
-def _listed_lines(session: Session, rows: Iterable[FleetWorkspace]) -> Iterator[str]:
-    shown = list(rows)
-    hosts = _hosts(shown)
-    yield from (session.paint.line(_named(row.host, row.path, hosts)) for row in shown)
-    if not shown:
+def _listed_lines(session: Session, rows: Sequence[FleetWorkspace]) -> Iterator[str]:
+    hosts = _hosts(rows)
+    yield from (session.paint.line(_named(row.host, row.path, hosts)) for row in rows)
+    if not rows:
         yield "no workspace is listed"
 
 
 def _hosts(rows: Iterable[FleetWorkspace | FleetHit | WorkspaceOverview | WorkResult]) -> frozenset[str]:
-    """Return the hosts of what is shown, and this machine: what is on another one is named with its host."""
-    from memory.person import host_name
-
+    """Return the hosts of what is shown, and this machine; with several hosts, paths are shown with their host."""
     return frozenset({host_name(os.environ), *(row.host for row in rows)})
 
 
 def _named(host: str, path: Path, hosts: Collection[str]) -> str:
-    """Return the path of a workspace, with its host where there are several."""
+    """Return the path of a workspace, with its host if there are several."""
     return f"{host}:{path}" if len(hosts) > 1 else str(path)
 
 
-def _hit_lines(session: Session, hits: Iterable[FleetHit]) -> Iterator[str]:
-    shown = list(hits)
-    if not shown:
-        yield "nothing found"
-    hosts = _hosts(shown)
-    where = [f"{hit.host}:{hit.workspace.name}" if len(hosts) > 1 else hit.workspace.name for hit in shown]
-    yield from session.paint.columns(
-        [
-            (place, hit.entry.kind, hit.entry.title, hit.entry.ref or hit.entry.file)
-            for place, hit in zip(where, shown, strict=True)
-        ]
+def _hit_lines(session: Session, hits: Sequence[FleetHit]) -> Iterator[str]:
+    many = len(_hosts(hits)) > 1
+    rows = (
+        (
+            f"{hit.host}:{hit.workspace.name}" if many else hit.workspace.name,
+            hit.entry.kind,
+            hit.entry.title,
+            hit.entry.ref or hit.entry.file,
+        )
+        for hit in hits
     )
+    return session.paint.columns(rows, empty="nothing found")
 
 
-def _status_lines(session: Session, rows: Iterable[WorkspaceOverview]) -> Iterator[str]:
-    shown = list(rows)
-    if not shown:
+def _status_lines(session: Session, rows: Sequence[WorkspaceOverview]) -> Iterator[str]:
+    if not rows:
         yield "no workspace is listed; see memdeck fleet scan"
         return
-    hosts = _hosts(shown)
-    many = any(row.age is not None for row in shown)
+    hosts = _hosts(rows)
+    many = any(row.age is not None for row in rows)
     head = ("workspace", "overdue", "alerts", "waiting", "problems", "size", "last maintenance")
     table = [(*head, "host") if many else head] + [
         (
@@ -204,10 +262,10 @@ def _status_lines(session: Session, rows: Iterable[WorkspaceOverview]) -> Iterat
             *((row.error["code"], "", "", "", "", "") if row.error is not None else _counts(row)),
             *((_heard(row),) if many else ()),
         )
-        for row in shown
+        for row in rows
     ]
     yield from session.paint.columns(table)
-    for row in shown:
+    for row in rows:
         if row.alike:
             yield session.paint.line(
                 f"{_named(row.host, row.path, hosts)} holds much of the same as {', '.join(row.alike)}"
@@ -215,8 +273,6 @@ def _status_lines(session: Session, rows: Iterable[WorkspaceOverview]) -> Iterat
 
 
 def _counts(row: WorkspaceOverview) -> tuple[str, ...]:
-    from memory.base.clock import format_utc
-
     return (
         f"{row.overdue:,}",
         f"{row.alerts:,}",
@@ -228,20 +284,16 @@ def _counts(row: WorkspaceOverview) -> tuple[str, ...]:
 
 
 def _heard(row: WorkspaceOverview) -> str:
-    from memory.base.clock import say_ago, say_span
-
     if row.age is None:
         return "never heard of"
     return f"stale, {say_span(row.age)}" if row.stale else say_ago(row.age)
 
 
-def _tell_failures(failed: Iterable[WorkResult]) -> int:
-    """Say on stderr which workspaces could not be worked on, and return the exit code."""
-    code = 0
-    rows = list(failed)
+def _tell_failures(results: Iterable[WorkResult]) -> int:
+    """Print on stderr which workspaces failed, and return the exit code."""
+    rows = [one for one in results if one.error]
     hosts = _hosts(rows)
     for one in rows:
         assert one.error is not None
         tell(f"memdeck: {one.error['code']}: {_named(one.host, one.path, hosts)}: {one.error['message']}")
-        code = FAILED
-    return code
+    return FAILED if rows else 0

@@ -1,4 +1,4 @@
-"""`memdeck state`: making, renewing, showing and editing the state of a project, and how it stands."""
+"""`memdeck state`: creating, updating, showing and editing the state of a project, and its status."""
 
 from __future__ import annotations
 
@@ -10,19 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.cli.declared import Whole, argument, option, under
+from app.cli.printing import SHOWN, more
 from app.cli.session import Session
 from memory.errors import ConflictError, MemdeckError, UsageError
 
 from .group import (
     SECTIONS,
-    SHOWN,
-    agreed,
-    answer,
-    asks_person,
     diff_lines,
     group_lines,
     json_of,
-    more,
     state,
     store_of,
     system_of,
@@ -61,9 +57,9 @@ def init(session: Session, provider: str, force: bool) -> None:
 
 
 def _begin(session: Session) -> None:
-    """Take the repository around the folder as the workspace where no memory is there yet."""
-    from memory.person import home, state_home
+    """Use the repository around the folder as the workspace if it has no memory yet."""
     from memory.registry import workspace_of
+    from memory.storage.own_folders import home, state_home
     from memory.workspace import Workspace
 
     folder = os.path.abspath(session.folder or ".")
@@ -71,14 +67,14 @@ def _begin(session: Session) -> None:
         raise UsageError("workspace.no_folder", f"{session.folder!r} is not a folder", "name a folder")
     root = _repository(folder)
     known = workspace_of(folder)
-    # A workspace above the repository is another one's: the state is that of the repository.
+    # A workspace above the repository is a different one: the state belongs to the repository.
     if known is None or (root is not None and not (known + "/").startswith(root.rstrip("/") + "/")):
         known = root or folder
     session.use(Workspace(Path(known), state_home=state_home(os.environ), home=home(os.environ)))
 
 
 def _repository(folder: str) -> str | None:
-    """Return the nearest folder upwards that holds a git repository, None where there is none."""
+    """Return the nearest folder upwards that contains a git repository, None if there is none."""
     while not os.path.lexists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -100,7 +96,7 @@ def _say_written(session: Session, made: StateChange) -> None:
         yield f"{maintenance['latestCheckpointId']}, bundle {made.state['bundleHash'][:12]}"
         yield paint.line(f"docs/agent-memory/README.md shows it, {bundle['project']['recommendedEntryFile']} names it")
 
-    answer(session, made.json, lines)
+    session.answer_change(made.json, lines)
 
 
 @under(state, "update", serves="change", examples=("memdeck state update",))
@@ -206,7 +202,7 @@ def edit(session: Session, section: str, source: str | None) -> None:
 
     Sections: project, project-map, current-focus, gotchas, next-steps, validation-commands.
     """
-    from memory.state.files.canonical import canonical
+    from memory.state.files.json_text import canonical
     from memory.state.operations import edit as run
     from memory.state.operations import key_of
 
@@ -217,7 +213,7 @@ def edit(session: Session, section: str, source: str | None) -> None:
             source if session.served else _text_of(source), "the text" if session.served or source == "-" else source
         )
         made = run(store, section, value, base=None, actor=session.actor, now=session.now)
-    elif asks_person(session):
+    elif session.asks_person:
 
         def save(text: str) -> StateChange:
             return run(store, section, json_of(text, section), base=base, actor=session.actor, now=session.now)
@@ -229,7 +225,7 @@ def edit(session: Session, section: str, source: str | None) -> None:
 
 
 def _edited(session: Session, text: str, name: str, save: Callable[[str], StateChange]) -> StateChange:
-    """Let a person edit a text until it is saved; one that is not is kept, and the error says where."""
+    """Let the user edit a text until it is saved; if it is not, it is kept in a file that the error names."""
     from app.tui.forms.editor import edit_text, keep_text
 
     before = text
@@ -239,7 +235,7 @@ def _edited(session: Session, text: str, name: str, save: Callable[[str], StateC
             return save(text)
         except MemdeckError as error:
             session.writer.lines([session.paint.alert(session.paint.line(str(error)))])
-            if not isinstance(error, ConflictError) and agreed(session, "Edit your text again?"):
+            if not isinstance(error, ConflictError) and session.agreed("Edit your text again?"):
                 continue
             hint = error.hint if text == before else f"your text is in {keep_text(text, name)}"
             raise type(error)(error.code, error.message, hint, **error.details) from None
@@ -259,7 +255,7 @@ def _text_of(source: str) -> str:
 @option("--bundle", is_flag=True, help="The bundle alone, in the form whose SHA-256 is its hash.")
 def export(session: Session, bundle: bool) -> None:
     """Print the whole of it as one JSON document: state, events, checkpoints, sources and settings."""
-    from memory.state.files.canonical import canonical
+    from memory.state.files.json_text import canonical
 
     memory = store_of(session).memory()
     if bundle:
@@ -351,13 +347,11 @@ def diff(session: Session, before: str, after: str, section: str | None) -> None
                 yield from more(len(entries))
         yield from diff_lines(session, changed)
 
-    if session.output == "jsonl":
-        session.writer.objects(one.json() for one in found)
-    else:
-        session.answer(lambda: {"before": before, "after": after, "sections": [one.json() for one in found]}, lines)
+    rows = [one.json() for one in found]
+    session.answer(lambda: {"before": before, "after": after, "sections": rows}, lines, lambda: rows)
 
 
-# The other verbs join the group as their modules are imported.
+# The other verbs are added to the group when their modules are imported.
 from . import recall as state_recall  # noqa: E402, F401
 from . import upkeep as state_upkeep  # noqa: E402, F401
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import group, option
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from memory.state.files.store import StateStore
     from memory.systems.state import ProjectState
 
-SHOWN = 20
-"""How many of many things the text for people lists."""
 SECTIONS = "project, project-map, current-focus, gotchas, next-steps, validation-commands"
 
 state = group(
@@ -33,60 +30,36 @@ yes = option("--yes", is_flag=True, help="Do it without asking.")
 
 
 def system_of(session: Session) -> ProjectState:
-    """Return the project state of the workspace, with the person's decisions about what it may run."""
+    """Return the project state of the workspace, with the user's decisions about what it may run."""
     from memory import systems
-    from memory.person import config_home
     from memory.systems.state import ProjectState
-    from memory.trust.consent import trust_of
 
     system = systems.system_of(session.workspace, "state", ProjectState)
     if not session.safe:
-        system.entrust(trust_of(session.workspace, config_home(os.environ)), os.environ)
+        system.entrust(session.trust, os.environ)
     return system
 
 
 def store_of(session: Session) -> StateStore:
-    """Return what reads and writes the project state; NotFoundError `state.missing` where there is none."""
+    """Return the store of the project state; NotFoundError `state.missing` if there is none."""
     store = system_of(session).store
     _ = store.memory().state
     return store
 
 
-def asks_person(session: Session) -> bool:
-    """Tell whether there is a person to ask: a terminal on both ends, and an answer for people."""
-    streams = (sys.stdin, sys.stdout)
-    return session.output == "human" and all(stream is not None and stream.isatty() for stream in streams)
-
-
-def agreed(session: Session, question: str) -> bool:
-    """Ask a person; only `y` or `yes` counts."""
-    session.writer.lines(["", f"{question} [y/N]"])
-    session.writer.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
 def confirmed(session: Session, yes: bool, question: str, hint: str) -> bool:
-    """Tell whether to do what was shown: after `--yes`, or after a yes in a terminal; else say how it is done."""
+    """Return whether to do what was shown: with `--yes`, or after a yes in a terminal; else print how to do it."""
     if yes:
         return True
-    if asks_person(session):
-        if agreed(session, question):
-            return True
-        session.writer.lines(["nothing was changed"])
-        return False
+    if session.asks_person and session.agreed(question):
+        return True
     if session.output == "human":
-        session.writer.lines([hint])
+        session.writer.lines(["nothing was changed" if session.asks_person else hint])
     return False
 
 
-def more(count: int) -> Iterator[str]:
-    """Yield a line on what was left out of a list of so many."""
-    if count > SHOWN:
-        yield f"    and {count - SHOWN:,} more"
-
-
 def diff_lines(session: Session, sections: Iterable[SectionDiff], most: int = 0) -> Iterator[str]:
-    """Yield the diffs of sections; at most so many lines of each (0: all)."""
+    """Yield the diffs of sections; at most `most` lines of each (0: all)."""
     for section in sections:
         yield f"{section.section}:"
         lines = section.lines[2:]
@@ -98,19 +71,13 @@ def diff_lines(session: Session, sections: Iterable[SectionDiff], most: int = 0)
 
 
 def json_of(text: str, what: str) -> Any:
-    """Return the JSON of a text that a person wrote; UsageError `state.json`."""
+    """Return the JSON of a text that the user wrote; UsageError `state.json`."""
     import json
 
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError("state.json", f"{what} is not JSON: {error}", "mend it and try again") from None
-
-
-def answer(session: Session, document: Callable[[], dict[str, Any]], lines: Callable[[], Iterable[str]]) -> None:
-    """Say what is wrong with the change log, then print an answer."""
-    session.warn()
-    session.answer(document, lines)
 
 
 _SIGNALS = {

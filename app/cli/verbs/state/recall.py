@@ -1,21 +1,24 @@
-"""`memdeck state recall`, `query`, `add` and `sync`: what events say, and where they come from."""
+"""`memdeck state recall`, `query`, `add` and `sync`: what events say, and their sources."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.cli.declared import argument, option, under
+from app.cli.printing import SHOWN, more
 from app.cli.session import Session
 from memory.errors import UsageError
 
-from .group import SHOWN, answer, confirmed, diff_lines, group_lines, more, state, store_of, system_of, yes
+from .group import confirmed, diff_lines, group_lines, state, store_of, system_of, yes
 
 if TYPE_CHECKING:
     from memory.state.query import QueryAnswer
     from memory.state.recall.recall import Recalled, RecallPreview
     from memory.state.sources import Synced
+
+_NO_SOURCES = "no sources; `memdeck state add` adds one"
 
 
 @under(
@@ -64,7 +67,7 @@ def recall(
             session.writer.document({**shown.json(diff=diff), "outcome": "preview"})
         return
     done = apply(store, shown, actor=session.actor, now=session.now)
-    answer(session, lambda: done.json(diff=diff), lambda: _done_lines(session, done))
+    session.answer_change(lambda: done.json(diff=diff), lambda: _done_lines(session, done))
 
 
 def _preview_lines(session: Session, shown: RecallPreview, diff: bool) -> Iterator[str]:
@@ -134,14 +137,10 @@ def query(session: Session, question: tuple[str, ...], mode: str | None, scope: 
 
 def _answer_lines(session: Session, found: QueryAnswer) -> Iterator[str]:
     paint = session.paint
-    for line in found.answer.split("\n"):
-        yield paint.line(line)
-    yield ""
-    yield f"mode: {found.mode}"
-    yield paint.line(f"why: {found.why}")
-    yield "citations:"
-    rows = [(hit.item.id, f"{hit.score}", hit.item.place, hit.item.file) for hit in found.hits]
-    yield from paint.columns(rows) if rows else ["  none"]
+    rows = ((hit.item.id, f"{hit.score}", hit.item.place, hit.item.file) for hit in found.hits)
+    yield from map(paint.line, found.answer.split("\n"))
+    yield from ("", f"mode: {found.mode}", paint.line(f"why: {found.why}"), "citations:")
+    yield from paint.columns(rows, empty="  none")
 
 
 @under(
@@ -158,8 +157,8 @@ def _answer_lines(session: Session, found: QueryAnswer) -> Iterator[str]:
 @option("--name", metavar="N", help="What the source is called (default: by its type and path).")
 def add(session: Session, kind: str, path: str, name: str | None) -> None:
     """Add a source of sessions; `memdeck state sync` imports them."""
-    from memory.person import home
     from memory.state.sources import add_source
+    from memory.storage.own_folders import home
 
     source, change = add_source(
         store_of(session),
@@ -172,8 +171,7 @@ def add(session: Session, kind: str, path: str, name: str | None) -> None:
         now=session.now,
     )
     system_of(session).unattended.take([source], session.now)
-    answer(
-        session,
+    session.answer_change(
         lambda: {"source": source, "change": change.id},
         lambda: [session.paint.line(f"added {source['id']}: {source['path']}")],
     )
@@ -183,17 +181,10 @@ def add(session: Session, kind: str, path: str, name: str | None) -> None:
 def sources(session: Session) -> None:
     """List the sources, and how their last sync ended."""
     found = store_of(session).memory().sources
-
-    def lines() -> Iterator[str]:
-        if not found:
-            yield "no sources; `memdeck state add` adds one"
-            return
-        yield from session.paint.columns(
-            (one["id"], one["type"], one["lastSyncStatus"], f"{one['lastImportedCount']:,}", one["path"])
-            for one in found
-        )
-
-    session.listing("sources", lambda: found, lines)
+    rows = (
+        (one["id"], one["type"], one["lastSyncStatus"], f"{one['lastImportedCount']:,}", one["path"]) for one in found
+    )
+    session.listing("sources", lambda: found, lambda: session.paint.columns(rows, empty=_NO_SOURCES))
 
 
 @under(state, "sync", serves="change", examples=("memdeck state sync --all", "memdeck state sync claude"))
@@ -204,9 +195,9 @@ def sync(session: Session, source: str | None, every: bool) -> int:
 
     A session that grew is imported again. One that cannot be read stops no other; the exit code is then 1.
     """
-    from memory.person import home
     from memory.state.sources import chosen
     from memory.state.sources import sync as run
+    from memory.storage.own_folders import home
 
     if (source is None) == (not every):
         raise UsageError("usage.arguments", "name one ID, or --all", "`memdeck state sources` lists them")
@@ -215,21 +206,18 @@ def sync(session: Session, source: str | None, every: bool) -> int:
     system_of(session).unattended.take(wanted, session.now)
     ids = [one["id"] for one in wanted]
     done = run(store, ids, home=home(os.environ), actor=session.actor, now=session.now)
-    answer(session, lambda: _synced(done), lambda: _sync_lines(session, done))
-    return 1 if any(one.failed for one in done.results) else 0
-
-
-def _synced(done: Synced) -> dict[str, Any]:
-    return {
+    document = {
         "imported": done.imported,
         "sources": [one.json() for one in done.results],
         "change": None if done.change is None else done.change.id,
     }
+    session.answer_change(lambda: document, lambda: _sync_lines(session, done))
+    return 1 if any(one.failed for one in done.results) else 0
 
 
 def _sync_lines(session: Session, done: Synced) -> Iterator[str]:
     if not done.results:
-        yield "no sources; `memdeck state add` adds one"
+        yield _NO_SOURCES
     for one in done.results:
         yield session.paint.line(one.text())
         for words in (*one.failed[:SHOWN], *one.warnings[:SHOWN]):

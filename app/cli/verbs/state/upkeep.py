@@ -1,4 +1,4 @@
-"""`memdeck state validate`, `prune`, `automate` and `config`: keeping it sound and small."""
+"""`memdeck state validate`, `prune`, `automate` and `config`: keeping the state valid and small."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from app.cli.declared import argument, option, under
-from app.cli.session import Session
+from app.cli.printing import first
+from app.cli.session import PROBLEMS, Session
 
-from .group import answer, confirmed, dry_run, more, state, store_of, system_of, yes
+from .group import confirmed, dry_run, state, store_of, system_of, yes
 
 if TYPE_CHECKING:
     from memory.state.automate import Cycle
-    from memory.state.checks.finding import Finding
-    from memory.state.repair_plan import RepairPlan
+    from memory.state.checks.finding import Finding, RepairPlan
     from memory.state.retention import Pruned
-
-_FOUND = 4
 
 
 @under(
@@ -59,11 +57,12 @@ def validate(session: Session, runs: bool, repair: bool, yes: bool) -> int:
         "failed": failed,
         "findings": [one.json() for one in found],
     }
-    if session.output == "jsonl":
-        session.writer.objects(one.json() for one in found)
-    else:
-        session.answer(lambda: document, lambda: _finding_lines(session, found, failed, warned))
-    return _FOUND if failed else 0
+    session.answer(
+        lambda: document,
+        lambda: _finding_lines(session, found, failed, warned),
+        lambda: (one.json() for one in found),
+    )
+    return PROBLEMS if failed else 0
 
 
 def _finding_lines(session: Session, found: Sequence[Finding], failed: int, warned: int) -> Iterator[str]:
@@ -91,7 +90,7 @@ def _repair(session: Session, yes: bool) -> int:
         session.writer.document({**plan.json(), "change": None if done is None else done.id})
     elif done is not None:
         session.writer.lines([session.paint.line(done.summary), "`memdeck undo` takes it back"])
-    return _FOUND if plan.left or (plan.steps and done is None) else 0
+    return PROBLEMS if plan.left or (plan.steps and done is None) else 0
 
 
 def _plan_lines(session: Session, plan: RepairPlan) -> Iterator[str]:
@@ -103,9 +102,10 @@ def _plan_lines(session: Session, plan: RepairPlan) -> Iterator[str]:
     if plan.aside:
         count = len(plan.aside)
         yield f"{count} damaged {'file is' if count == 1 else 'files are'} kept in the archive"
-    for one in plan.left[:20]:
-        yield paint.notice(paint.line(f"not to be repaired: {one.code}: {one.message} ({one.file})"))
-    yield from more(len(plan.left))
+    yield from first(
+        plan.left,
+        lambda one: paint.notice(paint.line(f"not to be repaired: {one.code}: {one.message} ({one.file})")),
+    )
 
 
 @under(state, "prune", serves="change", examples=("memdeck state prune --dry-run", "memdeck state prune"))
@@ -115,7 +115,7 @@ def prune(session: Session, dry_run: bool) -> None:
     from memory.state.retention import prune as run
 
     done = run(store_of(session), actor=session.actor, now=session.now, dry_run=dry_run)
-    answer(session, lambda: {"dry_run": dry_run, **done.json()}, lambda: _prune_lines(session, done, dry_run))
+    session.answer_change(lambda: {"dry_run": dry_run, **done.json()}, lambda: _prune_lines(session, done, dry_run))
 
 
 def _prune_lines(session: Session, done: Pruned, dry_run: bool) -> Iterator[str]:
@@ -125,9 +125,7 @@ def _prune_lines(session: Session, done: Pruned, dry_run: bool) -> Iterator[str]
     yield paint.line(("would take " if dry_run and done.taken.any else "") + done.taken.text())
     if dry_run:
         names = [*(event["id"] for event in done.taken.events), *done.taken.checkpoints, *done.taken.batches]
-        for name in names[:20]:
-            yield paint.line(name, "    ")
-        yield from more(len(names))
+        yield from first(names, lambda name: paint.line(name, "    "))
     for batch in done.archived:
         yield paint.line(f"in {batch}", "    ")
 
@@ -141,7 +139,7 @@ def automate(session: Session, dry_run: bool) -> int:
     """
     store_of(session)
     done = system_of(session).automate(session.now, actor=session.actor, dry_run=dry_run)
-    answer(session, lambda: {"dry_run": dry_run, **done.json()}, lambda: _cycle_lines(session, done))
+    session.answer_change(lambda: {"dry_run": dry_run, **done.json()}, lambda: _cycle_lines(session, done))
     return 1 if done.status == "failed" else 0
 
 
@@ -174,8 +172,7 @@ def config(session: Session, key: str | None, value: str | None) -> None:
     store = store_of(session)
     if key is not None and value is not None:
         change = set_config(store, key, value, actor=session.actor, now=session.now)
-        answer(
-            session,
+        session.answer_change(
             lambda: {"key": key, "value": setting(store.memory().config, key), "change": change.id},
             lambda: [session.paint.line(change.summary)],
         )

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import option, under
+from app.cli.printing import first
 from app.cli.session import Session
 
-from .group import SHOWN, AgentStores, files, more, one_agent, typed
+from .group import AgentStores, files, one_agent, typed
 
 if TYPE_CHECKING:
     from memory.typed import AgentStatus
-    from memory.typed.prune import AgentPrune
+    from memory.typed.status import AgentPrune
 
 
 @under(
@@ -47,9 +48,8 @@ def _status_lines(session: Session, found: list[AgentStatus]) -> Iterator[str]:
         rows = []
         for kind in TYPES:
             oldest = one.oldest(kind)
-            count = len(one.found.of(kind))
             age = "" if oldest is None else f"oldest {age_text(oldest)}"
-            rows.append((kind, f"{count:,} {'file' if count == 1 else 'files'}", bytes_text(one.found.size(kind)), age))
+            rows.append((kind, files(len(one.found.of(kind))), bytes_text(one.found.size(kind)), age))
         yield from paint.columns(rows)
         yield _fill_line(session, one)
         if one.prune.error is not None:
@@ -86,6 +86,7 @@ def prune(session: Session, dry_run: bool, agent: str | None) -> int:
     the others. `memdeck undo` in the agent's folder brings the files back. Folders that an Aidefile chose by itself
     need an approval (`memdeck trust list` in the agent's folder); until then the exit code is 3.
     """
+    from memory.base.clock import format_utc
     from memory.typed.prune import prune as run
 
     place = AgentStores(session)
@@ -96,8 +97,6 @@ def prune(session: Session, dry_run: bool, agent: str | None) -> int:
         session.made = "pruned"
 
     def document() -> dict[str, Any]:
-        from memory.base.clock import format_utc
-
         total = {
             "deleted": sum(len(one.deleted) for one in found),
             "kept": sum(one.kept for one in found),
@@ -129,18 +128,14 @@ def _prune_lines(session: Session, found: list[AgentPrune], dry_run: bool) -> It
             f"skipped {len(one.skipped):,}, errors {len(one.errors):,}"
         )
         if dry_run:
-            for file in one.deleted[:SHOWN]:
-                yield paint.line(f"{file.type}  {file.path}", "    ")
-            yield from more(len(one.deleted))
-        for left in one.skipped[:SHOWN]:
-            yield paint.line(f"skipped: {left.path}: {left.reason}", "    ")
-        yield from more(len(one.skipped))
-        for left in one.errors[:SHOWN]:
-            yield paint.notice(paint.line(f"error: {left.path}: {left.reason}", "    "))
-        yield from more(len(one.errors))
+            yield from first(one.deleted, lambda file: paint.line(f"{file.type}  {file.path}", "    "))
+        yield from first(one.skipped, lambda left: paint.line(f"skipped: {left.path}: {left.reason}", "    "))
+        yield from first(
+            one.errors, lambda left: paint.notice(paint.line(f"error: {left.path}: {left.reason}", "    "))
+        )
 
 
-# The other verbs join the group as their modules are imported.
+# The other verbs are added to the group when their modules are imported.
 from . import failures as typed_failures  # noqa: E402, F401
 from . import operations as typed_operations  # noqa: E402, F401
 

@@ -1,21 +1,19 @@
-"""`memdeck typed fail`, `failures` and `distill`: the notes that failed runs leave, and what they teach."""
+"""`memdeck typed fail`, `failures` and `distill`: the notes that failed runs leave, and proposals made from them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, Whole, argument, option, under
-from app.cli.printing import tell
+from app.cli.printing import SHOWN, more, tell
 from app.cli.session import Session
 from memory.errors import MemdeckError
+from memory.lazy import TYPE_CHECKING
 
-from .group import SHOWN, AgentStores, more, one_agent, typed
+from .group import AgentStores, one_agent, typed
 
 if TYPE_CHECKING:
     from memory.typed.failures import Summary
-
-STATUSES = ("partial", "timeout")
 
 
 @under(
@@ -25,7 +23,7 @@ STATUSES = ("partial", "timeout")
     examples=("memdeck typed fail ada --status timeout --task 'Migrate the database' --tokens 90000",),
 )
 @argument("agent", metavar="AGENT")
-@option("--status", "status_", required=True, type=OneOf(STATUSES), help="How the run ended.")
+@option("--status", "status_", required=True, type=OneOf(("partial", "timeout")), help="How the run ended.")
 @option("--task", required=True, metavar="TEXT", help="What the run was to do; the first 200 characters count.")
 @option("--tokens", required=True, type=Whole(least=0), metavar="N", help="How many tokens it took.")
 @option("--issue", default="local", metavar="I", show_default=True, help="The issue it was about.")

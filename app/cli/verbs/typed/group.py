@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +14,9 @@ from memory.errors import UsageError
 
 if TYPE_CHECKING:
     from memory.storage import Change, Store
-    from memory.typed import Agent
-    from memory.typed.prune import May
+    from memory.typed.registry import Agent
+    from memory.typed.status import May
     from memory.typed.writes import AgentWriter
-
-SHOWN = 20
-"""How many of many things the text for people lists."""
 
 typed = group(
     "typed",
@@ -43,12 +39,12 @@ class AgentStores:
 
     @cached_property
     def home(self) -> Path:
-        from memory.person import home
+        from memory.storage.own_folders import home
 
         return home(os.environ)
 
     def agents(self, named: str | None, *, here: bool = False) -> tuple[Agent, ...]:
-        """Return one agent, or all that are registered; `here` adds the one that the current folder lies in."""
+        """Return one agent, or all registered ones; `here` adds the agent whose folder contains the current folder."""
         from memory.typed.ops import agent_folder
         from memory.typed.registry import Agent, find_agent, read_registry
 
@@ -62,27 +58,27 @@ class AgentStores:
         return agents
 
     def _reached(self, folder: str) -> bool:
-        """Tell whether a folder may be looked into: for programs behind a server those of the workspace."""
+        """Return whether a folder may be read: programs behind a server may read only those in the workspace."""
         if not self.session.served:
             return True
         root = os.path.realpath(self.session.workspace.root)
         return (os.path.realpath(folder) + "/").startswith(root.rstrip("/") + "/")
 
     def store(self, agent: Agent) -> Store:
-        from memory.person import state_home
+        from memory.storage.own_folders import state_home
         from memory.typed.stores import store_of
 
         return store_of(agent.folder, state_home(os.environ), self.home)
 
     def writer(self, store: Store, *, ignore_lock: bool) -> AgentWriter:
-        """Return what changes an agent's files for the process that calls this verb."""
+        """Return the writer of an agent's files for the process that calls this verb."""
         from memory.typed.writes import AgentWriter
 
         return AgentWriter(store, self.session.now, self.session.actor, os.getppid(), ignore_lock)
 
     def may_prune(self) -> May:
-        """Return what says whether the folders of an agent may be pruned."""
-        from memory.person import state_home
+        """Return a function that tells whether the folders of an agent may be pruned."""
+        from memory.storage.own_folders import state_home
         from memory.systems.typed_folders import may_prune
 
         return may_prune(state_home(os.environ))
@@ -112,12 +108,6 @@ class AgentStores:
             tell(f"memdeck: warning: {warning}")
         answer = {**document, "change": change.id if change.files else None}
         self.session.answer(lambda: answer, lambda: [self.session.paint.line(words)])
-
-
-def more(count: int) -> Iterator[str]:
-    """Yield how many are not shown, if any."""
-    if count > SHOWN:
-        yield f"    and {count - SHOWN:,} more"
 
 
 def files(count: int) -> str:

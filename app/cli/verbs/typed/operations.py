@@ -16,7 +16,6 @@ from .group import AgentStores, ignoring_lock, of_agent, typed
 if TYPE_CHECKING:
     from memory.storage import Store
 
-MODES = ("none", "line_hash", "section_replace")
 _force = option("--force", is_flag=True, help="Replace a file that stands at the new place.")
 
 
@@ -33,7 +32,7 @@ _force = option("--force", is_flag=True, help="Replace a file that stands at the
 @argument("text", metavar="[TEXT]", required=False)
 @option(
     "--dedupe",
-    type=OneOf(MODES),
+    type=OneOf(("none", "line_hash", "section_replace")),
     default="none",
     show_default=True,
     help="What to leave out: nothing, lines that are there already, or blocks whose ## heading is there.",
@@ -129,7 +128,7 @@ def _move(
 
 
 def _warn_of_age(session: Session, store: Store, path: str) -> None:
-    """Say so where the next prune would take a file that was just moved: it kept its time."""
+    """Warn if the next prune would delete a file that was just moved, because it kept its time."""
     from memory.typed.files import aidefile_of, look
     from memory.typed.sizes import nanoseconds
 
@@ -182,7 +181,7 @@ def lock(session: Session, path: str, agent: str | None) -> None:
     from memory.typed.writes import lock_file
 
     store, inside = AgentStores(session).of_path(path, agent)
-    # The process of this verb ends right away; who called it holds the lock.
+    # The process of this verb ends right away; its parent holds the lock.
     holder = lock_file(store, inside, now=session.now, owner=os.getppid())
     session.answer(lambda: {"locked": holder.json()}, lambda: [session.paint.line(f"locked {inside}")])
 

@@ -1,3 +1,3 @@
-"""Manifests of the ecosystems: what each says of a repository."""
+"""Manifests of the ecosystems: what each says about a repository."""
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import re
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
 from memory.state.analysis.tree import Tree
 
-from .values import fullest
+from .values import folders_with, fullest
 
 _MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]{1,200})", re.MULTILINE)
 _VERSION = re.compile(r"^go[ \t]+(\d[\d.]{0,10})[ \t]*$", re.MULTILINE)
@@ -18,8 +18,7 @@ _MAIN = re.compile(r"^package[ \t]+main\b", re.MULTILINE)
 def look(tree: Tree) -> Ecosystem | None:
     """Return what go.mod or go.work at the root says, None where there is neither."""
     manifests = [name for name in ("go.work", "go.mod") if tree.has(name)]
-    inner = sorted(path.rpartition("/")[0] for path in tree.named("go.mod") if "/" in path)
-    inner = [folder for folder in inner if not tree.is_sample(folder)][:20]
+    inner = folders_with(tree, "go.mod")[:20]
     if not manifests and not inner:
         return None
     found = Ecosystem("Go", ("Go",), "Go modules", manifests=manifests)
@@ -34,10 +33,8 @@ def look(tree: Tree) -> Ecosystem | None:
         if folder:
             found.commands += _commands(("-C", folder, "./..."))
         return found
-    if not found.packages:
-        return found
-    patterns = tuple(f"./{folder}/..." if folder else "./..." for folder in folders[:20]) or ("./...",)
-    found.commands += _commands(patterns)
+    if found.packages:
+        found.commands += _commands(tuple(f"./{folder}/..." if folder else "./..." for folder in folders[:20]))
     return found
 
 
@@ -49,7 +46,7 @@ def _commands(where: tuple[str, ...]) -> list[Command]:
 
 
 def _used(tree: Tree) -> list[str]:
-    """Return the folders with modules that go.work names."""
+    """Return the module folders that go.work names."""
     names = []
     for match in _USE.finditer(tree.text("go.work")):
         for line in (match[1] or match[2]).splitlines():
@@ -72,8 +69,7 @@ def _take(tree: Tree, folder: str, found: Ecosystem) -> None:
     version = _VERSION.search(text)
     if version is not None and not any(note.startswith("Needs Go ") for note in found.notes):
         found.notes.append(f"Needs Go {version[1]} or newer.")
-    if tree.has(f"{top}main.go"):
-        found.entrypoints.append(Entrypoint(f"{top}main.go", f"the program `{name}`"))
+    found.enter(tree, f"{top}main.go", f"the program `{name}`")
     for path in sorted(tree.named("main.go")):
         if path.startswith(f"{top}cmd/") and _MAIN.search(tree.text(path)):
             found.entrypoints.append(Entrypoint(path, f"the program `{path.split('/')[-2]}`"))

@@ -26,7 +26,7 @@ _MOST_MAINS = 400
 
 
 def look(tree: Tree) -> Ecosystem | None:
-    """Return what pom.xml or the Gradle files at the root say, else those of the fullest build below it.
+    """Return what pom.xml or the Gradle files at the root say, else those of the build below it with most sources.
 
     None where there are none.
     """
@@ -78,7 +78,7 @@ def _is_build(tree: Tree, folder: str) -> bool:
 
 
 def _builds(tree: Tree) -> list[str]:
-    """Return the folders below the root with a build of their own that no other one holds, without samples."""
+    """Return the folders below the root with their own build, not inside another such folder, without samples."""
     found: list[str] = []
     for folder in sorted(tree.folders, key=lambda one: one.split("/")):
         within = any(folder.startswith(f"{other}/") for other in found[-1:])
@@ -88,7 +88,7 @@ def _builds(tree: Tree) -> list[str]:
 
 
 def _maven(tree: Tree, folder: str, found: Ecosystem, depth: int) -> None:
-    """Take in a pom.xml and the modules that it names."""
+    """Add a pom.xml and the modules that it names."""
     top = f"{folder}/" if folder else ""
     text = _COMMENT.sub("", tree.text(f"{top}pom.xml"))
     if "<project" not in text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
-from memory.state.analysis.root_files import headers_of, root_parts
+from memory.state.analysis.modules import headers_of, root_parts
 from memory.state.analysis.tree import Tree
 
 _CALL = r"^[ \t]*{name}[ \t]*\(([^()]{{1,4000}})\)"
@@ -21,7 +21,7 @@ _LANGUAGES = ("C", "C++", "Objective-C", "Assembly")
 
 
 def look(tree: Tree) -> Ecosystem | None:
-    """Return what the build files at the root say, None where there are none, or no C beside a Makefile."""
+    """Return what the build files at the root say; None without any, or for a Makefile without C."""
     names = [name for name in ("CMakeLists.txt", "meson.build", "configure.ac", "Makefile") if tree.has(name)]
     c, cpp = tree.count("C"), tree.count("C++")
     if not names or (names == ["Makefile"] and not c + cpp):
@@ -50,7 +50,7 @@ def look(tree: Tree) -> Ecosystem | None:
 
 
 def _headers(tree: Tree, found: Ecosystem) -> None:
-    """Take in the headers of a library whose sources lie at the root; those of a program are for itself alone."""
+    """Add the headers of a library whose sources are at the root; headers of a program are only for itself."""
     parts = root_parts(tree, _LANGUAGES)
     if any(_MAIN.search(tree.text(path)) for part in parts for path in part.files):
         return
@@ -96,7 +96,7 @@ def _subfolders(tree: Tree, folder: str, depth: int) -> list[str]:
 
 
 def _target(tree: Tree, top: str, kind: str, words: list[str], found: Ecosystem) -> None:
-    """Take in a program: its main file, else its first one. Programs of tests and examples are left out."""
+    """Add a program by its main file, else its first file. Programs of tests and examples are left out."""
     if kind != "executable" or len(words) < 2 or "${" in words[0] or tree.is_aside(top.rstrip("/")):
         return
     paths = [top + word.strip('"').removeprefix("./") for word in words[1:]]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
 from memory.state.analysis.tree import Tree
 
-from .values import BrokenManifest, fullest, load_json, members, name_at, table_at, text_at, texts_at
+from .values import folders_with, fullest, members, name_at, read_manifest, table_at, text_at, texts_at
 
 _LOCKS = (
     ("pnpm-lock.yaml", "pnpm"),
@@ -25,7 +25,7 @@ _IN: dict[str, Callable[[str], tuple[str, ...]]] = {
     "Bun": lambda folder: (f"--cwd={folder}",),
     "npm": lambda folder: ("--prefix", folder),
 }
-"""How each manager is told to work in another folder."""
+"""The option that makes each manager work in another folder."""
 _BUILDERS = (("turbo.json", "Turborepo"), ("nx.json", "Nx"), ("lerna.json", "Lerna"), ("rush.json", "Rush"))
 _LANGUAGES = ("TypeScript", "JavaScript", "Vue", "Svelte", "Astro")
 _NO_TEST = "no test specified"
@@ -39,11 +39,7 @@ def look(tree: Tree) -> Ecosystem | None:
     if not tree.has("package.json"):
         return _without_root(tree)
     found = Ecosystem("Node.js", _LANGUAGES, "npm", manifests=["package.json"])
-    try:
-        data = load_json(tree.text("package.json"))
-    except BrokenManifest as error:
-        data = {}
-        found.problems.append(f"`package.json` ({error})")
+    data = read_manifest(tree, "package.json", found) or {}
     found.manager = _manager(tree, data)
     found.manifests += [name for name in ("pnpm-workspace.yaml", *dict(_BUILDERS), "tsconfig.json") if tree.has(name)]
     name = name_at(data, "name")
@@ -59,9 +55,8 @@ def look(tree: Tree) -> Ecosystem | None:
 
 
 def _without_root(tree: Tree) -> Ecosystem | None:
-    """Return what the packages below the root say, where the root has no manifest."""
-    folders = [path.rpartition("/")[0] for path in tree.named("package.json")]
-    folders = sorted(folder for folder in folders if not tree.is_sample(folder))[:20]
+    """Return what the packages below the root say where the root has no manifest."""
+    folders = folders_with(tree, "package.json")[:20]
     if not folders:
         return None
     manifests = [f"{folder}/package.json" for folder in folders[:3]]
@@ -71,13 +66,11 @@ def _without_root(tree: Tree) -> Ecosystem | None:
 
 
 def _take(tree: Tree, folders: list[str], found: Ecosystem) -> dict[str, object]:
-    """Take in packages below the root; return what their manifests say, by folder."""
+    """Add packages below the root; return the contents of their manifests by folder."""
     read: dict[str, object] = {}
     for folder in folders:
-        try:
-            inner = load_json(tree.text(f"{folder}/package.json"))
-        except BrokenManifest as error:
-            found.problems.append(f"`{folder}/package.json` ({error})")
+        inner = read_manifest(tree, f"{folder}/package.json", found)
+        if inner is None:
             continue
         name = name_at(inner, "name") or folder.rpartition("/")[2]
         found.packages.append(Package(folder, name, text_at(inner, "description")))
@@ -88,10 +81,7 @@ def _take(tree: Tree, folders: list[str], found: Ecosystem) -> dict[str, object]
 
 def _manager(tree: Tree, data: object) -> str:
     named = text_at(data, "packageManager").partition("@")[0].lower()
-    for manager in ("pnpm", "Yarn", "Bun", "npm"):
-        if named == manager.lower():
-            return manager
-    return _manager_in(tree, "") or "npm"
+    return next((manager for manager in _RUN if manager.lower() == named), "") or _manager_in(tree, "") or "npm"
 
 
 def _manager_in(tree: Tree, folder: str) -> str:
@@ -109,20 +99,17 @@ def _workspace(tree: Tree, data: object, found: Ecosystem) -> None:
     patterns = texts_at(data, "workspaces") or texts_at(data, "workspaces", "packages")
     if tree.has("pnpm-workspace.yaml"):
         text = tree.text("pnpm-workspace.yaml").partition("packages:")[2]
-        # What follows the list is another key, at the beginning of its line.
+        # The list ends at the next key, at the beginning of a line.
         patterns = _YAML_ITEM.findall(re.split(r"^\w", text, maxsplit=1, flags=re.MULTILINE)[0])
     if not patterns and tree.has("lerna.json"):
-        try:
-            patterns = texts_at(load_json(tree.text("lerna.json")), "packages")
-        except BrokenManifest as error:
-            found.problems.append(f"`lerna.json` ({error})")
+        patterns = texts_at(read_manifest(tree, "lerna.json", found), "packages")
     builder = next((name for file, name in _BUILDERS if tree.has(file)), "")
     if not patterns:
         found.workspace = builder or "none"
         return
     found.workspace = f"{found.manager} workspaces" + (f" with {builder}" if builder else "")
     inner = _take(tree, sorted(members(tree, patterns, "package.json"))[:100], found)
-    # What the root has no script for is run in its packages.
+    # Commands for which the root has no script are run in its packages.
     kinds = {command.kind for command in _scripts(data, found.manager)}
     _inner_commands(tree, inner, found, without=kinds)
 
@@ -148,7 +135,7 @@ def _entrypoints(tree: Tree, data: object, folder: str, found: Ecosystem) -> Non
 
 
 def _inner_commands(tree: Tree, packages: dict[str, object], found: Ecosystem, without: Collection[str] = ()) -> None:
-    """Take in the scripts of packages below the root: of each kind, those of the package with most sources."""
+    """Add the scripts of packages below the root: of each kind, those of the package with most sources."""
     for kind in ("test", "lint"):
         having = [folder for folder, data in packages.items() if kind in {one.kind for one in _scripts(data, "npm")}]
         folder = fullest(tree, having)
@@ -158,7 +145,7 @@ def _inner_commands(tree: Tree, packages: dict[str, object], found: Ecosystem, w
 
 
 def _scripts(data: object, manager: str, folder: str = "") -> list[Command]:
-    """Return the commands that run the scripts of a package.json, started at the root whatever its folder is."""
+    """Return the commands that run the scripts of a package.json; they are started at the root, whatever its folder."""
     run = [_RUN[manager], *_IN[manager](folder)] if folder else [_RUN[manager]]
     where = f"{folder}/package.json" if folder else "package.json"
     scripts = table_at(data, "scripts")

@@ -1,4 +1,4 @@
-"""Ecosystems of which little has to be known: Ruby, PHP, Elixir, .NET, Swift, Dart, Terraform."""
+"""Ecosystems that need little knowledge: Ruby, PHP, Elixir, .NET, Swift, Dart, Terraform."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
 from memory.state.analysis.tree import Tree
 
-from .values import BrokenManifest, load_json, name_at, table_at, text_at
+from .values import name_at, read_manifest, table_at, text_at
 
 _GEM = re.compile(r"\.(name|summary)\s*=\s*[\"']([^\"'\n]{1,300})[\"']")
 _MIX_APP = re.compile(r"\bapp:\s*:(\w{1,100})")
@@ -27,16 +27,14 @@ def ruby(tree: Tree) -> Ecosystem | None:
     for spec in specs[:1]:
         values = dict(_GEM.findall(tree.text(spec)))
         found.packages.append(Package("", values.get("name", spec.removesuffix(".gemspec")), values.get("summary", "")))
-        lib = f"lib/{values.get('name', '')}.rb"
-        if tree.has(lib):
-            found.entrypoints.append(Entrypoint(lib, f"the library `{values['name']}`"))
+        if "name" in values:
+            found.enter(tree, f"lib/{values['name']}.rb", f"the library `{values['name']}`")
     for folder in ("exe", "bin"):
         for path in tree.folders.get(folder, [])[:10]:
             if not path.endswith(("/setup", "/console", "/rails", "/rake", "/bundle")):
                 found.entrypoints.append(Entrypoint(path, f"the command `{path.rpartition('/')[2]}`"))
     rake = tree.text("Rakefile")
-    if tree.has("config/application.rb"):
-        found.entrypoints.append(Entrypoint("config/application.rb", "the Rails application"))
+    found.enter(tree, "config/application.rb", "the Rails application")
     if tree.has_folder("spec"):
         found.commands.append(Command("test", "RSpec", ("bundle", "exec", "rspec"), "Runs the specs."))
     elif "TestTask" in rake or tree.has_folder("test"):
@@ -53,18 +51,13 @@ def php(tree: Tree) -> Ecosystem | None:
     if not tree.has("composer.json"):
         return None
     found = Ecosystem("PHP", ("PHP",), "Composer", manifests=["composer.json"])
-    try:
-        data = load_json(tree.text("composer.json"))
-    except BrokenManifest as error:
-        found.problems.append(f"`composer.json` ({error})")
+    data = read_manifest(tree, "composer.json", found)
+    if data is None:
         return found
     if name_at(data, "name"):
         found.packages.append(Package("", name_at(data, "name"), text_at(data, "description")))
     for path in ("public/index.php", "artisan", "index.php", "bin/console"):
-        if tree.has(path):
-            found.entrypoints.append(
-                Entrypoint(path, "where requests begin" if path.endswith(".php") else "the console")
-            )
+        found.enter(tree, path, "where requests begin" if path.endswith(".php") else "the console")
     scripts = table_at(data, "scripts")
     if "test" in scripts:
         found.commands.append(
@@ -119,12 +112,11 @@ def dotnet(tree: Tree) -> Ecosystem | None:
         about = re.search(r"<Description>([^<>]{1,300})</Description>", text)
         found.packages.append(Package(folder, file.rpartition(".")[0], about[1].strip() if about else ""))
         program = f"{folder}/Program.cs" if folder else "Program.cs"
-        if tree.has(program):
-            found.entrypoints.append(Entrypoint(program, f"the program `{file.rpartition('.')[0]}`"))
-    found.commands.append(Command("test", "dotnet test", ("dotnet", "test"), "Builds all and runs the tests."))
-    found.commands.append(
-        Command("lint", "dotnet format", ("dotnet", "format", "--verify-no-changes"), "Checks the format of the code.")
-    )
+        found.enter(tree, program, f"the program `{file.rpartition('.')[0]}`")
+    found.commands += [
+        Command("test", "dotnet test", ("dotnet", "test"), "Builds all and runs the tests."),
+        Command("lint", "dotnet format", ("dotnet", "format", "--verify-no-changes"), "Checks the format of the code."),
+    ]
     return found
 
 
@@ -150,8 +142,7 @@ def dart(tree: Tree) -> Ecosystem | None:
     name, about = (re.search(_YAML.format(key=key), text, re.MULTILINE) for key in ("name", "description"))
     if name is not None:
         found.packages.append(Package("", name[1].strip(), about[1].strip() if about else ""))
-    if tree.has("lib/main.dart"):
-        found.entrypoints.append(Entrypoint("lib/main.dart", "the application"))
+    found.enter(tree, "lib/main.dart", "the application")
     tool = "flutter" if flutter else "dart"
     found.commands += [
         Command("test", f"{tool} test", (tool, "test"), "Runs the tests."),

@@ -8,16 +8,17 @@ from collections.abc import Callable
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
 from memory.state.analysis.tree import Tree
 
-from .values import BrokenManifest, fullest, load_toml, members, name_at, table_at, text_at, texts_at
+from .values import folders_with, fullest, members, name_at, read_manifest, table_at, text_at, texts_at
 
 _MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "Pipfile")
 _LOCKS = (("uv.lock", "uv"), ("poetry.lock", "Poetry"), ("pdm.lock", "PDM"), ("Pipfile", "Pipenv"))
+_TOOLS = (("uv", "uv"), ("poetry", "Poetry"), ("pdm", "PDM"))
 _RUN = {"uv": ("uv", "run"), "Poetry": ("poetry", "run"), "PDM": ("pdm", "run"), "Pipenv": ("pipenv", "run")}
 _RUN_IN: dict[str, Callable[[str], tuple[str, ...]]] = {
     "uv": lambda folder: ("uv", "run", "--directory", folder),
     "Poetry": lambda folder: ("poetry", "--directory", folder, "run"),
 }
-"""How managers are told to run something in another folder."""
+"""The options that make managers run something in another folder."""
 _SETUP = r"^[ \t]*{key}[ \t]*=[ \t]*(?:[rub]?[\"']([^\"'\n]{{1,300}})[\"']|([^\"'\n(]{{1,300}}))"
 _TARGET = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?::[\w.]+)?(?:\s*\[.*\])?\Z")
 
@@ -26,17 +27,14 @@ def look(tree: Tree) -> Ecosystem | None:
     """Return what the Python manifests at the root say, None where there are none."""
     manifests = [name for name in _MANIFESTS if tree.has(name)]
     manifests += [name for name in tree.top_files() if re.fullmatch(r"requirements[\w.-]*\.txt", name)]
-    if not manifests and not _inner(tree):
+    inner = folders_with(tree, "pyproject.toml")
+    if not manifests and not inner:
         return None
     found = Ecosystem("Python", ("Python",), "pip", manifests=list(dict.fromkeys(manifests)))
-    data: dict[str, object] = {}
-    if tree.has("pyproject.toml"):
-        try:
-            data = load_toml(tree.text("pyproject.toml"))
-        except BrokenManifest as error:
-            found.problems.append(f"`pyproject.toml` ({error})")
+    # A file that is not there is read as an empty one.
+    data = read_manifest(tree, "pyproject.toml", found) or {}
     found.manager = _manager(tree, data)
-    found.manifests = found.manifests or [f"{folder}/pyproject.toml" for folder in _inner(tree)[:3]]
+    found.manifests = found.manifests or [f"{folder}/pyproject.toml" for folder in inner[:3]]
     name = name_at(data, "project", "name") or name_at(data, "tool", "poetry", "name") or _setup(tree, "name")
     description = (
         text_at(data, "project", "description")
@@ -51,8 +49,7 @@ def look(tree: Tree) -> Ecosystem | None:
         if folder and path.count("/") <= 2 and not tree.is_sample(folder):
             module = folder.removeprefix("src/").replace("/", ".")
             found.entrypoints.append(Entrypoint(path, f"what `python -m {module}` runs"))
-    if tree.has("manage.py"):
-        found.entrypoints.append(Entrypoint("manage.py", "Django's command line"))
+    found.enter(tree, "manage.py", "Django's command line")
     _workspace(tree, data, found)
     version = text_at(data, "project", "requires-python") or text_at(data, "tool", "poetry", "dependencies", "python")
     if version:
@@ -62,21 +59,14 @@ def look(tree: Tree) -> Ecosystem | None:
 
 
 def _manager(tree: Tree, data: dict[str, object]) -> str:
-    for lock, manager in _LOCKS:
-        if tree.has(lock):
-            return manager
     tools = table_at(data, "tool")
-    if "uv" in tools:
-        return "uv"
-    if "poetry" in tools:
-        return "Poetry"
-    if "pdm" in tools:
-        return "PDM"
-    return "Hatch" if table_at(tools, "hatch", "envs") else "pip"
+    managers = [manager for lock, manager in _LOCKS if tree.has(lock)]
+    managers += [manager for tool, manager in _TOOLS if tool in tools]
+    return next(iter(managers), "Hatch" if table_at(tools, "hatch", "envs") else "pip")
 
 
 def _setup(tree: Tree, key: str) -> str:
-    """Return a plain value of setup.cfg or setup.py, which is not run."""
+    """Return a plain value of setup.cfg or setup.py; neither is run."""
     for path in ("setup.cfg", "setup.py"):
         match = re.search(_SETUP.format(key=key), tree.text(path), re.MULTILINE)
         if match is not None:
@@ -87,7 +77,7 @@ def _setup(tree: Tree, key: str) -> str:
 
 
 def module_path(tree: Tree, target: str, folder: str = "") -> str | None:
-    """Return the file of a module such as `app.main:main`, looked for beside the manifest and in `src`."""
+    """Return the file of a module such as `app.main:main`; it is searched beside the manifest and in `src`."""
     match = _TARGET.match(target)
     if match is None:
         return None
@@ -109,30 +99,22 @@ def _scripts(tree: Tree, data: object, found: Ecosystem, folder: str = "") -> No
 
 
 def _workspace(tree: Tree, data: object, found: Ecosystem) -> None:
-    """Take in the members of a workspace: of uv, or every folder with a pyproject.toml of its own."""
+    """Add the members of a workspace: those of uv, or every folder with its own pyproject.toml."""
     patterns = texts_at(data, "tool", "uv", "workspace", "members")
     if patterns:
         found.workspace = "uv workspace"
         excluded = [f"!{pattern}" for pattern in texts_at(data, "tool", "uv", "workspace", "exclude")]
         folders = sorted(members(tree, [*patterns, *excluded], "pyproject.toml"))
     else:
-        folders = _inner(tree)
+        folders = folders_with(tree, "pyproject.toml")
     for folder in folders[:50]:
-        try:
-            inner = load_toml(tree.text(f"{folder}/pyproject.toml"))
-        except BrokenManifest as error:
-            found.problems.append(f"`{folder}/pyproject.toml` ({error})")
+        inner = read_manifest(tree, f"{folder}/pyproject.toml", found)
+        if inner is None:
             continue
         name = name_at(inner, "project", "name") or name_at(inner, "tool", "poetry", "name")
         description = text_at(inner, "project", "description") or text_at(inner, "tool", "poetry", "description")
         found.packages.append(Package(folder, name or folder.rpartition("/")[2], description))
         _scripts(tree, inner, found, folder)
-
-
-def _inner(tree: Tree) -> list[str]:
-    """Return the folders below the root that have a pyproject.toml, without samples."""
-    folders = sorted(path.rpartition("/")[0] for path in tree.named("pyproject.toml"))
-    return [folder for folder in folders if folder and not tree.is_sample(folder)]
 
 
 def _commands(tree: Tree, data: object, found: Ecosystem) -> None:
@@ -143,31 +125,29 @@ def _commands(tree: Tree, data: object, found: Ecosystem) -> None:
         _inner_commands(tree, found)
         return
     has_tests = any(path.endswith(".py") and _is_pytest(path) for path in tree.files)
-    if "pytest" in tools or tree.has("pytest.ini") or (has_tests and "pytest" in texts):
-        found.commands.append(Command("test", "pytest", (*(run or ("python3", "-m")), "pytest"), "Runs the tests."))
-    elif tree.has("tox.ini"):
-        found.commands.append(Command("test", "tox", (*run, "tox"), "Runs the tests in their environments."))
-    elif tree.has("manage.py"):
-        found.commands.append(
-            Command(
-                "test", "Django tests", (*run, "python3", "manage.py", "test"), "Runs the tests of the Django project."
-            )
-        )
-    elif has_tests:
-        found.commands.append(
-            Command("test", "unittest", (*run, "python3", "-m", "unittest", "discover"), "Runs the tests.")
-        )
-    if "ruff" in tools or tree.has("ruff.toml") or tree.has(".ruff.toml"):
-        found.commands.append(Command("lint", "ruff", (*run, "ruff", "check", "."), "Checks the style of the code."))
-    elif tree.has(".flake8") or "[flake8]" in tree.text("setup.cfg") or "[flake8]" in tree.text("tox.ini"):
-        found.commands.append(Command("lint", "flake8", (*run, "flake8"), "Checks the style of the code."))
-    elif "mypy" in tools:
-        found.commands.append(Command("lint", "mypy", (*run, "mypy", "."), "Checks the types."))
+    has_pytest = "pytest" in tools or tree.has("pytest.ini") or (has_tests and "pytest" in texts)
+    has_ruff = "ruff" in tools or tree.has("ruff.toml") or tree.has(".ruff.toml")
+    has_flake8 = tree.has(".flake8") or any("[flake8]" in tree.text(path) for path in ("setup.cfg", "tox.ini"))
+    django, unittest = (*run, "python3", "manage.py", "test"), (*run, "python3", "-m", "unittest", "discover")
+    tests = (
+        (has_pytest, Command("test", "pytest", (*(run or ("python3", "-m")), "pytest"), "Runs the tests.")),
+        (tree.has("tox.ini"), Command("test", "tox", (*run, "tox"), "Runs the tests in their environments.")),
+        (tree.has("manage.py"), Command("test", "Django tests", django, "Runs the tests of the Django project.")),
+        (has_tests, Command("test", "unittest", unittest, "Runs the tests.")),
+    )
+    lints = (
+        (has_ruff, Command("lint", "ruff", (*run, "ruff", "check", "."), "Checks the style of the code.")),
+        (has_flake8, Command("lint", "flake8", (*run, "flake8"), "Checks the style of the code.")),
+        ("mypy" in tools, Command("lint", "mypy", (*run, "mypy", "."), "Checks the types.")),
+    )
+    for choices in (tests, lints):
+        found.commands += [command for used, command in choices if used][:1]
 
 
 def _inner_commands(tree: Tree, found: Ecosystem) -> None:
-    """Take in the tests of the project below the root that has some, and most sources of those."""
-    tested = [one for one in _inner(tree) if any(_is_pytest(path) for path in tree.below(one) if path.endswith(".py"))]
+    """Add the tests of the project below the root that has tests and, of those, most sources."""
+    inner = folders_with(tree, "pyproject.toml")
+    tested = [one for one in inner if any(_is_pytest(path) for path in tree.below(one) if path.endswith(".py"))]
     folder = fullest(tree, tested)
     if not folder:
         return

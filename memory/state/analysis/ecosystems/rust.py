@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
 from memory.state.analysis.tree import Tree
 
-from .values import BrokenManifest, fullest, load_toml, members, name_at, table_at, text_at, texts_at
+from .values import dig, folders_with, fullest, members, name_at, read_manifest, table_at, text_at, texts_at
 
 _MANIFEST = "Cargo.toml"
 
@@ -36,9 +36,8 @@ def look(tree: Tree) -> Ecosystem | None:
 
 
 def _without_root(tree: Tree) -> Ecosystem | None:
-    """Return what the crates below the root say, where the root has no manifest."""
-    folders = [path.rpartition("/")[0] for path in tree.named(_MANIFEST)]
-    folders = sorted(folder for folder in folders if not tree.is_sample(folder))[:20]
+    """Return what the crates below the root say where the root has no manifest."""
+    folders = folders_with(tree, _MANIFEST)[:20]
     if not folders:
         return None
     found = Ecosystem("Rust", ("Rust",), "Cargo", manifests=[f"{folder}/{_MANIFEST}" for folder in folders[:3]])
@@ -52,34 +51,21 @@ def _without_root(tree: Tree) -> Ecosystem | None:
 
 
 def _take(tree: Tree, folder: str, found: Ecosystem) -> dict[str, object]:
-    """Take in one manifest, its package and where that begins."""
+    """Add one manifest, its package and its entry points."""
     top = f"{folder}/" if folder else ""
-    try:
-        data = load_toml(tree.text(top + _MANIFEST))
-    except BrokenManifest as error:
-        found.problems.append(f"`{top}{_MANIFEST}` ({error})")
-        return {}
+    data = read_manifest(tree, top + _MANIFEST, found) or {}
     if not table_at(data, "package"):
         return data
     name = name_at(data, "package", "name") or folder.rpartition("/")[2] or "the crate"
     found.packages.append(Package(folder, name, text_at(data, "package", "description")))
-    bins = dig_list(data, "bin")
-    for one in bins[:20]:
-        path = top + text_at(one, "path")
-        if tree.has(path):
-            found.entrypoints.append(Entrypoint(path, f"the program `{name_at(one, 'name') or name}`"))
+    bins = dig(data, "bin")
+    for one in bins[:20] if isinstance(bins, list) else ():
+        found.enter(tree, top + text_at(one, "path"), f"the program `{name_at(one, 'name') or name}`")
     named = {entry.path for entry in found.entrypoints}
-    if tree.has(f"{top}src/main.rs") and f"{top}src/main.rs" not in named:
-        found.entrypoints.append(Entrypoint(f"{top}src/main.rs", f"the program `{name}`"))
-    if tree.has(f"{top}src/lib.rs"):
-        found.entrypoints.append(Entrypoint(f"{top}src/lib.rs", f"the library `{name.replace('-', '_')}`"))
+    if f"{top}src/main.rs" not in named:
+        found.enter(tree, f"{top}src/main.rs", f"the program `{name}`")
+    found.enter(tree, f"{top}src/lib.rs", f"the library `{name.replace('-', '_')}`")
     for path in tree.folders.get(f"{top}src/bin", [])[:20]:
         if path.endswith(".rs") and path not in named:
             found.entrypoints.append(Entrypoint(path, f"the program `{path.rpartition('/')[2][:-3]}`"))
     return data
-
-
-def dig_list(data: dict[str, object], key: str) -> list[object]:
-    """Return a list of tables, an empty one where there is none."""
-    found = data.get(key)
-    return found if isinstance(found, list) else []

@@ -1,4 +1,4 @@
-"""Values of manifests that anybody may have written: read without failing, used only where they have the right form."""
+"""Values of manifests, which are untrusted: read without failing, used only where they have the right form."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from memory.state.analysis.found import Ecosystem
 from memory.state.analysis.languages import language_of
 from memory.state.analysis.tree import Tree
 from memory.state.projections.markdown import one_line
@@ -16,32 +17,28 @@ _MOST_NAME = 100
 _MOST_PARTS, _MOST_STARS = 8, 3
 
 
-class BrokenManifest(Exception):
-    """A manifest that has not the form it claims to have; the text says why."""
-
-
-def load_json(text: str) -> dict[str, Any]:
-    """Read a JSON object, with comments on lines of their own; raises `BrokenManifest`."""
-    return _object(text, json.loads, "JSON")
-
-
-def load_toml(text: str) -> dict[str, Any]:
-    """Read a TOML document; raises `BrokenManifest`."""
-    return _object(text, tomllib.loads, "TOML")
-
-
-def _object(text: str, load: Any, form: str) -> dict[str, Any]:
+def read_manifest(tree: Tree, path: str, found: Ecosystem) -> dict[str, Any] | None:
+    """Return the object in a JSON or TOML file; None for a broken one, which is added to the problems of `found`."""
+    form, load = ("TOML", tomllib.loads) if path.endswith(".toml") else ("JSON", json.loads)
     try:
-        value = load(text)
-    except (ValueError, RecursionError, OverflowError, MemoryError) as error:
-        raise BrokenManifest(f"not valid {form}") from error
+        value: object = load(tree.text(path))
+    except (ValueError, RecursionError, OverflowError, MemoryError):
+        found.problems.append(f"`{path}` (not valid {form})")
+        return None
     if not isinstance(value, dict):
-        raise BrokenManifest(f"not a {form} object")
+        found.problems.append(f"`{path}` (not a {form} object)")
+        return None
     return value
 
 
+def folders_with(tree: Tree, manifest: str) -> list[str]:
+    """Return the folders below the root that have a manifest, sorted, without samples."""
+    folders = sorted(path.rpartition("/")[0] for path in tree.named(manifest))
+    return [folder for folder in folders if folder and not tree.is_sample(folder)]
+
+
 def dig(value: object, *keys: str) -> object:
-    """Return what lies under keys, one within the other; None where there is nothing."""
+    """Return the value at nested keys; None where there is none."""
     for key in keys:
         if not isinstance(value, dict):
             return None
@@ -50,33 +47,33 @@ def dig(value: object, *keys: str) -> object:
 
 
 def text_at(value: object, *keys: str) -> str:
-    """Return a text under keys on one line, "" where there is none."""
+    """Return a text at nested keys on one line, "" where there is none."""
     found = dig(value, *keys)
     return one_line(found) if isinstance(found, str) else ""
 
 
 def name_at(value: object, *keys: str) -> str:
-    """Return a name under keys, "" where there is none or where it is too long for one."""
+    """Return a name at nested keys, "" where there is none or where it is too long for a name."""
     found = text_at(value, *keys)
     return found if len(found) <= _MOST_NAME else ""
 
 
 def table_at(value: object, *keys: str) -> dict[str, Any]:
-    """Return an object under keys, an empty one where there is none."""
+    """Return an object at nested keys, an empty one where there is none."""
     found = dig(value, *keys)
     return found if isinstance(found, dict) else {}
 
 
 def texts_at(value: object, *keys: str) -> list[str]:
-    """Return the texts of a list under keys."""
+    """Return the texts of a list at nested keys."""
     found = dig(value, *keys)
     return [one_line(text) for text in found if isinstance(text, str)] if isinstance(found, list) else []
 
 
 def members(tree: Tree, patterns: list[str], manifest: str) -> Iterator[str]:
-    """Yield the folders that a workspace names, by patterns such as `packages/*`, and that have a manifest.
+    """Yield the folders that a workspace names by patterns such as `packages/*` and that have a manifest.
 
-    Patterns that begin with `!` take folders out; those that lead out of the repository find nothing.
+    Patterns that begin with `!` remove folders; those that lead out of the repository match nothing.
     """
     folders = [path.rpartition("/")[0] for path in tree.named(manifest)]
     wanted: list[re.Pattern[str]] = []
@@ -96,7 +93,7 @@ def members(tree: Tree, patterns: list[str], manifest: str) -> Iterator[str]:
 
 
 def fullest(tree: Tree, folders: Iterable[str]) -> str:
-    """Return the folder that holds most sources, without tests and examples; "" where there is none."""
+    """Return the folder with most sources, without tests and examples; "" where there is none."""
 
     def sources(folder: str) -> int:
         paths = [path for path in tree.below(folder) if language_of(path) is not None]
@@ -114,7 +111,7 @@ def _glob(pattern: str) -> re.Pattern[str]:
         if part == "**":
             parts.append(r"[^/]+(?:/[^/]+)*?")
         else:
-            # A few stars: each more multiplies the ways to read a name.
+            # Only a few stars are kept: each one more multiplies the ways to match a name.
             pieces = re.sub(r"\*+", "*", part).split("*", _MOST_STARS)
             parts.append("[^/]*".join(re.escape(piece).replace(r"\?", "[^/]") for piece in pieces))
     return re.compile("/".join(parts))

@@ -1,3 +1,3 @@
-"""What the texts of a repository say: documents, docstrings, comments."""
+"""Reads the texts of a repository: documents, docstrings, comments."""
 
 from __future__ import annotations

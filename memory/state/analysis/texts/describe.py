@@ -1,4 +1,4 @@
-"""What a folder or file is for, in one sentence: as it says itself, else as its name or its files tell."""
+"""The purpose of a folder or file in one sentence: in its own words, else derived from its name or its files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from memory.state.analysis.languages import is_document, is_test, is_test_file, 
 from memory.state.analysis.tree import Tree
 
 from .documents import opening_of, parts_of, readme_of
-from .prose import cut, ended, first_sentence, plain
+from .prose import count_of, cut, ended, first_sentence, plain
 
 _LEADING = r"\A(?:[ \t]*(?:#[^\n]*)?\n)*+[ \t]*"
 _DOCSTRING = re.compile(
@@ -49,7 +49,7 @@ _KNOWN = {
 
 
 def responsibility(tree: Tree, folder: str, description: str = "", told: str = "") -> str:
-    """Return what a folder is for: by its manifest, its main file, a guide, its README, its name, or its files."""
+    """Return the purpose of a folder: by its manifest, its main file, a guide, its README, its name, or its files."""
     name = folder.rpartition("/")[2]
     said = first_sentence(plain(description)) or _by_files(tree, folder) or told or _by_readme(tree, folder)
     around = (one for one in reversed(folder.split("/")) if one in _KNOWN and is_test_folder(one))
@@ -60,7 +60,7 @@ def _by_files(tree: Tree, folder: str) -> str:
     top = f"{folder}/" if folder else ""
     paths = [f"{top}{inner}{name}" for inner in ("", "src/") for name in _HEADS]
     if not folder.rpartition("/")[2].startswith(("test", "spec")):
-        # In Go any file may hold the comment of the package.
+        # In Go any file can hold the comment of the package.
         paths += [path for path in tree.folders.get(folder, []) if path.endswith(".go") and not is_test(path)][:20]
     sources = [path for path in tree.folders.get(folder, []) if language_of(path) is not None]
     if len(sources) == 1 and not is_test(sources[0]):
@@ -69,7 +69,7 @@ def _by_files(tree: Tree, folder: str) -> str:
 
 
 def header(tree: Tree, path: str) -> str:
-    """Return the first sentence of what a source file says of itself at its top; "" where it says nothing."""
+    """Return the first sentence of the description at the top of a source file; "" where there is none."""
     text = tree.text(path)[:20_000]
     suffix = path.rpartition(".")[2]
     found = ""
@@ -101,11 +101,11 @@ def header(tree: Tree, path: str) -> str:
 
 
 def _first_comment(text: str) -> str:
-    """Return the first of the comments at the top of a file that says something, those about its license aside."""
+    """Return the first comment at the top of a file that describes something; license comments are skipped."""
     found = ""
     for number in range(_MOST_COMMENTS):
         match = _BLOCK.match(text) or _LINE.match(text)
-        # What stands right above code is about that, unless nothing stands above it.
+        # A comment directly above code is about that code, unless it is the first in the file.
         if match is None or (number and not _APART.match(text, match.end())):
             break
         found, text = _STARS.sub("", match[1]), text[match.end() :]
@@ -121,7 +121,7 @@ def _by_readme(tree: Tree, folder: str) -> str:
 
 
 def _by_content(tree: Tree, folder: str, known: str) -> str:
-    """Say what kind of files a folder holds, how many, and which are the largest."""
+    """Return which kind of files a folder holds, how many, and which are the largest."""
     paths = tree.below(folder)
     sources = [path for path in paths if language_of(path) is not None]
     texts = [path for path in paths if is_document(path)]
@@ -136,17 +136,16 @@ def _by_content(tree: Tree, folder: str, known: str) -> str:
 
 
 def counted(paths: list[str]) -> str:
-    """Return how many files of which kind there are: `3 Python files`, `9 Shell files and 1 other`."""
+    """Return the number of files of each kind: `3 Python files`, `9 Shell files and 1 other`."""
     kind = kind_of(paths)
     same = sum(kind_of([path]) == kind for path in paths)
     if not same or same == len(paths):
-        return f"{len(paths)} {kind}{'' if len(paths) == 1 else 's'}"
-    rest = len(paths) - same
-    return f"{same} {kind}{'' if same == 1 else 's'} and {rest} other{'' if rest == 1 else 's'}"
+        return count_of(len(paths), kind)
+    return f"{count_of(same, kind)} and {count_of(len(paths) - same, 'other')}"
 
 
 def kind_of(paths: list[str]) -> str:
-    """Return what most of some files are: `Python file`, `document`, `file`."""
+    """Return the kind of most of the files: `Python file`, `document`, `file`."""
     counts: dict[str, int] = {}
     for path in paths:
         language = language_of(path)

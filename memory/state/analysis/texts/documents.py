@@ -1,4 +1,4 @@
-"""What the documents of a repository say: its README, the sections of a document, and the lists in them."""
+"""Reads the documents of a repository: its README, the sections of a document, and the lists in them."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class ListItem:
 class TextSection:
     """A section: its title, its level (0 is before the first heading), its paragraphs, and the items of its lists.
 
-    `above` holds the titles of the sections around it, the outermost first; `line` is that of its heading, from 1.
-    `order` says of each thing in it whether it is a paragraph, else an item.
+    `above` holds the titles of the enclosing sections, the outermost first; `line` is that of its heading, from 1.
+    `order` says for each part of the section whether it is a paragraph (True) or an item.
     """
 
     title: str
@@ -51,6 +51,11 @@ class TextSection:
     paragraphs: list[str] = field(default_factory=list)
     items: list[ListItem] = field(default_factory=list)
     order: list[bool] = field(default_factory=list)
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The titles of the enclosing sections, and its own."""
+        return (*self.above, self.title)
 
     def texts(self) -> list[str]:
         """Return the paragraphs, and the items as sentences, in their order."""
@@ -82,7 +87,7 @@ def parts_of(text: str) -> list[TextSection]:
             parts.append(_open(parts, plain(heading[2] or ""), len(heading[1]), number + 1))
             in_item = False
         elif underline is not None and len(paragraph) == 1 and not in_item:
-            # Markdown knows two kinds of underlines, reStructuredText takes them as they come.
+            # Markdown has two kinds of underlines; reStructuredText assigns levels in the order of appearance.
             if underline[1] not in underlines:
                 underlines.append(underline[1])
             parts.append(_open(parts, plain(paragraph.pop()), underlines.index(underline[1]) + 1, number))
@@ -108,25 +113,23 @@ def parts_of(text: str) -> list[TextSection]:
 
 
 def _hidden(lines: list[str]) -> list[bool]:
-    """Tell of each line whether it is in a code fence or an HTML block."""
+    """Return for each line whether it is in a code fence or an HTML block."""
     hidden: list[bool] = []
     while len(hidden) < len(lines):
-        # Each scan ends at a heading, and the next one begins behind it.
+        # Each scan ends at a heading, and the next one begins after it.
         hidden += scan_blocks(islice(lines, len(hidden), None)).hidden
     return hidden
 
 
 def _open(parts: list[TextSection], title: str, level: int, line: int) -> TextSection:
-    around: list[tuple[int, str]] = []
     last = parts[-1]
-    for one, name in [*zip(range(1, len(last.above) + 1), last.above, strict=True), (last.level, last.title)]:
-        around.append((one, name))
+    around = [*enumerate(last.above, 1), (last.level, last.title)]
     above = tuple(name for one, name in around if 0 < one < level and name)
     return TextSection(title, level, line, above)
 
 
 def _end(part: TextSection, paragraph: list[str]) -> None:
-    # A note of GitHub is about how things are now, not what the project or its section is.
+    # A GitHub alert is about the present state, not about what the project or its section is.
     text = "" if paragraph and _ALERT.match(paragraph[0]) else plain(" ".join(paragraph))
     paragraph.clear()
     if text:
@@ -135,20 +138,20 @@ def _end(part: TextSection, paragraph: list[str]) -> None:
 
 
 def title_of(parts: list[TextSection]) -> str:
-    """Return the title of a document: its first heading, where it is of the highest level; "" without one."""
+    """Return the title of a document: its first heading of level 1; "" without one."""
     return next((part.title for part in parts if part.level == 1 and part.title), "")
 
 
 def html_title(text: str) -> str:
-    """Return the first `<h1>` of a document, as some write their title; "" without one."""
+    """Return the first `<h1>` of a document, which some use as the title; "" without one."""
     found = _H1.search(text)
     return plain(found[1]) if found is not None else ""
 
 
 def opening_of(parts: list[TextSection]) -> str:
-    """Return the first paragraph that says something, with the next one where it is short; "" without one.
+    """Return the first meaningful paragraph, with the next one where it is short; "" without one.
 
-    It is looked for before the second section, then in the next ones.
+    Paragraphs before the second section are tried first, then those of the next sections.
     """
     for part in parts[:6]:
         said = [text for text in part.paragraphs if _says_something(text)]
@@ -159,7 +162,7 @@ def opening_of(parts: list[TextSection]) -> str:
 
 def _says_something(text: str) -> bool:
     words = text.split()
-    if text.startswith(("...", "…")):  # the end of a sentence that a picture or the title begins
+    if text.startswith(("...", "…")):  # the end of a sentence that begins in a picture or the title
         return False
     return len(words) >= 4 and len(re.findall(r"[^\W\d_]", text)) * 2 >= len(text) and not text.endswith(":")
 

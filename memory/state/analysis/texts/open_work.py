@@ -1,4 +1,4 @@
-"""What is open, as the documents and comments of a repository say: next steps, gotchas, unreleased changes."""
+"""Open work according to the documents and comments of a repository: next steps, gotchas, unreleased changes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memory.state.analysis.languages import is_test, language_of
 from memory.state.analysis.tree import Tree
 
 from .documents import ListItem, TextSection, documents
-from .prose import capital, cut, ended, sentences, some_sentences
+from .prose import capital, count_of, cut, ended, sentences, some_sentences
 
 MOST_STEPS = 10
 MOST_GOTCHAS = 12
@@ -55,7 +55,7 @@ WRITTEN = "As written in `{path}`"
 
 @dataclass(frozen=True, slots=True)
 class Unreleased:
-    """The changes that no version holds yet: the file, the title of the section, and their number by kind."""
+    """The changes that are in no version yet: the file, the title of the section, and their number by kind."""
 
     path: str
     title: str
@@ -68,28 +68,23 @@ class Unreleased:
 
 
 def next_steps(tree: Tree) -> list[dict[str, str]]:
-    """Return the open items of TODO and ROADMAP files, else of such sections in the guides, in their order."""
-    steps: list[dict[str, str]] = []
-    for path, parts in documents(tree, _PLANS):
-        for part in parts:
-            titles = (*part.above, part.title)
-            closed = any(_CLOSED.search(title) for title in titles)
-            for item in part.items:
-                if item.ticked is not True and (item.ticked is False or not closed):
-                    steps.append(_step(tree, path, part, item))
+    """Return the open items of TODO and ROADMAP files, else of such sections in the guides, in document order."""
+    steps = [
+        _step(tree, path, part, item)
+        for path, parts in documents(tree, _PLANS)
+        for part in parts
+        for item in part.items
+        if item.ticked is False or (item.ticked is None and not any(map(_CLOSED.search, part.titles)))
+    ]
     if not steps:
-        for path, parts in documents(tree, _GUIDES):
-            for part in parts:
-                titles = (*part.above, part.title)
-                if not any(
-                    _OPEN.search(title)
-                    and re.search(r"(?i)todo|to-do|roadmap|next steps|planned|future|upcoming", title)
-                    for title in titles
-                ):
-                    continue
-                if any(_CLOSED.search(title) for title in titles):
-                    continue
-                steps += [_step(tree, path, part, item) for item in part.items if item.ticked is not True]
+        steps = [
+            _step(tree, path, part, item)
+            for path, parts in documents(tree, _GUIDES)
+            for part in parts
+            if any(map(_is_plan, part.titles)) and not any(map(_CLOSED.search, part.titles))
+            for item in part.items
+            if item.ticked is not True
+        ]
     steps = _with_title(steps)[:MOST_STEPS]
     changes = unreleased(tree)
     if changes is not None:
@@ -97,8 +92,13 @@ def next_steps(tree: Tree) -> list[dict[str, str]]:
     return steps
 
 
+def _is_plan(title: str) -> bool:
+    planned = re.search(r"(?i)todo|to-do|roadmap|next steps|planned|future|upcoming", title)
+    return planned is not None and _OPEN.search(title) is not None
+
+
 def _release(changes: Unreleased) -> dict[str, str]:
-    many = f"{changes.count} change{'' if changes.count == 1 else 's'}"
+    many = count_of(changes.count, "change")
     return {
         "title": "Release what is not released yet",
         "why": f"{LISTED.format(path=changes.path)}, “{changes.title}”: {many} that no version holds.",
@@ -108,14 +108,14 @@ def _release(changes: Unreleased) -> dict[str, str]:
 
 
 def _with_title(found: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return those that say anything: a box with nothing behind it, or dots alone, have no title."""
+    """Return the steps that have a title: a box without text, or dots alone, have none."""
     return [one for one in found if one["title"].strip()]
 
 
 def _step(tree: Tree, path: str, part: TextSection, item: ListItem) -> dict[str, str]:
     title, rest = _title(item.text)
     where = f", “{part.title}”" if part.level > 1 and part.title else ""
-    # No number of a line: the entry block moves the lines of a README.
+    # No line number: the entry block moves the lines of a README.
     place = f"the list under “{part.title}” in `{path}`" if part.title else f"the list in `{path}`"
     named = next(
         (
@@ -136,7 +136,7 @@ def _step(tree: Tree, path: str, part: TextSection, item: ListItem) -> dict[str,
 
 
 def _title(text: str) -> tuple[str, str]:
-    """Return a short title and the rest of a text: what a colon or dash ends, the first sentence, or its beginning."""
+    """Return a short title and the rest of a text: the title ends at a colon, a dash or a sentence, or is cut."""
     lead = _LEAD.match(text)
     if lead is not None and not lead[1].endswith((" e.g", " i.e")) and lead[1].count("`") % 2 == 0:
         return lead[1].strip(), text[lead.end() :].strip()
@@ -148,13 +148,12 @@ def _title(text: str) -> tuple[str, str]:
 
 
 def gotchas(tree: Tree) -> list[dict[str, str]]:
-    """Return the traps that the documents tell of, under headings such as Known issues or Troubleshooting."""
+    """Return the gotchas in the documents, under headings such as Known issues or Troubleshooting."""
     found: list[dict[str, str]] = []
     for path, parts in documents(tree, _GUIDES):
         whole = _FILE_OF_TRAPS.fullmatch(path) is not None
         for part in parts:
-            titles = (*part.above, part.title)
-            if not whole and not any(_TRAPS.search(title) for title in titles):
+            if not whole and not any(map(_TRAPS.search, part.titles)):
                 continue
             own = bool(part.title) and not _TRAPS.search(part.title) and part.level > (1 if whole else 0)
             if own and (part.paragraphs or part.items):
@@ -165,7 +164,7 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
 
 
 def _told(path: str, part: TextSection, section: str) -> dict[str, str]:
-    """Return the trap that a section tells of, by labels such as `Reason:` where it has them."""
+    """Return the gotcha that a section describes, split by labels such as `Reason:` where it has them."""
     texts = part.texts()
     found = _gotcha(path, part.title, " ".join(texts), section)
     labelled: dict[str, list[str]] = {}
@@ -201,7 +200,7 @@ def _gotcha(path: str, title: str, text: str, section: str) -> dict[str, str]:
 
 
 def unreleased(tree: Tree) -> Unreleased | None:
-    """Return the changes that the change log lists above its versions, None where it has none."""
+    """Return the changes that the change log lists above its versions, None where there are none."""
     for path, parts in documents(tree, _CHANGES):
         for part in parts:
             if part.level in (1, 2) and _UNRELEASED.match(part.title):
@@ -214,7 +213,7 @@ def unreleased(tree: Tree) -> Unreleased | None:
 
 
 def marks(tree: Tree) -> tuple[dict[str, int], str, int]:
-    """Return how many comments say TODO, FIXME, XXX or HACK, without tests, the file with most, and how many it has."""
+    """Return the counts of TODO, FIXME, XXX and HACK outside of tests, the file with most of them, and its count."""
     counts: dict[str, int] = {}
     most, where = 0, ""
     sources = [path for path in tree.files if language_of(path) is not None and not is_test(path)]

@@ -1,4 +1,4 @@
-"""Plain sentences out of Markdown, comments and docstrings."""
+"""Extracts plain sentences from Markdown, comments and docstrings."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def plain(markdown: str) -> str:
 
 
 def _code(found: re.Match[str]) -> str:
-    """Return code, which holds no tags and no comments; nothing for those."""
+    """Return a code span as it is; "" for tags and comments."""
     return found[1] or ""
 
 
 def _letter(found: re.Match[str]) -> str:
-    """Return what an entity of HTML stands for; one that is none, and code, stay as they are."""
+    """Return the character of an HTML entity; an unknown entity and code stay as they are."""
     import html.entities
 
     name = found[0][1:]
@@ -46,7 +46,7 @@ def _letter(found: re.Match[str]) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a line of text; an abbreviation ends none."""
+    """Return the sentences of a line of text; an abbreviation does not end one."""
     found: list[str] = []
     for piece in _SENTENCE.split(text):
         if found and _ABBREVIATION.search(found[-1]):
@@ -63,7 +63,7 @@ def first_sentence(text: str, most: int = 240) -> str:
 
 
 def some_sentences(text: str, most: int) -> str:
-    """Return as many whole sentences as `most` characters hold, at least the beginning of the first."""
+    """Return as many whole sentences as fit in `most` characters, at least the beginning of the first."""
     taken = ""
     for sentence in sentences(one_line(text)):
         longer = f"{taken} {sentence}".strip()
@@ -79,18 +79,28 @@ def cut(text: str, most: int) -> str:
         return text
     head = text[: most - 1]
     place = head.rfind(" ")
-    # Half a code span would make code of what follows.
+    # An unclosed code span would turn the following text into code.
     if head.count("`") % 2 and head.rfind("`") > most // 3:
         place = head.rfind("`")
     return head[: place if place > most // 3 else len(head)].rstrip(" ,;:-(") + "…"
 
 
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 change`, `12000 changes`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(texts: list[str], most: int) -> str:
+    """Return the first texts of a list, and how many more there are."""
+    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
+
+
 def capital(text: str) -> str:
-    """Return a text that begins with a capital letter; code at its beginning stays, and a name such as `cJSON`."""
+    """Return a text with a capital first letter; code at its beginning stays, and so does a name such as `cJSON`."""
     first = text.partition(" ")[0]
     return text if any(letter.isupper() for letter in first[1:]) else text[:1].upper() + text[1:]
 
 
 def ended(text: str) -> str:
-    """Return a text that ends as a sentence does."""
+    """Return a text that ends like a sentence."""
     return text if text.endswith((".", "!", "?", "…", "。", "！", "？", ":")) else f"{text}."

@@ -1,4 +1,4 @@
-"""What the guides of a repository tell about its folders: in a drawn tree, in a list, or in a table."""
+"""The descriptions of folders in the guides of a repository: in a drawn tree, in a list, or in a table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_LINES = 3000
 
 
 def told_of(tree: Tree) -> dict[str, str]:
-    """Return a sentence for each folder that a guide describes; of more than one the first counts."""
+    """Return a sentence for each folder that a guide describes; the first of several counts."""
     found: dict[str, str] = {}
     for guide in _GUIDES:
         if not tree.has(guide):
@@ -45,7 +45,7 @@ def told_of(tree: Tree) -> dict[str, str]:
 
 
 def _take_drawn(tree: Tree, line: str, around: list[tuple[int, str]], found: dict[str, str]) -> None:
-    """Take in a line of a drawn tree; `around` holds the columns and paths of the folders above it."""
+    """Read a line of a drawn tree; `around` holds the columns and paths of the folders above it."""
     match = _DRAWN.match(line) or _FOLDER.match(line)
     if match is None:
         return

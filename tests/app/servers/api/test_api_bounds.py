@@ -16,9 +16,9 @@ import pytest
 import uvicorn
 from uvicorn.protocols.http.flow_control import FlowControl
 
-from app.servers import http_bounds, http_connections
+from app.servers import http_server
 from app.servers.api import runs
-from app.servers.http_bounds import LARGEST_BODY, Bounds, Rate
+from app.servers.http_server import LARGEST_BODY, Bounds, Rate
 from app.servers.loopback import App, Receive, Scope, Send, open_port
 from tests.memory.entries.desks import make_workspace
 from tests.patience import PATIENCE, join, until
@@ -117,7 +117,7 @@ def test_what_is_not_there_says_so(api: Api, method: str, path: str, status: int
 def test_many_connections_are_refused(api: Api) -> None:
     """Above the bound a connection gets an error; below it the server answers again."""
     host, _, port = api.host.partition(":")
-    opened = [socket.create_connection((host, int(port)), PATIENCE) for _ in range(http_connections.MOST)]
+    opened = [socket.create_connection((host, int(port)), PATIENCE) for _ in range(http_server.MOST)]
     try:
         with socket.create_connection((host, int(port)), PATIENCE) as late, late.makefile("rb") as file:
             assert b"http.busy" in file.read()
@@ -140,8 +140,8 @@ async def _much(_scope: Scope, _receive: Receive, send: Send) -> None:
 @contextmanager
 def _quick(app: App = _nothing) -> Iterator[tuple[tuple[str, int], uvicorn.Server]]:
     """Run a server with the API's connections and bounds, but nothing behind them, in this process."""
-    listening = open_port(0, "test.port")
-    config = uvicorn.Config(Bounds(app, Rate()), http=http_connections.HttpConnection, lifespan="off", log_config=None)
+    listening, _ = open_port(0, "test.port")
+    config = uvicorn.Config(Bounds(app), http=http_server.HttpConnection, lifespan="off", log_config=None)
     running = uvicorn.Server(config)
     running.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
@@ -165,8 +165,8 @@ def _quick(app: App = _nothing) -> Iterator[tuple[tuple[str, int], uvicorn.Serve
 )
 def test_a_request_that_does_not_come_is_ended(monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
     """Whoever begins a request, a second one or a body and says no more is told so, and loses the connection."""
-    monkeypatch.setattr(http_connections, "FIRST_SECONDS", 0.05)
-    monkeypatch.setattr(http_bounds, "BODY_SECONDS", 0.05)
+    monkeypatch.setattr(http_server, "FIRST_SECONDS", 0.05)
+    monkeypatch.setattr(http_server, "BODY_SECONDS", 0.05)
     with _quick() as (place, _), socket.create_connection(place, PATIENCE) as connection:
         connection.sendall(sent)
         with connection.makefile("rb") as file:
@@ -180,7 +180,7 @@ def test_a_request_that_does_not_come_is_ended(monkeypatch: pytest.MonkeyPatch, 
 
 def test_a_client_that_takes_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer that nobody reads is not held for ever, nor is its connection."""
-    monkeypatch.setattr(http_connections, "TAKEN_SECONDS", 0.05)
+    monkeypatch.setattr(http_server, "TAKEN_SECONDS", 0.05)
     with _quick(_much) as (place, running), socket.create_connection(place, PATIENCE) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         until(lambda: running.server_state.total_requests == 1)
@@ -189,11 +189,11 @@ def test_a_client_that_takes_nothing_is_left(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_client_that_takes_something_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as less waits for it than before, however long all of it takes."""
-    monkeypatch.setattr(http_connections, "TAKEN_SECONDS", 0.0)
+    monkeypatch.setattr(http_server, "TAKEN_SECONDS", 0.0)
     aborted: list[bool] = []
     sizes = iter([300, 200, 100, 100])
     loop = asyncio.new_event_loop()
-    made = http_connections.HttpConnection.__new__(http_connections.HttpConnection)
+    made = http_server.HttpConnection.__new__(http_server.HttpConnection)
     made.loop, made._untaken = loop, None
     made.transport = SimpleNamespace(  # type: ignore[assignment]
         get_write_buffer_size=lambda: next(sizes), abort=lambda: (aborted.append(True), loop.stop())
@@ -247,7 +247,7 @@ def test_an_answer_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     """What would be larger than an answer may be is an error that says what to do."""
     from datetime import UTC, datetime
 
-    from app.servers.api.verbs import routes
+    from app.servers.api.routes import routes
     from memory.workspace import Workspace
 
     monkeypatch.setattr(runs, "LARGEST", 300)

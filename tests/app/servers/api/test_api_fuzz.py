@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.servers.api.verbs import routes
+from app.servers.api.routes import routes
 from memory.curated.operations.registry import OPERATIONS
 from tests.examples import WHOLE
 from tests.memory.entries.desks import make_workspace

@@ -14,8 +14,7 @@ import pytest
 
 from app.cli.verbs import _OWN
 from app.cli.verbs.curated.verbs import _OPTIONS
-from app.servers.api.operations import curated_routes
-from app.servers.api.verbs import VerbRoute, routes
+from app.servers.api.routes import VerbRoute, curated_routes, routes
 from app.servers.mcp.curated_tools import PROPOSE
 from memory.curated.operations.registry import OPERATIONS, Operation
 from tests.app.servers.mcp.serving import Server

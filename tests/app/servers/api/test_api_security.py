@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from app.servers.api.routes import routes
 from app.servers.api.unix_socket import UnixSocket
-from app.servers.api.verbs import routes
-from app.servers.http_connections import is_own
+from app.servers.http_server import is_own
 from memory.errors import MemdeckError
 from tests.memory.entries.desks import make_workspace
 from tests.patience import PATIENCE
@@ -229,7 +229,7 @@ def test_a_socket_replaces_only_what_a_server_left_there(tmp_path: Path) -> None
 
 def test_nobody_pins_or_mutes_over_http() -> None:
     """`prompt` is served as a look, without the options by which a person changes what agents are told."""
-    from app.servers.api.verbs import routes
+    from app.servers.api.routes import routes
 
     (found,) = (one for one in routes() if one.words == ("prompt",))
     assert [one.name for one in found.arguments] == ["agent", "message", "budget", "client"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.cli.verbs import _OWN
-from app.servers.api.operations import curated_routes
-from app.servers.api.verbs import OF_LOOKS, VerbRoute, routes
+from app.servers.api.routes import OF_LOOKS, VerbRoute, curated_routes, routes
 from memory.curated.operations.registry import OPERATIONS
 from memory.errors import UsageError
 

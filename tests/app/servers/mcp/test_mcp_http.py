@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import httpx2
 import pytest
 
-from app.servers.http_connections import MOST
+from app.servers.http_server import MOST
 from app.servers.mcp.wire import LONGEST
 from tests.memory.entries.desks import make_workspace
 from tests.patience import PATIENCE, line_of, within

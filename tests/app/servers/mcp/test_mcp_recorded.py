@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from app.servers.mcp.recorded import FILE, RecordedAnswers, question_of
-from app.servers.mcp.relay import Relay
+from app.servers.mcp.stdio import Relay
 from app.servers.mcp.wire import Wire
 from app.version import __version__
-from memory.storage.places import StateFolder
+from memory.storage.own_folders import StateFolder
 from tests.memory.entries.desks import make_workspace
 from tests.patience import PATIENCE, join, line_of
 
@@ -77,7 +77,7 @@ def test_the_handshake_is_answered_before_the_sdk_is_loaded(tmp_path: Path) -> N
         (live, listed, *_) = _ask(server, LEGACY)
     program = f"""
 import sys
-from app.servers.mcp.early import answer_early, taken
+from app.servers.mcp.early_answer import answer_early, taken
 answer_early(["-w", {str(root)!r}])
 slow = {{"mcp", "mcp_types", "pydantic", "anyio", "asyncio", "click"}} & set(sys.modules)
 print(sorted(slow), file=sys.stderr, flush=True)
@@ -308,7 +308,7 @@ def test_a_client_that_leaves_during_the_handshake_leaves_a_recording(tmp_path: 
     root = make_workspace(tmp_path)
     question = _message(*LEGACY[0])
     # The SDK takes longer than any moment to load where the machine is busy.
-    program = f"import app.main, app.servers.mcp.relay as relay; relay._MOMENT = {PATIENCE}; app.main.main()"
+    program = f"import app.main, app.servers.mcp.stdio as stdio; stdio._MOMENT = {PATIENCE}; app.main.main()"
     with serving(root, start=(sys.executable, "-c", program, "mcp")) as server:
         server.send(question)
         # Its answer to what is no message says that it has taken the one before, and no more.

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
-from memory.files.snapshot import Snapshot
-from memory.systems.acts import act
+from memory.extension import Snapshot, act
 from widgets.detail import DetailLine, Link, Prose
 from widgets.input.fields import FieldSpec
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal

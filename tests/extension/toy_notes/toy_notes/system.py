@@ -6,15 +6,23 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from datetime import datetime
 from typing import NamedTuple
 
-from memory.base.problems import Problem
-from memory.errors import MemdeckError, NotFoundError, UsageError
-from memory.maintenance.others import Gone
-from memory.maintenance.report import Report, RuleReport
-from memory.search.records import Record
-from memory.storage.files.listing import names_in
-from memory.storage.log.records import PlainReading
-from memory.systems import BriefLine, Contribution, PlainSystem
-from memory.workspace import Outcome, Workspace
+from memory.extension import (
+    BriefLine,
+    Contribution,
+    Gone,
+    MemdeckError,
+    NotFoundError,
+    Outcome,
+    PlainReading,
+    PlainSystem,
+    Problem,
+    Record,
+    Report,
+    RuleReport,
+    UsageError,
+    Workspace,
+    names_in,
+)
 
 FOLDER = ".notes"
 

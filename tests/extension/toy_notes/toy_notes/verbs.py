@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from app.cli.declared import argument, group, under
 from app.cli.session import Session
-from memory.errors import NotFoundError
-from memory.systems import system_of
+from memory.extension import NotFoundError, system_of
 
 from .system import Notes
 

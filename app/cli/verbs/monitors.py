@@ -1,0 +1,331 @@
+"""The verbs on monitors."""
+
+from __future__ import annotations
+
+from app.cli.declared import OneOf, argument, group, option, under
+from app.cli.printing import tell
+from app.cli.session import facts, given, pairs, short, something
+from memory.errors import MemdeckError, UsageError
+from memory.lazy import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import timedelta
+
+    from app.cli.session import Session
+    from memory.files.edit import Edit
+    from memory.files.monitors import Monitor
+    from memory.files.snapshot import Snapshot
+    from memory.monitoring.history.overview import MonitorStanding
+    from memory.monitoring.run.ledger import MonitorLedger
+    from memory.monitoring.run.report import Watch
+
+monitors = group("monitors", "List, add, edit, remove and run monitors (monitors.md).")
+_ref = argument("ref", refs=("monitors",))
+
+
+@under(monitors, "list", serves="look", examples=("memdeck monitors list", "memdeck monitors list --alerting -o json"))
+@option("--alerting", is_flag=True, help="Only monitors that are not healthy.")
+@option("--match", metavar="TEXT", help="Only monitors that contain this text, in any case.")
+def list_monitors(session: Session, alerting: bool, match: str | None) -> None:
+    """List monitors with their last state."""
+    found: list[Monitor] = list(session.snapshot.monitors.monitors)
+    if alerting:
+        found = [monitor for monitor in found if monitor.healthy is False]
+    if match is not None:
+        found = [monitor for monitor in found if match.casefold() in _text(monitor).casefold()]
+    wanted = {monitor.at for monitor in found}
+    session.listing(
+        "monitors",
+        lambda: (_row(one) for one in _standings(session) if one.monitor.at in wanted),
+        lambda: _table(session, found),
+    )
+
+
+def _standings(session: Session) -> tuple[MonitorStanding, ...]:
+    """Return the state of the workspace's monitors, and which of them may not run."""
+    from memory.monitoring.history.overview import standings
+
+    return standings(session.workspace, session.snapshot, session.now, session.trust)
+
+
+def _row(one: MonitorStanding) -> dict[str, object]:
+    return {**one.monitor.json(), **one.json()}
+
+
+def _text(monitor: Monitor) -> str:
+    return " ".join(str(value) for value in monitor.json().values() if value is not None)
+
+
+def _table(session: Session, found: list[Monitor]) -> Iterator[str]:
+    rows = []
+    # Monitors that may not run are shown as such, whatever their file says of the last run.
+    known = _standings(session) if found else ()
+    blocked = {one.monitor.at for one in known if one.blocked}
+    broken = {one.monitor.at: one.broken for one in known if one.broken}
+    for monitor in found:
+        remark = f" ({monitor.last_status_remark})" if monitor.last_status_remark else ""
+        state = (monitor.last_status or "never checked") + remark
+        if monitor.at in blocked:
+            state = f"blocked, was {state}" if monitor.last_status else "blocked"
+        elif monitor.at in broken:
+            state = f"error ({broken[monitor.at]})"
+        rows.append(
+            (short(monitor.ref), state, monitor.type or "", _interval(monitor), monitor.last_check or "", monitor.name)
+        )
+    alerts = {row: 1 for row, monitor in enumerate(found) if monitor.healthy is False}
+    return session.paint.columns(rows, alerts=alerts, indent="", empty="no monitors")
+
+
+def _interval(monitor: Monitor) -> str:
+    if not monitor.interval:
+        return ""
+    from memory.base.cron import describe
+
+    return describe(monitor.interval)
+
+
+@under(
+    monitors,
+    "check",
+    serves="person",
+    examples=(
+        "memdeck monitors check",
+        "memdeck monitors check 'Disk Space' -o json",
+        "memdeck monitors check --all",
+    ),
+)
+@argument("names", metavar="[NAME]...", nargs=-1, refs=("monitors",))
+@option("--all", "everything", is_flag=True, help="All monitors, whether they are due or not.")
+def check(session: Session, names: tuple[str, ...], everything: bool) -> int:
+    """Run the monitors that are due, or those named, and do what follows: alerts, remediation, messages.
+
+    What no person approved does not run: it is blocked, listed, and the exit code is 3. Exit code 0 says that all
+    could run, whether they are healthy or not; their states are in the answer.
+    """
+    from .maintenance import refuse_safe, watch
+
+    refuse_safe(session)
+    if names and everything:
+        raise UsageError("usage.arguments", "names and --all say two things", "give one of them")
+    found = watch(session, names=list(names) or None, everything=everything, heartbeat=False)
+    for warning in found.warnings:
+        tell(f"memdeck: warning: {warning}")
+    document = {
+        "monitors": found.json(),
+        "blocked": list(found.blocked),
+        "busy": found.busy,
+        "warnings": list(found.warnings),
+    }
+    session.answer(lambda: document, lambda: _painted(session, found))
+    return 3 if found.blocked else 0
+
+
+@under(monitors, "ping", serves="person", examples=("memdeck monitors ping 'Nightly backup'",))
+@argument("name", refs=("monitors",))
+def ping(session: Session, name: str) -> None:
+    """Tell a heartbeat monitor that what it watches is alive; write it at the end of a backup script."""
+    from memory.base.clock import format_utc
+    from memory.files.monitors import find_monitor
+    from memory.monitoring.run.ledger import key_of
+
+    monitor = find_monitor(session.snapshot, name)
+    ledger = _ledger(session)
+    ledger.ping(key_of(monitor.name), session.now)
+    _check_kept(ledger)
+    at = format_utc(session.now)
+    session.answer(
+        lambda: {"monitor": monitor.name, "ref": monitor.ref, "at": at},
+        lambda: [session.paint.line(f"noted a sign of {monitor.name} at {at}")],
+    )
+
+
+@under(
+    monitors,
+    "mute",
+    serves="person",
+    examples=(
+        "memdeck monitors mute 'Disk Space' --for 2h",
+        "memdeck monitors mute --for 30m",
+        "memdeck monitors mute 'Disk Space' --off",
+    ),
+)
+@argument("name", metavar="[NAME]", required=False, refs=("monitors",))
+@option("--for", "span", metavar="TIME", help="How long, such as 30m, 2h or 1d (default: 1h).")
+@option("--off", is_flag=True, help="Let it be heard again.")
+def mute(session: Session, name: str | None, span: str | None, off: bool) -> None:
+    """Send no message about a monitor (default: any) for a while; it is checked all the same."""
+    from memory.base.clock import format_utc
+    from memory.files.monitors import find_monitor
+    from memory.monitoring.run.ledger import key_of
+
+    if off and span:
+        raise UsageError("usage.arguments", "--off and --for say two things", "give one of them")
+    until = None if off else session.now + _span(span or "1h")
+    monitor = None if name is None else find_monitor(session.snapshot, name)
+    ledger = _ledger(session)
+    ledger.mute("*" if monitor is None else key_of(monitor.name), until)
+    _check_kept(ledger)
+    who = "all monitors" if monitor is None else monitor.name
+    when = None if until is None else format_utc(until)
+    session.answer(
+        lambda: {"monitor": None if monitor is None else monitor.name, "until": when},
+        lambda: [session.paint.line(f"{who}: muted until {when}" if when else f"{who}: not muted")],
+    )
+
+
+@under(monitors, "export", serves="look", examples=("memdeck monitors export",))
+def export(session: Session) -> None:
+    """Print how the monitors stand in the text format of Prometheus."""
+    from memory.monitoring.history.overview import prometheus
+
+    found = _standings(session)
+    session.listing("monitors", lambda: map(_row, found), lambda: prometheus(found).splitlines())
+
+
+def _painted(session: Session, found: Watch) -> Iterator[str]:
+    for line in found.lines():
+        yield session.paint.notice(line) if line.startswith(("failing", "error", "blocked", "needs")) else line
+
+
+def _span(text: str) -> timedelta:
+    from memory.monitoring.alerts.options import read_span
+
+    found = read_span(text)
+    if found is None:
+        raise UsageError("usage.time", f"{text[:30]!r} is no span of time", "write 30m, 2h or 1d")
+    return found
+
+
+def _ledger(session: Session) -> MonitorLedger:
+    from memory.monitoring.run.ledger import ledger_of
+
+    return session.opened(ledger_of(session.workspace))
+
+
+def _check_kept(ledger: MonitorLedger) -> None:
+    """Raise MemdeckError if the record could not be written."""
+    if ledger.warnings:
+        raise MemdeckError("monitors.record", ledger.warnings[0], "`memdeck doctor` looks at the state folder")
+
+
+def _say(session: Session, done: str, monitor: Monitor) -> None:
+    def lines() -> Iterator[str]:
+        values = monitor.json()
+        for key in ("ref", "name", "line", "file"):
+            values.pop(key, None)
+        return facts(session.paint, f"{done} {monitor.ref}  {monitor.name}", values)
+
+    session.answer(lambda: {"monitor": monitor.json()}, lines)
+
+
+def _check_threshold(text: str | None, kind: str) -> None:
+    """Reject a threshold that cannot be parsed, with the column of the error."""
+    from memory.base.values import is_absent
+    from memory.monitoring.thresholds.threshold import parse_threshold
+
+    if text is not None and text.strip() and not is_absent(text):
+        parse_threshold(text, kind.strip().casefold())
+
+
+def _changed(session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit]) -> None:
+    from memory.files.monitors import find_monitor
+    from memory.monitoring.problems import runnable
+
+    _say(session, *session.change_entry(operation, done, runnable(build), find_monitor))
+
+
+@under(
+    monitors,
+    "add",
+    serves="change",
+    examples=(
+        "memdeck monitors add 'Shop front' --type http --url https://example.com/health --interval '*/5 * * * *'",
+        "memdeck monitors add Disk --type command --command 'df -h /' --threshold 'value > 90'",
+    ),
+)
+@argument("name")
+@option(
+    "--type",
+    "kind",
+    type=OneOf(("http", "command", "tcp", "file", "heartbeat")),
+    required=True,
+    help="What it looks at.",
+)
+@option("--url", metavar="URL", help="The address that an http monitor fetches.")
+@option("--command", metavar="C", help="The command of a command monitor; kept as text.")
+@option("--interval", metavar="CRON", help="How often: five cron fields, such as '*/5 * * * *'.")
+@option("--threshold", metavar="T", help="When it alerts: 'status != 200', 'exit code != 0', 'value > 90'.")
+@option("--priority", "alert_priority", metavar="P", help="Priority of its alerts: high, normal or low.")
+@option("--remediate", metavar="C", help="The command that may mend it (autoRemediate); kept as text.")
+@option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Any other field; may be repeated.")
+def add(
+    session: Session,
+    name: str,
+    kind: str,
+    url: str | None,
+    command: str | None,
+    interval: str | None,
+    threshold: str | None,
+    alert_priority: str | None,
+    remediate: str | None,
+    changes: tuple[str, ...],
+) -> None:
+    """Add a monitor; what it would run is text until a person approves it."""
+    from memory.files.monitors import add_monitor
+
+    values = given(
+        type=kind,
+        url=url,
+        command=command,
+        interval=interval,
+        threshold=threshold,
+        alertPriority=alert_priority,
+        autoRemediate=remediate,
+    ) | pairs(changes)
+    _check_threshold(values.get("threshold"), values["type"])
+    _changed(session, "monitors.add", "added", lambda snapshot: add_monitor(snapshot, name, values, now=session.now))
+
+
+def _fields() -> tuple[str, ...]:
+    """Return the names that `--set` accepts."""
+    from memory.files.monitors import FIELD_KEYS
+
+    return (*FIELD_KEYS, "name")
+
+
+@under(
+    monitors,
+    "edit",
+    serves="change",
+    fields=_fields,
+    examples=("memdeck monitors edit 19d2e4f --set interval='*/10 * * * *' --unset autoRemediate",),
+)
+@_ref
+@option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Set a field or the name; may be repeated.")
+@option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
+def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str, ...]) -> None:
+    """Change fields of a monitor; each changes its own line and no other."""
+    from memory.files.monitors import edit_monitor, find_monitor
+
+    values = pairs(changes)
+    something((values, unset))
+    if values.get("threshold"):
+        from memory.monitoring.settings import kind_of
+
+        _check_threshold(values["threshold"], values.get("type") or kind_of(find_monitor(session.snapshot, ref)))
+    _changed(
+        session,
+        "monitors.edit",
+        "changed",
+        lambda snapshot: edit_monitor(snapshot, ref, set=values, unset=unset, now=session.now),
+    )
+
+
+@under(monitors, "remove", serves="change", examples=("memdeck monitors remove 19d2e4f",))
+@_ref
+def remove(session: Session, ref: str) -> None:
+    """Remove a monitor from the file; it is printed as it was."""
+    from memory.files.monitors import find_monitor, remove_monitor
+
+    _say(session, "removed", session.remove("monitors.remove", ref, find_monitor, remove_monitor))

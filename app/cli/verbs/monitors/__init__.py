@@ -1,3 +1,0 @@
-"""The verbs on monitors."""
-
-from __future__ import annotations

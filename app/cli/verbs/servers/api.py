@@ -1,0 +1,66 @@
+"""`memdeck api`: the workspace's memory for programs, over HTTP and a socket."""
+
+from __future__ import annotations
+
+from app.cli.declared import Whole, option, verb
+from app.cli.session import Session
+from memory.errors import UsageError
+
+
+@verb(
+    "api",
+    serves="machine",
+    examples=(
+        "memdeck api",
+        "memdeck api --socket ~/.cache/shop.sock",
+        "memdeck api --port 8125 --read-only -o json",
+        "memdeck api --openapi",
+    ),
+)
+@option("--port", type=Whole(0, 65535), metavar="N", help="Serve on this port of 127.0.0.1 (0: any).")
+@option("--socket", "path", metavar="PATH", help="Serve on a socket that only you can open; alone, on no port.")
+@option("--read-only", is_flag=True, help="Refuse what changes memory.")
+@option("--openapi", is_flag=True, help="Print the description of the API and end.")
+def api(session: Session, port: int | None, path: str | None, read_only: bool, openapi: bool) -> None:
+    """Serve the workspace to programs of this machine: every verb under /api/v1, curated memory under /api/memory.
+
+    A port needs the token that is printed, a socket none. Changes are made in the name of the agent that a request
+    names, or of --actor or MEMDECK_ACTOR. It ends with ctrl+c, or with the program that started it. docs/api.md tells
+    the rest. Needs the extra `server`: pip install 'memdeck[server]'.
+    """
+    workspace = session.workspace
+    try:
+        from app.servers.api.application import Api
+        from app.servers.api.openapi import described
+        from app.servers.api.server import Where, serve
+    except ImportError as error:
+        hint = "pip install 'memdeck[server]' brings what it needs"
+        raise UsageError("api.missing", f"the library {error.name} is not installed", hint) from error
+    from app.servers.api.events import ChangeEvents
+    from app.servers.api.runs import Runs
+    from app.servers.life import Life
+    from app.servers.mcp.calls import Calls
+
+    actor = session.named_actor or None
+    life = Life()
+    runs = Runs(workspace, session.clock, life.busy, read_only=read_only)
+    calls = Calls(workspace, session.clock, read_only=read_only)
+    if openapi:
+        made = Api(runs, calls, ChangeEvents(workspace, session.clock, life.busy), actor=actor)
+        session.writer.document(described(made.application))
+        return
+
+    def say(where: Where) -> None:
+        session.answer(
+            lambda: {"workspace": str(workspace.root), **where._asdict()},
+            lambda: [
+                *([where.address, f"Authorization: Bearer {where.token}"] if where.address else []),
+                *([session.paint.line(where.socket)] if where.socket else []),
+                "serves this machine only; ctrl+c ends it",
+            ],
+        )
+        session.writer.flush()
+
+    if port is None and path is None:
+        port = 0
+    serve(runs, calls, life, port=port, path=path, actor=actor, say=say)

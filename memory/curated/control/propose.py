@@ -1,0 +1,152 @@
+"""Proposing candidates: the controller decides on each, and carries the decision out in the same transaction."""
+
+from __future__ import annotations
+
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.base.retry import retry
+from memory.curated.curated import Curated
+from memory.curated.files.listing import digest
+from memory.curated.index.catalog import Catalog
+from memory.curated.index.records import milliseconds
+from memory.curated.model import Json
+from memory.curated.sides import Side
+from memory.errors import ConflictError, MemdeckError
+
+from .candidate import Candidate
+from .carry_out import carry_out, replay
+from .decide import changed_meanwhile, decide
+from .decision import CHANGED, Decision, decided, of_root
+from .view import View
+
+if TYPE_CHECKING:
+    from memory.storage import Change
+    from memory.storage.transaction import Transaction
+
+_MINUTE = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The result of proposing a candidate: `applied` says that a file was changed now."""
+
+    decision: Decision
+    applied: bool
+    dry_run: bool = False
+    change: Change | None = None
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {"decision": self.decision.json(), "applied": self.applied, "dry_run": self.dry_run}
+
+
+def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime, dry_run: bool = False) -> Proposed:
+    """Decide on a candidate and carry it out; `dry_run` decides and writes nothing at all.
+
+    UsageError `memory.validation` for an invalid candidate, ConflictError `memory.idempotency_conflict` for a caller's
+    key that was used for something else, RefusedError `memory.file_invalid`, `memory.changed`, `memory.exists`,
+    MemdeckError `memory.records.unavailable`, and what a transaction raises. A reject is a decision, and not an error
+    here.
+    """
+    curated.refuse_disabled()
+    candidate.check()
+    side = curated.side_of(candidate.root)
+    if dry_run:
+        # In memory, because opening the catalogue on the disk would write to it.
+        with closing(Catalog(side.store, None)) as catalog:
+            view = View(side.store, catalog, side.records, candidate.root)
+            return Proposed(_known(side, candidate) or _decided(curated, side, candidate, view, None, now), False, True)
+    if side.name == "workspace" and not side.workspace_id and not curated.settings["workspace.auto_create"]:
+        raise MemdeckError(
+            "memory.workspace.missing",
+            "the workspace has no identity, and memory.workspace.auto_create is false",
+            "set it to true for the first write",
+        )
+    side.prepare(actor=actor, now=now)
+    candidate = replace(candidate, workspace_id=side.workspace_id)
+    replay(side, now)
+    decided_on: dict[str, str] = {}
+    done = retry(lambda: _attempt(curated, side, candidate, decided_on, actor, now))
+    if done.applied:
+        from memory.curated.providers.calls import call
+
+        with suppress(MemoryError):
+            call(curated, "on_write", now, done.decision.json())
+    return done
+
+
+def _attempt(
+    curated: Curated, side: Side, candidate: Candidate, decided_on: dict[str, str], actor: str, now: datetime
+) -> Proposed:
+    """Decide and carry out once; `decided_on` has the hash of each file on which earlier tries decided."""
+    with side.store.transaction("curated.write", actor=actor, now=now) as transaction:
+        known = _known(side, candidate)
+        if known is not None:
+            return Proposed(known, False)
+        if candidate.base is not None:
+            current = transaction.read(f"{candidate.root.folder}/{candidate.target}").base
+            if current is None or digest(current) != candidate.base:
+                raise changed_meanwhile(str(candidate.target))
+        view = View(side.store, side.catalog, side.records, candidate.root)
+        decision = _decided(curated, side, candidate, view, transaction, now)
+        stored = decided(side, decision.idempotency_key)
+        if stored is not None:
+            return Proposed(stored, False)
+        # Trying again is for an index that was changed meanwhile; a memory that was changed is not the one decided on.
+        if decision.changes and decided_on.setdefault(decision.source_file, decision.prior_hash) != decision.prior_hash:
+            raise changed_meanwhile(decision.source_file)
+        # Made before the change, because what fails after it is no failure of the change.
+        applied = decision._replace(applied_at=milliseconds(now))
+        return Proposed(applied, decision.changes, change=carry_out(side, decision, transaction, now))
+
+
+def _known(side: Side, candidate: Candidate) -> Decision | None:
+    """Return the earlier decision with the caller's own key, None where there is none."""
+    if candidate.key is None:
+        return None
+    found = decided(side, f"caller:{candidate.key}")
+    if found is not None and found.candidate_hash != candidate.hash:
+        raise ConflictError(
+            "memory.idempotency_conflict",
+            "that idempotency key was used for another candidate",
+            "use a new key for it",
+            decision=found.json(),
+        )
+    return found
+
+
+def _decided(
+    curated: Curated, side: Side, candidate: Candidate, view: View, transaction: Transaction | None, now: datetime
+) -> Decision:
+    folder = candidate.root.folder
+    read = side.store.read if transaction is None else transaction.read
+    made = decide(
+        candidate,
+        view,
+        curated.settings,
+        lambda name: read(f"{folder}/{name}").base,
+        now=now,
+        writes=recent_writes(side, now),
+        tiebreaker=curated.tiebreaker,
+    )
+    where, values = of_root(made.root)
+    names = tuple({made.target_filename, made.source_file})
+    last = (
+        f"SELECT id FROM memory_decisions WHERE {where} AND target_filename IN ({','.join('?' * len(names))})"
+        f" AND {CHANGED} AND applied_at IS NOT NULL ORDER BY seq DESC LIMIT 1"
+    )
+    row = side.records.look(lambda db: db.execute(last, [*values, *names]).fetchone(), None)
+    return made.keyed("" if row is None else row[0], candidate.key, now)
+
+
+def recent_writes(side: Side, now: datetime) -> int:
+    """Return how many decisions of the last minute changed a file; those dated in the future do not count."""
+    text = (
+        "SELECT count(*) FROM memory_decisions WHERE decided_at > ? AND decided_at <= ? AND applied_at IS NOT NULL"
+        f" AND {CHANGED}"
+    )
+    at = milliseconds(now)
+    return side.records.look(lambda db: int(db.execute(text, (at - _MINUTE, at)).fetchone()[0]), 0)

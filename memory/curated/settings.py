@@ -1,0 +1,306 @@
+"""The settings: `[memory]` in `$AGH_HOME/config.toml`, each key with its default; errors in the file name the line.
+
+Only the person's own file counts: one that came with a repository must not choose what the controller allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from memory.lazy import TYPE_CHECKING, NamedTuple, late
+
+from .model import ORIGINS, Json
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memory.base.toml_text import Toml
+    from memory.storage import Store
+
+FILE = "config.toml"
+_CODE = "memory.config"
+_SPAN = late(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)")
+_SEGMENT = late(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.))*")
+_ROTATION = late(r"[A-Za-z0-9_-]*\{date\}[._-]\{seq\}[A-Za-z0-9_-]*\.md")
+_TAKES = {
+    "bool": "true or false",
+    "text": "a text on one line",
+    "path": "a path beneath $AGH_HOME",
+    "segment": "the name of one folder",
+    "count": "a whole number from 0 on",
+    "positive": "a whole number from 1 on",
+    "hour": "a whole number from 0 to 23",
+    "share": "a number from 0 to 1",
+    "span": "a time such as 300ms, 60s, 10m or 24h",
+    "rotation": "a file name such as {date}.{seq}.md",
+    "origins": f"a list of some of {', '.join(ORIGINS)}, each once",
+}
+"""What a key of each kind takes, in words; other kinds are choices."""
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+class Key(NamedTuple):
+    """One key: its `kind`, what it changes (`does`), and whether it is fixed while memdeck runs (`locked`).
+
+    `kind` is bool, text, path, count (0 or more), positive, share (0 to 1), span, origins, rotation, or choices joined
+    by `|`.
+    """
+
+    name: str
+    default: object
+    kind: str
+    does: str
+    locked: bool = False
+
+
+KEYS: tuple[Key, ...] = (
+    Key("enabled", True, "bool", "whether memories are written and recalled"),
+    Key("global_dir", "", "path", "the folder of global memories, inside of $AGH_HOME (empty: memory)", True),
+    Key("controller.mode", "hybrid", "hybrid|rules|llm", "whether a model is asked where the rules leave it open"),
+    Key("controller.max_latency", "300ms", "span", "how long a decision may wait for the model"),
+    Key("controller.default_op_on_fail", "noop", "noop|reject", "what becomes of a question that the model fails"),
+    Key("controller.scan_profile", "standard", "standard|strict", "what the content scan rejects"),
+    Key("controller.llm.enabled", True, "bool", "whether a model may be asked at all"),
+    Key("controller.llm.command", "", "text", "the command that answers; it needs an approval (empty: none)"),
+    Key("controller.llm.model", "anthropic/claude-haiku-4", "text", "the name that the trace gives the model"),
+    Key("controller.llm.top_k", 5, "positive", "how many targets the model chooses from"),
+    Key("controller.llm.prompt_version", "v1", "text", "the version of the question"),
+    Key("controller.llm.timeout", "250ms", "span", "how long the model may take"),
+    Key("controller.llm.max_tokens_out", 256, "positive", "a quarter of the bytes that its answer may have"),
+    Key("controller.policy.max_content_chars", 4096, "positive", "characters of one memory"),
+    Key("controller.policy.max_writes_per_min", 60, "positive", "writes a minute"),
+    Key("controller.policy.allow_origins", ORIGINS, "origins", "who may write"),
+    Key("recall.top_k", 5, "positive", "how many memories a recall returns"),
+    Key("recall.raw_candidates", 40, "positive", "how many each word index gives"),
+    Key("recall.fusion", "weighted", "weighted|rrf", "how the scores of the indexes are joined"),
+    Key("recall.include_already_surfaced", False, "bool", "whether memories shown before are shown again"),
+    Key("recall.include_system", False, "bool", "whether files of _system are found"),
+    Key("recall.weights.bm25_unicode", 0.55, "share", "weight of the index of words"),
+    Key("recall.weights.bm25_trigram", 0.20, "share", "weight of the index of letters"),
+    Key("recall.weights.recency", 0.15, "share", "weight of the age"),
+    Key("recall.weights.recall_signal", 0.10, "share", "weight of earlier recalls"),
+    Key("recall.freshness.banner_after_days", 1, "count", "the age from which a memory carries a warning"),
+    Key("recall.freshness.half_life_days", 14, "positive", "the age at which the weight of recency is a half"),
+    Key("recall.signals.queue_capacity", 256, "positive", "recalls that wait to be counted"),
+    Key("recall.signals.flush_interval", "5s", "span", "how long a recall waits to be counted"),
+    Key("recall.signals.worker_retry_max", 3, "count", "how often counting is tried again"),
+    Key("recall.signals.metrics_enabled", True, "bool", "whether dropped signals are noted as events"),
+    Key("decisions.prune_after_applied_days", 90, "count", "days that decisions are kept (0: for ever)"),
+    Key("decisions.keep_audit_summary", True, "bool", "whether a summary stays of decisions that go"),
+    Key("decisions.max_post_content_bytes", 65536, "positive", "bytes of a file that a decision keeps"),
+    Key("extractor.enabled", True, "bool", "whether the inbox is consumed"),
+    Key("extractor.mode", "post_message", "post_message", "when the extractor looks at turns"),
+    Key("extractor.throttle_turns", 1, "positive", "turns between two extractions"),
+    Key("extractor.deadline", "60s", "span", "how long an extraction may take"),
+    Key("extractor.sandbox_inbox_only", True, "bool", "whether the extractor writes to its inbox only"),
+    Key("extractor.inbox_path", "_inbox", "path", "the folder of candidates"),
+    Key("extractor.dlq_path", "_system/extractor/failures", "path", "the folder of candidates that failed"),
+    Key("extractor.command", "", "text", "the command that names candidates; it needs an approval (empty: none)"),
+    Key("extractor.model", "", "text", "the model that the question to the command names (empty: none)"),
+    Key("extractor.queue.capacity", 1, "positive", "sessions at a time"),
+    Key("extractor.queue.coalesce_max", 16, "positive", "turns that are joined at most"),
+    Key("dream.enabled", True, "bool", "whether dreaming runs"),
+    Key("dream.agent", "dreaming-curator", "text", "in whose name it runs"),
+    Key("dream.min_hours", 24, "count", "hours since the last run"),
+    Key("dream.min_sessions", 3, "count", "sessions since the last run"),
+    Key("dream.debounce", "10m", "span", "how long maintenance waits after a run that failed"),
+    Key("dream.command", "", "text", "the command that writes the synthesis; it needs an approval (empty: none)"),
+    Key("dream.timeout", "60s", "span", "how long that command may take"),
+    Key("dream.prompt_version", "v1", "text", "the version of its prompt"),
+    Key("dream.check_interval", "30m", "span", "how often maintenance looks at its gates"),
+    Key("dream.gates.min_unpromoted", 5, "positive", "memories that wait to be promoted"),
+    Key("dream.gates.min_recall_count", 2, "count", "recalls of each"),
+    Key("dream.gates.min_score", 0.75, "share", "score of each"),
+    Key("dream.scoring.recency_half_life_days", 14, "positive", "the half-life of its recency"),
+    Key("dream.scoring.weights.frequency", 0.30, "share", "weight of the number of recalls"),
+    Key("dream.scoring.weights.relevance", 0.35, "share", "weight of the recall signal"),
+    Key("dream.scoring.weights.recency", 0.20, "share", "weight of the last recall"),
+    Key("dream.scoring.weights.freshness", 0.15, "share", "weight of the first recall"),
+    Key("session.ledger_format", "jsonl", "jsonl", "the form of session ledgers"),
+    Key("session.ledger_root", "sessions", "path", "the folder of session ledgers", True),
+    Key("session.events_purge_grace", "24h", "span", "how long events of a session stay"),
+    Key("session.cold_archive_days", 30, "count", "days until a ledger is archived"),
+    Key("session.hard_delete_days", 0, "count", "days until an archived ledger is deleted (0: never)"),
+    Key(
+        "session.max_archive_bytes",
+        10 * 1024**3,
+        "positive",
+        "bytes of archived ledgers; beyond, the oldest go",
+    ),
+    Key("session.unbound_partition", "_unbound", "segment", "the folder of sessions without a workspace"),
+    Key("daily.max_bytes", 1024**2, "positive", "bytes of a daily log"),
+    Key("daily.max_lines", 5000, "positive", "lines of a daily log"),
+    Key("daily.rotate_format", "{date}.{seq}.md", "rotation", "the name of a daily log that is full"),
+    Key("daily.dreaming_window", 7, "count", "days of daily logs that dreaming reads"),
+    Key("daily.cold_archive_days", 30, "count", "days until a daily log is archived"),
+    Key("daily.hard_delete_days", 0, "count", "days until a daily log is deleted (0: never)"),
+    Key("daily.max_archive_bytes", 1024**3, "positive", "bytes of all archived daily logs"),
+    Key("daily.sweep_hour", 3, "hour", "the hour of the sweep"),
+    Key("daily.archive_path", "_system/archive", "path", "the folder of archived daily logs"),
+    Key("file.max_lines", 200, "positive", "lines of an index that a prompt gets"),
+    Key("file.max_bytes", 25600, "positive", "bytes of an index that a prompt gets"),
+    Key("provider.name", "", "text", "the provider of memories (empty: local)"),
+    Key("provider.timeout", "2s", "span", "how long a provider may take"),
+    Key("provider.failure_threshold", 5, "positive", "failures that open the breaker"),
+    Key("provider.cooldown", "30s", "span", "how long the breaker stays open"),
+    Key("workspace.toml_path", ".agh/workspace.toml", ".agh/workspace.toml", "the file of the identity", True),
+    Key("workspace.auto_create", True, "bool", "whether the first write gives a workspace an identity"),
+)
+BY_NAME = {key.name: key for key in KEYS}
+
+
+class CuratedSettings:
+    """The values of all keys; `lines` are the lines of the keys that the file sets."""
+
+    __slots__ = ("lines", "values")
+
+    def __init__(self, values: Mapping[str, Any], lines: Mapping[str, int]) -> None:
+        """Keep the values and lines."""
+        self.values = values
+        self.lines = lines
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of a key of `KEYS`."""
+        return self.values[name]
+
+    def seconds(self, name: str) -> float:
+        """Return a span in seconds."""
+        return seconds_of(self.values[name])
+
+    @property
+    def names_commands(self) -> bool:
+        """Whether any command is configured that answers for a model."""
+        return any(self.values[key.name].strip() for key in KEYS if key.name.endswith(".command"))
+
+    def json(self) -> list[Json]:
+        """Return every key with its value, default and source."""
+        return [
+            {
+                "key": key.name,
+                "value": _plain(self.values[key.name]),
+                "default": _plain(key.default),
+                "source": f"{FILE}:{self.lines[key.name]}" if key.name in self.lines else "default",
+                "mutable": not key.locked,
+                "does": key.does,
+            }
+            for key in KEYS
+        ]
+
+
+DEFAULTS = CuratedSettings({key.name: key.default for key in KEYS}, {})
+
+
+def read_settings(store: Store | None) -> CuratedSettings:
+    """Return the settings of a person; ConfigError `memory.config` with file and line for an error in them."""
+    if store is None:
+        return DEFAULTS
+    stored = store.read(FILE)
+    return settings_of(stored.data, str(store.root / FILE)) if stored.exists else DEFAULTS
+
+
+def settings_of(data: bytes, file: str) -> CuratedSettings:
+    """Return the settings of a file; errors as in `read_settings`."""
+    from memory.base.toml_text import config_error, read_toml
+
+    toml = read_toml(data, file, code=_CODE)
+    table = toml.values.get("memory", {})
+    if not isinstance(table, Mapping):
+        raise config_error(_CODE, "memory is no table", file, toml.line_of("memory"))
+    values = dict(DEFAULTS.values)
+    lines: dict[str, int] = {}
+    for name, value in _flat(table, ()):
+        line = toml.line_of("memory", *name.split("."))
+        key = BY_NAME.get(name)
+        if key is None:
+            raise config_error(_CODE, f"unknown key memory.{name[:80]}", file, line, _near(name))
+        why = _fault(key, value)
+        if why is not None:
+            raise config_error(_CODE, f"memory.{name} {why}", file, line)
+        values[name] = tuple(value) if isinstance(value, list) else value
+        lines[name] = line
+    settings = CuratedSettings(values, lines)
+    _check_together(settings, toml, file)
+    return settings
+
+
+def seconds_of(text: str) -> float:
+    """Return a span such as `300ms`, `60s` or `24h` in seconds; ValueError for any other text."""
+    found = _SPAN.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    return float(found[1]) * _SECONDS[found[2]]
+
+
+def _flat(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping) and ".".join((*path, key)) not in BY_NAME:
+            if not value and not any(name.startswith(".".join((*path, key)) + ".") for name in BY_NAME):
+                yield ".".join((*path, key)), value
+            yield from _flat(value, (*path, key))
+        else:
+            yield ".".join((*path, key)), value
+
+
+def _near(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, BY_NAME, 1)
+    return f"did you mean memory.{near[0]}?" if near else "`memdeck curated config` lists the keys"
+
+
+def _fault(key: Key, value: object) -> str | None:
+    """Return why a value is refused, None where it is accepted."""
+    if _accepts(key.kind, value):
+        return None
+    return f"takes {_TAKES.get(key.kind) or ' or '.join(key.kind.split('|'))}"
+
+
+def _accepts(kind: str, value: object) -> bool:
+    match kind:
+        case "bool":
+            return isinstance(value, bool)
+        case "text":
+            return isinstance(value, str) and value.isprintable()
+        case "path":
+            one_line = isinstance(value, str) and value.isprintable()
+            return one_line and ".." not in str(value).split("/") and not str(value).startswith(("/", "~"))
+        case "segment":
+            return isinstance(value, str) and _SEGMENT.fullmatch(value) is not None
+        case "count" | "positive" | "hour":
+            least, most = (1 if kind == "positive" else 0), (23 if kind == "hour" else 2**53)
+            return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+        case "share":
+            return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+        case "span":
+            return isinstance(value, str) and _SPAN.fullmatch(value) is not None and seconds_of(value) > 0
+        case "rotation":
+            return isinstance(value, str) and _ROTATION.fullmatch(value) is not None
+        case "origins":
+            each_once = isinstance(value, list) and bool(value) and len(set(map(str, value))) == len(value)
+            return each_once and all(one in ORIGINS for one in value)  # type: ignore[attr-defined]
+    return value in kind.split("|")
+
+
+def _check_together(settings: CuratedSettings, toml: Toml, file: str) -> None:
+    from memory.base.toml_text import config_error
+
+    lines = settings.lines
+
+    def fail(name: str, message: str) -> None:
+        raise config_error(_CODE, message, file, toml.line_of("memory", *name.split(".")))
+
+    for table in ("recall.weights", "dream.scoring.weights"):
+        total = sum(settings[key.name] for key in KEYS if key.name.startswith(f"{table}."))
+        if abs(total - 1) > 1e-6:
+            name = next((key.name for key in KEYS if key.name.startswith(f"{table}.") and key.name in lines), table)
+            fail(name, f"the weights of memory.{table} add up to {total:g}, not to 1")
+    if settings["recall.raw_candidates"] < settings["recall.top_k"]:
+        fail("recall.raw_candidates", "memory.recall.raw_candidates is less than memory.recall.top_k")
+    if settings["extractor.queue.coalesce_max"] < settings["extractor.throttle_turns"]:
+        fail("extractor.queue.coalesce_max", "memory.extractor.queue.coalesce_max is less than throttle_turns")
+    if settings["controller.mode"] == "llm" and not settings["controller.llm.enabled"]:
+        fail("controller.mode", "memory.controller.mode is llm, and memory.controller.llm.enabled is false")
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value

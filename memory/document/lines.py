@@ -1,0 +1,608 @@
+"""The lines of a source: lossless decoding, line ends, conflict markers, headings, fields and bullets.
+
+A structural heading is a CommonMark ATX heading in column 0 of level 1 to 3. `scan` finds them: one compiled pattern
+walks over the bytes from line start to line start. Where something could hide a heading, the region since the last
+heading goes to the block scanner. The exception is the usual case, a code fence in column 0: it always opens at the top
+level, so another pattern finds its end and everything between is skipped.
+
+Fields and bullets are read and edited in the body of a block: `str`, decoded with `surrogateescape`, so that every byte
+is preserved. Offsets are characters of that body. Lines in a code fence or an HTML block are neither of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from memory.errors import UsageError
+from memory.lazy import TYPE_CHECKING, NamedTuple, late
+
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+ESCAPES = "surrogateescape"
+LINE_END = late(rb"\r\n|\n|\r")
+_NO_BYTE = late("[\ud800-\udc7f\udd00-\udfff]")
+
+
+def decode(data: bytes) -> str:
+    """Return bytes as text; bytes that are not UTF-8 become lone surrogates."""
+    return data.decode("utf-8", ESCAPES)
+
+
+def encode(text: str) -> bytes:
+    """Return text as the bytes it was read from; lone surrogates that represent no byte become `?`."""
+    try:
+        return text.encode("utf-8", ESCAPES)
+    except UnicodeEncodeError:
+        return _NO_BYTE.sub("?", text).encode("utf-8", ESCAPES)
+
+
+def is_blank(data: bytes) -> bool:
+    """Return whether bytes hold nothing but white space, without copying them."""
+    return not data or data.isspace()
+
+
+def heading_end(raw: bytes) -> int:
+    """Return the offset after the first line and its line end."""
+    feed = raw.find(b"\n")
+    stop = feed if feed >= 0 else len(raw)
+    carriage = raw.find(b"\r", 0, stop)
+    if carriage >= 0 and carriage + 1 != feed:
+        return carriage + 1
+    return feed + 1 if feed >= 0 else stop
+
+
+def heading_title(line: str) -> str:
+    """Return the title of an ATX heading line as CommonMark reads it, without closing hashes."""
+    content = line.lstrip("#").strip(" \t")
+    if content[-1:] == "#":
+        without = content.rstrip("#")
+        if not without or without[-1] in " \t":
+            content = without
+    return content.strip()
+
+
+def heading_line(title: str, level: int) -> str:
+    """Return the line of a heading that reads back as `title`; raises `UsageError` for more than one line."""
+    clean = title.strip()
+    if "\n" in clean or "\r" in clean:
+        raise UsageError("document.title", "a title is one line", "put further lines into a field or the text")
+    line = f"{'#' * level} {clean}".rstrip()
+    # A title that ends in hashes would lose them when it is read again.
+    return line if heading_title(line) == clean else f"{line} {'#' * level}"
+
+
+def newline_of(raw: bytes, default: str = "\n") -> str:
+    """Return the line end that occurs most often in a source, or `default` where there is none."""
+    returns = raw.count(b"\r")
+    if not returns:
+        return "\n" if b"\n" in raw else default
+    feeds = raw.count(b"\n")
+    pairs = raw.count(b"\r\n")
+    counts = {"\n": feeds - pairs, "\r\n": pairs, "\r": returns - pairs}
+    return max(counts, key=lambda end: counts[end])
+
+
+def count_line_ends(raw: bytes) -> int:
+    """Return the number of line ends in a source."""
+    lines = raw.count(b"\n")
+    if b"\r" in raw:
+        lines += raw.count(b"\r") - raw.count(b"\r\n")
+    return lines
+
+
+def ends_line(raw: bytes) -> bool:
+    """Return whether a source ends with a line end, or is empty."""
+    return not raw or raw.endswith((b"\n", b"\r"))
+
+
+def with_line_end(raw: bytes, newline: str) -> bytes:
+    """Return a source with one more line end appended, which must not merge with the last one."""
+    return raw + (b"\r" if newline == "\n" and raw.endswith(b"\r") else newline.encode())
+
+
+def blank_end(raw: bytes) -> bool:
+    """Return whether a source ends with a blank line."""
+    end = raw[len(raw.rstrip(b" \t\r\n")) :]
+    return end.count(b"\n") >= 2 or (b"\r" in end and count_line_ends(end) >= 2)
+
+
+def without_blank_end(raw: bytes) -> bytes:
+    """Return a source without the blank lines at its end; the last line keeps its line end."""
+    stripped = raw.rstrip(b" \t\r\n")
+    found = LINE_END.search(raw, len(stripped))
+    return raw[: found.end()] if found else raw
+
+
+_MARKERS = late(rb"(?:\A|(?<=[\r\n]))(?:(<{7}) [^\r\n]*|(={7})|(>{7}) [^\r\n]*)(?=[\r\n]|\Z)")
+
+
+def conflict_at(data: bytes) -> int | None:
+    """Return the offset of the first `<<<<<<<` line that is followed by `=======` and `>>>>>>>` lines, in this order.
+
+    They mark an unfinished git merge; None where there is none.
+    """
+    # From the end: for a run of equal characters that search is three times as fast.
+    if data.rfind(b">>>>>>>") < 0 or b"<<<<<<< " not in data:
+        return None
+    begin: int | None = None
+    parted = False
+    for mark in _MARKERS.finditer(data):
+        if mark[1]:
+            begin, parted = mark.start(), False
+        elif mark[2]:
+            parted = begin is not None
+        elif parted:
+            return begin
+    return None
+
+
+_CANDIDATE = r"(?:(#{1,3})(?=[ \t\r\n]|\Z)|( {0,3})(?:(`{3,}|~{3,})|<[A-Za-z/!?]))"
+_FIRST = late(_CANDIDATE.encode())
+# A literal line feed in front lets the search skip from line to line, and the lookahead rejects most lines at once; a
+# lone carriage return needs the slower form.
+_NEXT = late(rb"\n(?=[# `~<])" + _CANDIDATE.encode())
+_NEXT_CR = late(rb"(?:\n|\r(?!\n))" + _CANDIDATE.encode())
+_LINE = late(rb"([^\r\n]*)(\r\n|\n|\r|\Z)")
+_CLOSERS: dict[tuple[bytes, int], re.Pattern[bytes]] = {}
+
+
+class Outline(NamedTuple):
+    """The headings of a text, in order: byte offset and level of each, and whether its end is open.
+
+    `open_end` says that a code fence or HTML block is still open at the end of the text, so that a heading appended to
+    it would not be one.
+    """
+
+    starts: list[int]
+    levels: list[int]
+    open_end: bool
+
+
+def scan(data: bytes, start: int = 0, stop: int | None = None) -> Outline:
+    """Return the headings of `data[start:stop]`; `start` is a line start where no block is open.
+
+    Offsets count from the beginning of `data`. Any bytes are accepted; the cost is linear in the length.
+    """
+    end = len(data) if stop is None else stop
+    starts: list[int] = []
+    levels: list[int] = []
+    following = _NEXT_CR if has_lone_cr(data, start, end) else _NEXT
+    position = start
+    clean = start  # the last offset where no block was open: the block scanner may begin there
+    candidates: Iterator[re.Match[bytes]] = following.finditer(data, start, end)
+    first = _FIRST.match(data, start, end)
+    if first is not None:
+        candidates = chain([first], candidates)
+    while True:
+        for match in candidates:
+            mark, behind = match.span(1)
+            if mark >= 0:
+                starts.append(mark)
+                levels.append(behind - mark)
+                clean = mark
+                continue
+            fence = match.group(3)
+            if fence and not match.group(2):
+                closed = _fence_end(data, match.start(3), fence, end)
+                if closed is None:
+                    return Outline(starts, levels, True)
+                if closed < 0:
+                    continue
+                position = closed
+                break
+            begin = line_end(data, clean, end) if starts else clean
+            heading, level, is_open = _careful(data, begin, end)
+            if heading < 0:
+                return Outline(starts, levels, is_open)
+            starts.append(heading)
+            levels.append(level)
+            clean = heading
+            position = heading + level
+            break
+        else:
+            return Outline(starts, levels, False)
+        candidates = following.finditer(data, position, end)
+
+
+def has_lone_cr(data: bytes, start: int = 0, stop: int | None = None) -> bool:
+    """Return whether the range contains a carriage return without a following line feed."""
+    end = len(data) if stop is None else stop
+    if data.find(b"\r", start, end) < 0:
+        return False
+    return data.count(b"\r", start, end) != data.count(b"\r\n", start, end)
+
+
+def line_end(data: bytes, position: int, end: int) -> int:
+    """Return the offset after the line end of the line that contains `position`."""
+    match = _LINE.match(data, position, end)
+    assert match is not None  # It matches an empty line too.
+    return match.end()
+
+
+def _fence_end(data: bytes, opener: int, fence: bytes, end: int) -> int | None:
+    """Return the offset at the end of the closing fence's line (before its line end).
+
+    None: never closed. -1: the line opens no fence, because its info string contains a backtick.
+    """
+    line = _LINE.match(data, opener, end)
+    if line is None or (fence[:1] == b"`" and b"`" in line.group(1)[len(fence) :]):
+        return -1
+    key = (fence[:1], len(fence))
+    closer = _CLOSERS.get(key)
+    if closer is None:
+        pattern = rb"[\r\n] {0,3}" + fence[:1] + b"{" + str(len(fence)).encode() + rb",}[ \t]*(?=[\r\n]|\Z)"
+        closer = re.compile(pattern)
+        if len(_CLOSERS) < 32:
+            _CLOSERS[key] = closer
+    found = closer.search(data, line.end(1), end)
+    return found.end() if found else None
+
+
+def _careful(data: bytes, begin: int, end: int) -> tuple[int, int, bool]:
+    """Return the first heading at or after `begin` by the block scanner: offset (-1: none), level, open end."""
+    from .scan.blocks import scan_blocks
+
+    offsets: list[int] = []
+
+    def lines() -> Iterator[str]:
+        position = begin
+        while position < end:
+            match = _LINE.match(data, position, end)
+            assert match is not None
+            offsets.append(position)
+            yield match.group(1).decode("utf-8", "surrogateescape")
+            position = match.end()
+
+    found = scan_blocks(lines())
+    if found.heading is None:
+        return -1, 0, found.open
+    offset = offsets[found.heading]
+    level = len(data[offset : offset + 3]) - len(data[offset : offset + 3].lstrip(b"#"))
+    return offset, level, False
+
+
+# -- fields and bullets ------------------------------------------------------------------------------------------
+
+KEY = late(r"[A-Za-z][A-Za-z0-9_-]*")
+_REST = r"(?:(?:\r?\n[ \t]*+)++(?<=[ \t])[^ \t\r\n][^\r\n]*+)*+"
+_REST_CR = r"(?:(?:(?>\r\n|\n|\r)[ \t]*)*(?>\r\n|\n|\r)[ \t]+[^ \t\r\n][^\r\n]*)*"
+_FIELD_LINE = r"- {1,4}([A-Za-z][A-Za-z0-9_-]*):(?: ([^\r\n]*)|(?=[\r\n]|\Z))"
+_BULLET_LINE = r"([-*+])(?: {1,4}([^\r\n]*)|(?=[\r\n]|\Z))"
+# Two forms each: for a whole body without code, and at one line start, where a lone carriage return ends a line.
+_FIELD = (late(rf"^{_FIELD_LINE}({_REST})", re.MULTILINE), late(rf"{_FIELD_LINE}({_REST_CR})"))
+_BULLET = (late(rf"^{_BULLET_LINE}({_REST})", re.MULTILINE), late(rf"{_BULLET_LINE}({_REST_CR})"))
+# Bodies without code, in one pass, with stripped values. Most have no continuation lines either.
+_QUICK = r"\n- {1,4}+([A-Za-z][A-Za-z0-9_-]*+):(?: [ \t]*+((?:[^\r\n]*[^ \t\r\n])?+)[ \t]*+|(?=[\r\n]|\Z))"
+_PAIR = late(_QUICK)
+# Without carriage returns: `.` matches a long line many times faster than a set.
+_PAIR_FEEDS = late(_QUICK.replace(r"[^\r\n]*", ".*"))
+_LONG_PAIR = late(_QUICK + f"({_REST})")
+# Too wide, for speed: if it finds nothing, there is no field.
+_FIRST_FIELD = late(rb"\n- ++[A-Za-z][A-Za-z0-9_-]*+:")
+_ENDS = r"(?>\r\n|\n|\r)"
+_INDENTED = late(rf"(?:(?:[ \t]*+{_ENDS})*+[ \t]+[^ \t\r\n][^\r\n]*(?:{_ENDS}|\Z))+")
+_TAG = late(r"<[A-Za-z/!?]")
+_HIDING = late(rb"<[A-Za-z/!?]|\r(?!\n)")
+# A whole code fence in column 0. It opens there after any line except in HTML; other fences are left to the block
+# scanner.
+_FENCE = late(r"\n(`{3,}+|~{3,}+)[^\r\n`~]*+(?:\n(?! {0,3}\1)[^\r\n]*+)*+\n {0,3}\1[ \t]*+(?=\n|\Z)")
+_DOTS = {code: "." for code in range(128) if chr(code) not in "\r\n"}
+_BODY_LINE = late(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
+
+
+class Field(NamedTuple):
+    """One `- key: value`: the value as read, its body line (from 0), and the spans in the body.
+
+    `start:end` covers the whole lines with their line ends, `value_start:value_end` the text that a new value replaces
+    (continuation lines included, the last line end not).
+    """
+
+    key: str
+    value: str
+    line: int
+    start: int
+    end: int
+    value_start: int
+    value_end: int
+
+
+class Bullet(NamedTuple):
+    """One top-level bullet: marker, text with dedented continuation lines, body line and span of lines."""
+
+    marker: str
+    text: str
+    line: int
+    start: int
+    end: int
+
+
+class FieldValues(dict[str, str]):
+    """The fields of one body by key, in file order; of a duplicate key the first counts.
+
+    A value is stripped, its continuation lines are dedented and joined with a line feed. `nodes` has every field with
+    its position, duplicates included. It is a dict for fast look-ups, made by `read_fields`, and read-only.
+    """
+
+    # A source in bytes is a whole entry with its heading line; a text is a body.
+    __slots__ = ("_nodes", "_source")
+    _source: bytes | str
+    _nodes: tuple[Field, ...]
+
+    def __repr__(self) -> str:
+        """Show the keys and values."""
+        return f"Fields({dict.__repr__(self)})"
+
+    @property
+    def nodes(self) -> tuple[Field, ...]:
+        """Every field of the body with its position, in order."""
+        try:
+            return self._nodes
+        except AttributeError:
+            source = self._source
+            body = source if isinstance(source, str) else source[heading_end(source) :].decode("utf-8", ESCAPES)
+            self._nodes = tuple([_field(body, line, match) for line, match in _matches(_FIELD, body)])
+            return self._nodes
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("fields are read only; change them with set_field and unset_field of their block")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+
+_EMPTY = FieldValues()
+_EMPTY._source = ""
+
+
+def read_fields(source: bytes | str) -> FieldValues:
+    """Return the fields of an entry's whole source in bytes, or of a body as text."""
+    if isinstance(source, bytes):
+        if _FIRST_FIELD.search(source) is None and not has_lone_cr(source):
+            return _EMPTY
+        text = source.decode("utf-8", ESCAPES)
+    else:
+        text = "\n" + source
+    if may_hide(text):
+        # The line of text put in its place ends a value as the fence does.
+        text = _FENCE.sub("\n.", text)
+        if may_hide(text):
+            return _placed(source)
+    if "\n " in text or ("\t" in text and "\n\t" in text):
+        values: dict[str, str] = {}
+        for key, value, more in _LONG_PAIR.findall(text):
+            if key not in values:
+                values[key] = _join(value, more) if more else value
+        fields = FieldValues(values)
+    else:
+        pairs = (_PAIR if "\r" in text else _PAIR_FEEDS).findall(text)
+        fields = FieldValues(pairs)
+        if len(fields) != len(pairs):
+            return _placed(source)
+    fields._source = source
+    return fields
+
+
+def _placed(source: bytes | str) -> FieldValues:
+    """Return the fields by their positions: lines in code are left out, and of a duplicate key the first counts."""
+    fields = FieldValues()
+    fields._source = source
+    for node in fields.nodes:
+        dict.setdefault(fields, node.key, node.value)
+    return fields
+
+
+def may_hide(text: str) -> bool:
+    """Return, quickly, whether a text may hold code fences, HTML blocks or lone carriage returns as line ends."""
+    return (
+        ("`" in text and "```" in text)
+        or ("~" in text and "~~~" in text)
+        or ("<" in text and _TAG.search(text) is not None)
+        or ("\r" in text and text.count("\r") != text.count("\r\n"))
+    )
+
+
+def bytes_may_hide(raw: bytes) -> bool:
+    """Return the same as `may_hide` for the bytes of an entry."""
+    # Searching one byte is faster than three, and three are faster than a pattern.
+    if (b"`" in raw and b"```" in raw) or (b"~" in raw and b"~~~" in raw):
+        return True
+    return (b"<" in raw or b"\r" in raw) and _HIDING.search(raw) is not None
+
+
+def read_bullets(body: str) -> tuple[Bullet, ...]:
+    """Return the top-level bullets of a body, fields among them."""
+    found = []
+    for line, match in _matches(_BULLET, body):
+        text = _join(match.group(2) or "", match.group(3)) if match.group(3) else (match.group(2) or "").strip(" \t")
+        start, end = match.start(), _behind_line(body, match.end())
+        found.append(Bullet(match.group(1), text, line, start, end))
+    return tuple(found)
+
+
+def hidden_lines(body: str) -> tuple[bool, ...]:
+    """Return for each line of a body whether it belongs to a code fence or an HTML block."""
+    from memory.document.scan.blocks import scan_blocks
+
+    lines = [line for line, _ in split_lines(body)]
+    if not may_hide(body):
+        return (False,) * len(lines)
+    hidden: list[bool] = []
+    while len(hidden) < len(lines):
+        hidden.extend(scan_blocks(lines[len(hidden) :]).hidden)
+    return tuple(hidden)
+
+
+def split_lines(text: str) -> list[tuple[str, str]]:
+    """Split a text into (line, line end) pairs at line feed, carriage return or both, and nowhere else."""
+    pairs = []
+    for match in _BODY_LINE.finditer(text):
+        if match.end() == match.start():
+            break
+        pairs.append((match.group(1), match.group(2)))
+    return pairs
+
+
+def count_lines(text: str, stop: int | None = None) -> int:
+    """Return the number of line ends before `stop`."""
+    end = len(text) if stop is None else stop
+    lines = text.count("\n", 0, end)
+    if text.find("\r", 0, end) >= 0:
+        lines += text.count("\r", 0, end) - text.count("\r\n", 0, end)
+    return lines
+
+
+def set_field(body: str, key: str, value: str, newline: str = "\n", nodes: Sequence[Field] | None = None) -> str:
+    """Return the body with `key` set: the first such field's value is replaced, else a field is added.
+
+    A new field goes after the last one, in its bullet style, or at the top of the body. Further lines of a value are
+    indented by two spaces. `nodes` are the fields of the body, where they are known. Raises `UsageError`: `field.key`
+    for an invalid key, `field.place` where the text around it would change the value of this or another field.
+    """
+    if not KEY.fullmatch(key):
+        raise UsageError("field.key", f"{key!r} is not a field name", "use letters, digits, - and _, a letter first")
+    written = _written(value, newline)
+    nodes = read_fields(body).nodes if nodes is None else nodes
+    for number, node in enumerate(nodes):
+        if node.key == key:
+            gap = "" if body[node.value_start - 1 : node.value_start] == " " or not written else " "
+            new = body[: node.value_start] + gap + written + body[node.value_end :]
+            return _checked(new, nodes, nodes[:number], key, nodes[number + 1 :])
+    line = f"- {key}:" + (f" {written}" if written else "")
+    if nodes:
+        last = nodes[-1]
+        style = body[last.start : body.index(last.key, last.start)]
+        new = insert_line(body, last.end, style + line[2:], newline)
+    else:
+        # Indented lines at the top would become part of the new value, so it goes after them.
+        indented = _INDENTED.match(body)
+        new = insert_line(body, indented.end() if indented else 0, line, newline)
+    return _checked(new, nodes, nodes, key, ())
+
+
+def unset_field(body: str, key: str) -> str:
+    """Return the body without the lines of `key`, all of them where the key is repeated.
+
+    Raises `UsageError` (`field.place`) where the text around it would change the value of another field.
+    """
+    nodes = read_fields(body).nodes
+    new = body
+    for node in reversed(nodes):
+        if node.key == key:
+            behind = new[node.end :]
+            if new[: node.start].endswith("\r") and behind.startswith("\n"):
+                behind = "\r" + behind[1:]  # Else the two would be one line end, and a blank line gone.
+            new = new[: node.start] + behind
+    return new if new == body else _checked(new, nodes, [node for node in nodes if node.key != key], None, ())
+
+
+def _checked(new: str, old: Sequence[Field], before: Sequence[Field], key: str | None, after: Sequence[Field]) -> str:
+    """Return an edited body if its fields are `before`, the edited one and `after`; else raise `UsageError`."""
+    wanted = [(node.key, node.value) for node in before]
+    at = len(wanted)
+    wanted += [(node.key, node.value) for node in after]
+    found = [(node.key, node.value) for node in read_fields(new).nodes]
+    edited = found.pop(at)[0] if key is not None and at < len(found) else None
+    if found != wanted or edited != key:
+        what = key if key is not None else ", ".join(sorted({node.key for node in old} - {node.key for node in before}))
+        raise UsageError(
+            "field.place",
+            f"the field {what!r} cannot change without changing how the text around it reads",
+            "close code fences and HTML blocks, or edit the whole entry",
+        )
+    return new
+
+
+def insert_line(body: str, position: int, line: str, newline: str) -> str:
+    """Return the body with `line` inserted at `position`, a line start or the body's end."""
+    before, after = body[:position], body[position:]
+    if newline == "\r" and after.startswith("\n"):
+        newline = "\n"  # Else the two would be one line end, and a blank line gone.
+    if before and not before.endswith(("\n", "\r")):
+        return before + newline + line + after
+    return before + line + newline + after
+
+
+def _written(value: str, newline: str) -> str:
+    lines = [line.rstrip(" \t") for line, _ in split_lines(value.strip(" \t\r\n"))]
+    return newline.join(line if index == 0 else (f"  {line}" if line else "") for index, line in enumerate(lines))
+
+
+def _matches(forms: tuple[re.Pattern[str], re.Pattern[str]], body: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Return (line, match) at each line start outside code."""
+    if may_hide(body):
+        shown = _without_fences(body)
+        if may_hide(shown):
+            return _matches_by_line(forms[1], body)
+        body = shown
+    return _matches_in_text(forms[0], body)
+
+
+def _matches_in_text(form: re.Pattern[str], body: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield what `_matches` returns for a body without code."""
+    position = line = 0
+    for match in form.finditer(body):
+        # Counted from the last match: a body may be long, with many matches.
+        line += body.count("\n", position, match.start())
+        position = match.start()
+        yield line, match
+
+
+def _matches_by_line(form: re.Pattern[str], body: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield what `_matches` returns for any body."""
+    position = line = 0
+    hidden = hidden_lines(body)
+    while position < len(body) and line < len(hidden):
+        found = None if hidden[line] else form.match(body, position)
+        behind = _behind_line(body, position if found is None else found.end(), whole=found is None)
+        if found is not None:
+            yield line, found
+        line += count_lines(body[position:behind]) or 1
+        position = behind
+
+
+def _without_fences(body: str) -> str:
+    """Return a body in which dots stand for the lines of whole code fences in column 0; every offset stays.
+
+    Letters outside of ASCII stay as well, which begin nothing.
+    """
+    return _FENCE.sub(lambda fence: fence[0].translate(_DOTS), "\n" + body)[1:]
+
+
+def _behind_line(body: str, position: int, whole: bool = False) -> int:
+    """Return the offset after the line end at `position`, or, with `whole`, after the line that starts there."""
+    match = _BODY_LINE.match(body, position)
+    assert match is not None
+    return match.end() if whole or match.end(1) == position else position
+
+
+def _field(body: str, line: int, match: re.Match[str]) -> Field:
+    key, value, more = match.group(1), match.group(2), match.group(3)
+    value_start = match.end(1) + 1
+    if value is not None:
+        value_start = match.start(2) + (len(value) - len(value.lstrip(" \t")) if value.strip(" \t") else 0)
+    end = _behind_line(body, match.end())
+    read = _join(value or "", more) if more else (value or "").strip(" \t")
+    return Field(key, read, line, match.start(), end, value_start, match.end())
+
+
+def _join(value: str, more: str) -> str:
+    """Return a value with its continuation lines, dedented by their common indent and joined with line feeds."""
+    if (
+        more.count("\n") == more.count("\n  ")
+        and more[-1] != " "
+        and not ("\n   " in more or " \n" in more or "\t" in more or "\r" in more)
+    ):  # every line is indented by two spaces and nothing else
+        return (value.strip(" \t") + more.replace("\n  ", "\n")).strip("\n")
+    if "\r" in more:
+        more = more.replace("\r\n", "\n").replace("\r", "\n")
+    lines = more.split("\n")
+    del lines[0]  # `more` begins with the line end of the value's own line.
+    if len(lines) == 1:
+        rest = lines[0].strip(" \t")
+    else:
+        bare = [line.lstrip(" \t") for line in lines]
+        indent = min([len(line) - len(text) for line, text in zip(lines, bare, strict=True) if text], default=0)
+        rest = "\n".join([line[indent:].rstrip(" \t") for line in lines])
+    return (value.strip(" \t") + "\n" + rest).strip("\n")

@@ -1,0 +1,122 @@
+"""The schedules of a workspace, for programs that stay open: what is due, when to check again, and maintenance.
+
+`look_ahead` claims and runs nothing: `run.keep_watch` and `maintain_if_due` do that when something is due. The claims
+of maintenance are stored with those of the monitors, under the same lead. In a workspace that was never maintained, the
+first due time is only claimed, and maintenance runs at the next one: opening it must not move anything by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypeVar
+
+from .due import due_instant, due_monitors, is_due, next_due
+from .heartbeat import KEY as BEAT
+from .leader import Leader
+from .ledger import MonitorLedger, ledger_of
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+    from memory.trust.consent import Trust
+    from memory.workspace import Workspace
+
+T = TypeVar("T")
+KEY = "\0maintenance"
+"""The name under which maintenance claims its times; no monitor can have it."""
+ACTOR = "maintain"
+"""The actor of the maintenance."""
+
+LONGEST = timedelta(seconds=60)
+"""Maximum time between two checks, so that approvals, mutes and waiting messages are noticed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """The result of looking ahead.
+
+    `scheduled`: whether there is a schedule at all; `watch`: whether monitors, the heartbeat or waiting messages are
+    due; `upkeep`: whether maintenance is; `again`: when to check again; `heartbeat`: whether the workspace's is
+    switched on.
+    """
+
+    scheduled: bool
+    watch: bool
+    upkeep: bool
+    again: datetime
+    heartbeat: bool = False
+
+
+def look_ahead(workspace: Workspace, trust: Trust | None, now: datetime) -> Ahead:
+    """Return what is due at `now`; a monitor that waits for a person's approval is not, because it would not run.
+
+    Raises the errors of reading the files.
+    """
+    snapshot = workspace.snapshot()
+    expressions = tuple(_expressions(snapshot))
+    if not expressions:
+        return Ahead(False, False, False, now + LONGEST)
+    with closing(ledger_of(workspace)) as ledger:
+        claims = ledger.last_claims(now)
+        watch = (
+            bool(ledger.held(now))
+            or bool(ledger.unwritten())
+            or is_due(snapshot.config.get("expression"), claims.get(BEAT), now, snapshot.zone)
+            or _may_run(snapshot, trust, claims, now)
+        )
+        last = _last_maintenance(workspace, claims, now)
+        upkeep = is_due(snapshot.config.get("maintenanceSchedule"), last, now, snapshot.zone)
+    runs = [run for one in expressions if (run := next_due(one, now, snapshot.zone)) is not None]
+    return Ahead(True, watch, upkeep, min([*runs, now + LONGEST]), bool(snapshot.config.get("expression")))
+
+
+def _expressions(snapshot: Snapshot) -> Iterator[str]:
+    """Yield each schedule expression in use, once."""
+    found = [snapshot.config.get("expression"), snapshot.config.get("maintenanceSchedule")]
+    found += [monitor.interval for monitor in snapshot.monitors.monitors]
+    yield from dict.fromkeys(one for one in found if one)
+
+
+def _may_run(snapshot: Snapshot, trust: Trust | None, claims: Mapping[str, datetime], now: datetime) -> bool:
+    """Return whether any of the due monitors may run."""
+    monitors = snapshot.monitors.monitors
+    due = due_monitors(monitors, claims, now, snapshot.zone).due
+    if not due:
+        return False
+    from memory.trust.consent import checks_of, monitor_asks
+
+    checks = checks_of(monitor_asks(monitors))
+    asks = [checks.get(monitor.name) for monitor, _ in due]
+    return any(ask is None or (trust is not None and trust.decide(ask).allowed) for ask in asks)
+
+
+def maintain_if_due(workspace: Workspace, now: datetime, maintain: Callable[[], T]) -> T | None:
+    """Call `maintain` if its time has come and no other process claimed it; None if there was nothing to do.
+
+    Raises ConfigError for an invalid schedule, and the errors of `maintain`; it is not tried again for the same time.
+    """
+    folder = None if workspace.state is None else workspace.state.folder
+    with closing(Leader(folder)) as leader, closing(MonitorLedger(folder)) as ledger:
+        if not leader.take():
+            return None
+        snapshot = workspace.snapshot()
+        expression = snapshot.config.schedule()
+        last = _last_maintenance(workspace, ledger.last_claims(now), now)
+        found = None if expression is None else due_instant(expression, last, now, snapshot.zone)
+        if found is None or not ledger.claim([(KEY, found)], now):
+            return None
+        # Done before it runs: if it fails now, it would also fail in a minute, so the error is reported once.
+        ledger.run(lambda db: ledger.end(db, [(KEY, found)]), None)
+        return None if last is None else maintain()
+
+
+def _last_maintenance(workspace: Workspace, claims: Mapping[str, datetime], now: datetime) -> datetime | None:
+    """Return when it was last maintained, by its schedule or in any other way."""
+    known = [claims[KEY]] if KEY in claims else []
+    if workspace.state is not None:
+        recorded = workspace.state.read().last_maintenance
+        if recorded is not None and recorded <= now:
+            known.append(recorded)
+    return max(known, default=None)

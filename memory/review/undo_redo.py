@@ -1,0 +1,189 @@
+"""Undo, redo and revert: in the workspace, and, for a person, of accepted proposals about memory outside it.
+
+Proposals are stored with a workspace, and with each store of its systems that is outside it. Memory outside a workspace
+has its own change log. From a workspace, only accepted proposals in that log can be taken back: its other changes were
+not made through a workspace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory.errors import BusyError, MemdeckError
+from memory.storage.review.proposals import Proposal
+
+if TYPE_CHECKING:
+    from memory.storage import Change
+    from memory.storage.changes import ChangeRecord
+    from memory.storage.log.history import History
+    from memory.storage.store import SharedLog
+    from memory.workspace import Workspace
+
+_TIME = 10
+"""Characters of an id that encode its time, to the millisecond."""
+
+
+class FoundChange(NamedTuple):
+    """A change that was found by its id, with the log that contains it.
+
+    `place` is the folder outside the workspace whose files it is about; empty: it is inside.
+    """
+
+    record: ChangeRecord
+    history: History
+    place: str
+
+
+class TakenBackChange(NamedTuple):
+    """The change that an undo, a redo or a revert made; the log and the folder as in `FoundChange`."""
+
+    change: Change
+    history: History
+    place: str
+
+
+def undo(workspace: Workspace, *, actor: str, now: datetime) -> TakenBackChange:
+    """Take back the newest change of an actor, or an accepted proposal about memory outside; as `History.undo`."""
+    room = _newest(_rooms(workspace, actor), actor)
+    history = room.together.history
+    return TakenBackChange(history.undo(actor=actor, now=now, accepted_in=room.folder), history, room.place)
+
+
+def redo(workspace: Workspace, *, actor: str, now: datetime) -> TakenBackChange:
+    """Redo the last undone change, unless the actor made a newer change in any of the logs; as `History.redo`."""
+    rooms = _rooms(workspace, actor)
+    room = _undone_last(rooms, actor) or rooms[0]
+    history = room.together.history
+    return TakenBackChange(history.redo(actor=actor, now=now, accepted_in=room.folder), history, room.place)
+
+
+def undo_and_redo_available(workspace: Workspace, actor: str) -> tuple[bool, bool]:
+    """Return whether `undo` and `redo` would find a change of an actor."""
+    rooms = _rooms(workspace, actor)
+    room = _newest(rooms, actor)
+    return room.together.history.undoable(actor, room.folder) is not None, _undone_last(rooms, actor) is not None
+
+
+def state(workspace: Workspace, actor: str) -> tuple[tuple[int, int, int], ...]:
+    """Return `History.state` of each log, that of the workspace first.
+
+    It changes when the result of `undo_and_redo_available` may change.
+    """
+    return tuple([room.together.history.state() for room in _rooms(workspace, actor)])
+
+
+def revert(workspace: Workspace, change_id: str, *, actor: str, now: datetime) -> TakenBackChange:
+    """Take back one change; errors as `find_change` and `memory.history.stale_saves.revert_change`."""
+    from memory.history.stale_saves import revert_change
+
+    found = find_change(workspace, change_id, actor)
+    if found.place:
+        change = found.history.revert(found.record.id, actor=actor, now=now)
+    else:
+        change = revert_change(workspace, found.record.id, actor=actor, now=now)
+    return TakenBackChange(change, found.history, found.place)
+
+
+def find_change(workspace: Workspace, change_id: str, actor: str) -> FoundChange:
+    """Return a change by its id or the beginning of it; NotFoundError `change.not_found`, AmbiguousError."""
+    from memory.storage.log.history import the_one
+
+    found = [
+        FoundChange(record, room.together.history, room.place)
+        for room in _rooms(workspace, actor)
+        for record in room.together.history.beginning_with(change_id)
+        if room.folder is None or room.together.history.was_accepted(record, room.folder)
+    ]
+    record = the_one([one.record for one in found], change_id)
+    return next(one for one in found if one.record is record)
+
+
+def _rooms(workspace: Workspace, actor: str) -> tuple[Room, ...]:
+    """Return the rooms whose changes an actor can take back, that of the workspace first."""
+    from memory.storage.log.undo import PEOPLE
+
+    if actor not in PEOPLE:
+        return (Room(workspace.together),)
+    here, *others = rooms_of(workspace)
+    return (here, *[room for room in others if room.used])
+
+
+def _newest(rooms: Sequence[Room], actor: str) -> Room:
+    """Return the room with the newest change that can be undone; the first if there is none."""
+    return rooms[0] if len(rooms) == 1 else max(rooms, key=lambda room: _standing(room, actor))
+
+
+def _undone_last(rooms: Sequence[Room], actor: str) -> Room | None:
+    """Return the room with the last undone change, None if there is nothing to redo."""
+    undone: list[tuple[str, Room]] = []
+    for room in rooms:
+        record = room.together.history.redoable(actor, room.folder)
+        if record is not None:
+            undone.append(((record.undone_by or "")[:_TIME], room))
+    if not undone:
+        return None
+    when, last = max(undone, key=lambda one: one[0])
+    return None if any(_standing(room, actor) > when for room in rooms if room is not last) else last
+
+
+def _standing(room: Room, actor: str) -> str:
+    """Return the time of the newest change that can be undone, as the beginning of its id; empty: there is none."""
+    record = room.together.history.undoable(actor, room.folder)
+    return "" if record is None else record.id[:_TIME]
+
+
+class Room(NamedTuple):
+    """Stores with one record of proposals: those of the workspace, or one store outside it.
+
+    `place` is the folder of that store, empty for the workspace. `folder` is the only folder whose proposals count
+    (None: all), because the record may belong to another workspace.
+    """
+
+    together: SharedLog
+    place: str = ""
+    folder: str | None = None
+
+    @property
+    def used(self) -> bool:
+        """Whether there ever was a proposal; costs two `stat` calls."""
+        return self.together.proposals.stamp() is not None
+
+    def list(self, states: Sequence[str] = (), actor: str | None = None, limit: int = 0) -> tuple[Proposal, ...]:
+        """Return its proposals, newest first."""
+        if self.folder is None:
+            return self.together.proposals.list(states=states, actor=actor, limit=limit)
+        found = self.together.proposals.list(states=states, actor=actor)
+        return tuple(replace(one, place=self.place) for one in found if one.folder == self.folder)
+
+
+def rooms_of(workspace: Workspace) -> tuple[Room, ...]:
+    """Return the room of a workspace, and those of the stores outside it."""
+    state = workspace.state
+    others = [
+        Room(store.together, str(store.root), store.prefix)
+        for store in workspace.outside()
+        if store.state is not None and (state is None or store.state.folder.path != state.folder.path)
+    ]
+    return (Room(workspace.together), *others)
+
+
+def settle(room: Room) -> None:
+    """Mark proposals as accepted if their change was made by a process that was killed before it could mark them."""
+    proposals, history = room.together.proposals, room.together.history
+    waiting = room.list(("waiting",))
+    if not waiting:
+        return
+    # After a killed process the change log may contain changes that are not yet marked as done.
+    with suppress(MemdeckError, BusyError):
+        history.notice((), waiting[0].time)
+    marks = ", ".join("?" * len(waiting))
+    made = history.records(f"proposal IN ({marks})", [one.id for one in waiting], 0)
+    by_id = {one.id: one for one in waiting}
+    for record in made:
+        one, by = by_id[record.proposal or ""], record.reviewer or "human"
+        with suppress(MemdeckError):
+            proposals.decide(one, "accepted", by=by, now=record.time, change_id=record.id)

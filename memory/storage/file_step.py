@@ -1,0 +1,530 @@
+"""One file of a transaction: checked, staged, put in place, put back if a later step fails.
+
+Files are swapped in one step where possible; each function falls back to what the file system supports, and a displaced
+file keeps a name as long as possible. A program that opened a file just before it was replaced writes to the displaced
+file. So that file keeps a name in the stage folder for a while. If its bytes are still the same then, it is removed; if
+not, it is kept for the user, or for merging.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from memory.errors import BusyError, ConflictError, MemdeckError, read_failed, write_failed
+from memory.lazy import TYPE_CHECKING
+
+from . import fsio, lock
+from .intent_log import Displaced, IntendedFile
+from .lock import Lease
+from .safe_open import ABSENT, FileVersion, Mark, Stored, look, open_target, read_open
+
+if TYPE_CHECKING:
+    from .changes import FileChange
+
+
+class FileStep:
+    """The planned change of one file; the calls come in the order check, stage, apply, verify, then finish or put_back,
+    and tidy at the end.
+
+    `shown` is the path in the workspace, as messages name it; `label` makes the names of staged files unique;
+    `patience` is how long (in seconds) a program may keep the file open for writing. `like` is the path of a file that
+    is moved: the created file gets its mode, attributes and time.
+    """
+
+    def __init__(
+        self,
+        file: FileChange,
+        workspace: Path,
+        shown: str,
+        stage: int,
+        label: str,
+        patience: float = 2.0,
+        like: str | None = None,
+    ) -> None:
+        """Plan the step; nothing is read yet."""
+        self.file = file
+        self._like = like
+        self.shown = shown
+        self.label = label
+        self._workspace = workspace
+        *self._parents, self._name = shown.split("/")
+        self._stage = stage
+        self._patience = patience
+        self._new, self._old = f"{label}.new", f"{label}.old"
+        self._folder = self._source = self._staged = -1
+        self._found: os.stat_result | None = None
+        self._seen: FileVersion = ABSENT
+        self._written: FileVersion | None = None
+        self._leased = self._begun = self._visible = False
+        self._displaced = ""  # The staged name of the file that we replaced.
+
+    @property
+    def folder(self) -> int:
+        """The open folder of the file, for syncing; -1 if it is not open."""
+        return self._folder
+
+    @property
+    def parent(self) -> str:
+        """The path of the file's folder in the workspace."""
+        return "/".join(self._parents)
+
+    def check(self) -> bool:
+        """Return whether the file on disk is the one that the caller started from; RefusedError if it may not be
+        written, BusyError `file.in_use` while another program has it open for writing.
+        """
+        try:
+            self._folder = fsio.open_folder(self._parents, self._workspace)
+        except FileNotFoundError:
+            return self.file.before is None
+        # Root may write everywhere; for other users, a folder that its own owner closed is respected.
+        if not os.access(".", os.W_OK | os.X_OK, dir_fd=self._folder, effective_ids=True):
+            raise write_failed(PermissionError(13, "folder"), self.shown)
+        if not self._open():
+            return self.file.before is None
+        try:
+            self._found = os.fstat(self._source)
+            if self.file.before is None or self._found.st_size != len(self.file.before):
+                return False
+            stored = read_open(self._source, self.shown)
+        except OSError as error:
+            raise read_failed(error, self.shown) from error
+        if stored is None or stored.data != self.file.before:
+            return False
+        self._seen = stored.version
+        return True
+
+    def _open(self) -> bool:
+        """Open the file once no program has it open for writing; False where there is no file."""
+        deadline, pause = time.monotonic() + self._patience, 0.0005
+        while True:
+            target = open_target(self._name, self._folder, self.shown)
+            if target is None:
+                return False
+            self._source = target[0]
+            lease = lock.take_lease(self._source)
+            if lease is not Lease.REFUSED:
+                self._leased = lease is Lease.HELD
+                return True
+            os.close(self._source)
+            self._source = -1
+            if time.monotonic() > deadline:
+                raise in_use(self.shown)
+            time.sleep(pause)
+            pause = min(2 * pause, 0.02)
+
+    def stage(self) -> None:
+        """Write the new bytes on the target's file system and sync them."""
+        if self.file.after is None:
+            return
+        try:
+            if self._like is not None and self._stage_like(self._like, self.file.after):
+                return
+            # An existing file keeps its own mode.
+            mode = self.file.mode if self._found is None else None
+            self._staged = fsio.stage(self._new, self._stage, self.file.after, self._found, mode=mode)
+            if self._source >= 0:
+                fsio.copy_attributes(self._source, self._staged)
+            self._written = FileVersion.of(os.fstat(self._staged))
+        except OSError as error:
+            raise write_failed(error, self.shown) from error
+
+    def _stage_like(self, like: str, data: bytes) -> bool:
+        """Write the new bytes with the attributes of the moved file; False where that file no longer exists."""
+        *parents, name = like.split("/")
+        folder = fsio.open_folder(parents, self._workspace)
+        try:
+            opened = open_target(name, folder, like)
+        finally:
+            os.close(folder)
+        if opened is None:
+            return False
+        source, found = opened
+        try:
+            self._staged = fsio.stage(self._new, self._stage, data, found)
+            fsio.copy_attributes(source, self._staged)
+            fsio.keep_time(found, self._staged)
+            self._written = FileVersion.of(os.fstat(self._staged))
+        finally:
+            os.close(source)
+        return True
+
+    def role(self, sha256: Callable[[bytes], bytes | None] | None) -> IntendedFile:
+        """Return the intent's record of this step; with `sha256`, the file is recognised by its bytes too.
+
+        `sha256` returns the SHA-256 of some bytes where it is known already, else None.
+        """
+
+        def mark(found: os.stat_result, data: bytes | None) -> Mark:
+            if sha256 is None or data is None:
+                return Mark.of(found)
+            return Mark.of(found, data=data, sha256=sha256(data))
+
+        before = after = None
+        if self._found is not None:
+            before = mark(self._found, self.file.before)
+        if self._staged >= 0:
+            after = mark(os.fstat(self._staged), self.file.after)
+        return IntendedFile(self.shown, self.label, before, after)
+
+    def with_mode(self) -> FileChange:
+        """Return the file of this step; a removed file with its permission bits."""
+        if self.file.after is not None or self._found is None:
+            return self.file
+        return self.file._replace(mode=self._found.st_mode & 0o777)
+
+    def missing(self) -> list[str]:
+        """Return the folders that are still to be made for the file, the outermost first."""
+        if self._folder >= 0:
+            return []
+        paths = ["/".join(self._parents[:depth]) for depth in range(1, len(self._parents) + 1)]
+        return [path for path in paths if not os.path.lexists(self._workspace / path)]
+
+    def apply(self, made: list[str]) -> None:
+        """Put the file in place; ConflictError when another program changed it since it was checked."""
+        try:
+            if self._folder < 0:
+                self._folder = fsio.open_folder(self._parents, self._workspace, made)
+            if not self._unchanged():
+                raise conflict([self.shown], crossed=True)
+            self._begun = self._visible = True
+            if self._found is None:
+                create(self._new, self._stage, self._name, self._folder)
+            elif self.file.after is None:
+                take_away(self._name, self._folder, self._old, self._stage)
+                self._displaced = self._old
+            else:
+                self._displaced = swap(self._new, self._old, self._stage, self._name, self._folder)
+        except (FileExistsError, FileNotFoundError) as error:
+            self._begun = False  # The call did nothing: there is nothing to put back.
+            raise conflict([self.shown], crossed=True) from error
+        except OSError as error:
+            raise write_failed(error, self.shown) from error
+        self.verify()
+
+    def verify(self) -> None:
+        """Check the displaced file: ConflictError unless it is the checked one and no program waits to write to it."""
+        if self._found is not None and not self._displaced_as_checked():
+            raise conflict([self.shown], crossed=True)
+
+    def _unchanged(self) -> bool:
+        if self._leased and not lock.is_lease_whole(self._source):
+            return False
+        try:
+            return FileVersion.of(os.lstat(self._name, dir_fd=self._folder)) == self._seen
+        except FileNotFoundError:
+            return not self._seen.exists
+
+    def _displaced_as_checked(self) -> bool:
+        if self._displaced:
+            found = look(self._displaced, self._stage)
+            if found is None or (found.st_dev, found.st_ino) != self._seen[:2]:
+                return False
+        if FileVersion.of(os.fstat(self._source))[:4] != self._seen[:4]:  # Renaming changes nothing but the ctime.
+            return False
+        return not self._leased or lock.is_lease_whole(self._source)
+
+    def put_back(self) -> bool:
+        """Undo `apply`, False where that failed; a file that another program put there meanwhile stays."""
+        if not self._begun:
+            return True
+        try:
+            now = self._inode(self._name, self._folder)
+            ours = os.fstat(self._staged).st_ino if self._staged >= 0 else None
+            if now != (self._found.st_ino if self._found is not None else None):
+                if now != ours or not self._restore(ours):
+                    return False
+                fsio.sync(self._folder)
+        except OSError:
+            return False
+        self._begun = False
+        return True
+
+    def _inode(self, name: str, folder: int) -> int | None:
+        found = look(name, folder)
+        return None if found is None else found.st_ino
+
+    def _restore(self, ours: int | None) -> bool:
+        """Put the previous file back in the place of ours."""
+        if self.file.before is None:
+            fsio.remove(self._new, self._stage)  # The second name that it kept.
+            take_away(self._name, self._folder, self._new, self._stage)
+            return True
+        if self.file.after is None:
+            create(self._displaced, self._stage, self._name, self._folder)
+            fsio.sync(self._folder)
+            fsio.remove(self._displaced, self._stage)
+            return True
+        if not self._displaced:
+            self._displaced = self._old
+            os.close(fsio.stage(self._old, self._stage, self.file.before, self._found))
+        back = swap_back(self._displaced, self._stage, self._name, self._folder, self._new)
+        if self._inode(back, self._stage) not in (ours, None):
+            # Another program replaced our file at this moment: its file is the newest, so it goes back in place.
+            self._displaced = swap_back(back, self._stage, self._name, self._folder, self._old)
+            return False
+        self._displaced = ""
+        return True
+
+    def finish(self) -> Stored | None:
+        """Return the file as it is now, None where that is not certain."""
+        if self.file.after is None or self._written is None:
+            return None
+        try:
+            version = FileVersion.of(os.fstat(self._staged))
+        except OSError:
+            return None  # The change is done; the file will be read again.
+        untouched = version[:4] == self._written[:4]  # Renaming changes nothing but the ctime.
+        return Stored(self.file.after, version) if untouched else None
+
+    def release(self) -> None:
+        """Give up the lease: programs that wait for the file go on, even if a child process has it open as well."""
+        if self._leased:
+            lock.drop_lease(self._source)
+            self._leased = False
+
+    def tidy(self, *, failed: bool) -> list[Displaced]:
+        """Close everything; return the files kept in the stage folder because programs may still write to them.
+
+        These are the displaced file, and our file if it was in place for a moment; the rest is removed.
+        """
+        left: list[Displaced] = []
+        try:
+            for name in (self._new, self._old):
+                # A file that cannot be read is left to the next start.
+                with suppress(OSError):
+                    left += self._leave(name, failed)
+        finally:
+            self.release()
+            for fd in (self._folder, self._source, self._staged):
+                if fd >= 0:
+                    os.close(fd)
+            self._folder = self._source = self._staged = -1
+        return left
+
+    def _leave(self, name: str, failed: bool) -> list[Displaced]:
+        """Remove or keep one file in the stage folder."""
+        found = look(name, self._stage)
+        if found is None:
+            return []
+        if not self._visible:
+            fsio.remove(name, self._stage)
+            return []
+        mark = self._expected(found)
+        if found.st_nlink > 1 and name == self._new:
+            fsio.remove(name, self._stage)  # The created file has its final name now.
+            return []
+        # A file that could not be put back, or that we never read: the user may want these bytes.
+        late = mark is None or (failed and self._begun and name == self._displaced)
+        if late:
+            with suppress(OSError):
+                fsio.rename(name, self._stage, self._old + fsio.KEPT, self._stage)
+                name = self._old + fsio.KEPT
+        change = self.label.partition(".")[0]
+        return [Displaced(name, self.shown, change, mark or Mark.of(found, ctime=True), late)]
+
+    def _expected(self, found: os.stat_result) -> Mark | None:
+        """Return the mark that a staged file has unless a program writes to it; None for a foreign file."""
+        for version in (self._seen, self._written):
+            if version is not None and found.st_ino == version.ino:
+                return Mark(version.ino, version.size, version.mtime_ns, found.st_ctime_ns)
+        return None
+
+
+def conflict(files: list[str], *, crossed: bool = False) -> ConflictError:
+    """Return the error for files that are not what the caller started from.
+
+    `crossed` means that it happened during the change itself: planned again on the newer files, it may well succeed.
+    """
+    return ConflictError(
+        "document.conflict",
+        f"{', '.join(files)} was changed by somebody else",
+        "look at it again and repeat the change",
+        file=files[0],
+        files=files,
+        **({"crossed": True} if crossed else {}),
+    )
+
+
+def in_use(file: str) -> BusyError:
+    """Return the error for a file that another program keeps open for writing."""
+    return BusyError(
+        "file.in_use",
+        f"another program has {file} open for writing",
+        "try again when it is done",
+        file=file,
+    )
+
+
+def half_done(files: list[str], cause: BaseException) -> MemdeckError:
+    """Return the error for a failed change some of whose files could not be put back."""
+    return MemdeckError(
+        "change.incomplete",
+        f"the change failed ({cause}) and {', '.join(files)} could not be put back",
+        "compare these files with your last copy",
+        file=files[0],
+        files=files,
+    )
+
+
+# -- names swapped, and displaced files --------------------------------------------------------------------------
+
+_LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_DAY = 86_400.0
+
+
+def swap(new: str, old: str, stage: int, name: str, folder: int) -> str:
+    """Put the staged file `new` in the place of `name`; return the staged name of the displaced file.
+
+    "" where the file system could not keep it. FileNotFoundError where there was no file.
+    """
+    try:
+        fsio.exchange(new, stage, name, folder)
+    except OSError as error:
+        if error.errno not in fsio.UNSUPPORTED:
+            raise
+    else:
+        return new
+    kept = True
+    try:
+        fsio.link(name, folder, old, stage)
+    except OSError as error:
+        if error.errno not in fsio.NO_LINKS:
+            raise
+        kept = False
+    fsio.rename(new, stage, name, folder)
+    return old if kept else ""
+
+
+def create(new: str, stage: int, name: str, folder: int) -> None:
+    """Give the staged file its name; FileExistsError where the name is taken.
+
+    Where possible it keeps its staged name as well: until the folder is synced, a power cut may remove the other.
+    """
+    try:
+        fsio.link(new, stage, name, folder)
+        return
+    except (FileExistsError, FileNotFoundError):
+        raise
+    except OSError as error:
+        if error.errno not in fsio.NO_LINKS:
+            raise
+    try:
+        fsio.rename_new(new, stage, name, folder)
+    except OSError as error:
+        if error.errno not in fsio.UNSUPPORTED:
+            raise
+        fsio.rename(new, stage, name, folder)
+
+
+def take_away(name: str, folder: int, old: str, stage: int) -> None:
+    """Move a file into the stage folder."""
+    try:
+        fsio.rename_new(name, folder, old, stage)
+    except OSError as error:
+        if error.errno not in fsio.UNSUPPORTED:
+            raise
+        fsio.rename(name, folder, old, stage)
+
+
+def swap_back(displaced: str, stage: int, name: str, folder: int, spare: str) -> str:
+    """Undo a `swap`; return the staged name of the file that was in its place."""
+    try:
+        fsio.exchange(displaced, stage, name, folder)
+    except OSError as error:
+        if error.errno not in fsio.UNSUPPORTED:
+            raise
+    else:
+        return displaced
+    with suppress(OSError):
+        fsio.link(name, folder, spare, stage)
+    fsio.rename(displaced, stage, name, folder)
+    return spare
+
+
+def sweep(files: tuple[Displaced, ...], stage: int, settle: float, *, whole: bool = True) -> tuple[Displaced, ...]:
+    """Remove files that stayed unchanged for `settle` seconds, keep changed ones; return those still to be checked.
+
+    Without leases it is unknown when a program is done with a file, so it stays for a day. `files` are in order of
+    time; unless `whole`, checking stops at the first that is too young to remove. A series of changes must not check
+    all of them each time, but the first check has to: a file that got late bytes may come after one that did not.
+    """
+    left: list[Displaced] = []
+    now = time.time()  # The clock of the file system's stamps.
+    leases_here = True
+    for place, file in enumerate(files):
+        found = look(file.name, stage)
+        if found is None:
+            continue
+        if file.late or found.st_ctime > now:  # If the clock went back, this says nothing about the files after it.
+            left.append(file)
+            continue
+        age, same = now - found.st_ctime, file.mark.same(found)
+        young = age < settle
+        lease = Lease.NONE if young or not leases_here else lease_of(file.name, stage)
+        if not young and lease is Lease.NONE:
+            leases_here = False  # They are all on one file system.
+            young = same and bool(settle) and age < _DAY
+        if young and not whole:
+            left += files[place:]
+            break
+        if young or lease is Lease.REFUSED:
+            left.append(file)
+        elif same:
+            with suppress(OSError):
+                fsio.remove(file.name, stage)
+        else:
+            left.append(_kept(file, stage, found))
+    return tuple(left)
+
+
+def lease_of(name: str, stage: int) -> Lease:
+    """Return by a lease whether a program still has the file open for writing."""
+    try:
+        fd = os.open(name, _LOOK, dir_fd=stage)
+    except OSError:
+        return Lease.NONE
+    try:
+        return lock.take_lease(fd)
+    finally:
+        os.close(fd)
+
+
+def forgotten(files: tuple[Displaced, ...], name: str, merged: bytes, stage: int) -> tuple[Displaced, ...]:
+    """Remove a late file whose bytes were merged and return the list without it; raises OSError.
+
+    It stays in the list, without a change id, where more bytes came meanwhile, or may still come (no leases).
+    """
+    left: list[Displaced] = []
+    for file in files:
+        found = look(name, stage) if file.name == name else None
+        if file.name == name and found is None:
+            continue
+        if found is not None:
+            mark = Mark.of(found, ctime=True, data=merged)
+            if not mark._replace(ino=0, mtime_ns=0, ctime_ns=0).fits(name, stage, found):
+                file = file._replace(change="")
+            elif lease_of(name, stage) is not Lease.HELD:
+                file = file._replace(change="", late=False, mark=mark._replace(digest=""))
+            else:
+                fsio.remove(name, stage)
+                continue
+        left.append(file)
+    return tuple(left)
+
+
+def _kept(file: Displaced, stage: int, found: os.stat_result) -> Displaced:
+    """Rename a file with late bytes so that it is never cleared away."""
+    if file.name.endswith(fsio.KEPT):  # These bytes came after those that were merged.
+        return file._replace(mark=Mark.of(found), late=True)
+    name = file.name.removesuffix(".new").removesuffix(".old") + ".old" + fsio.KEPT
+    if look(name, stage) is not None:
+        name = file.name + fsio.KEPT
+    try:
+        fsio.rename(file.name, stage, name, stage)
+    except OSError:
+        return file
+    return file._replace(name=name, mark=Mark.of(found), late=True)

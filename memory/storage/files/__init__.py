@@ -1,3 +1,0 @@
-"""Opening, recognising, locking and watching the files of a workspace."""
-
-from __future__ import annotations

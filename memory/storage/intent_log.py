@@ -1,0 +1,342 @@
+"""The intent log: written outside a workspace before its files are replaced; and the list of displaced files.
+
+The intent says what a transaction is about to do; after a crash, the transaction is finished or discarded by it. The
+list of displaced files names the files in the stage folder that a program which had them open may still write to. Both
+are in the private state folder: a record that came with a clone would be an order to write files. Even so, each path in
+them is checked like any path of a transaction before it is used.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import datetime
+from functools import lru_cache
+
+from memory.errors import MemdeckError, no_room, write_failed
+from memory.lazy import TYPE_CHECKING, NamedTuple, late
+
+from . import fsio
+from .own_folders import STATE
+from .safe_open import Mark
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .own_folders import StateFolder
+
+_HEAD = b"memdeck 1 "
+_RESERVE = 64 * 1024
+"""Bytes reserved for the intent of a change on a full disk; enough for a hundred files."""
+_LABEL = late(r"[0-9A-Z]{26}\.[0-9]{1,6}")
+_STAGED = late(r"[0-9A-Z]{26}\.[0-9]{1,6}\.(new|old)(\.kept)?")
+
+
+class IntendedFile(NamedTuple):
+    """One file of an intent: its path in the workspace, the label of its staged files, and its marks before and after.
+
+    `before` is None for a file that is created, `after` for one that is removed.
+    """
+
+    path: str
+    label: str
+    before: Mark | None
+    after: Mark | None
+
+
+class Intent(NamedTuple):
+    """A transaction that has begun to move files; `folders` are those it makes, as paths in the workspace.
+
+    `time` is ISO 8601, the others are those of `Change`.
+    """
+
+    id: str
+    time: str
+    actor: str
+    operation: str
+    summary: str
+    roles: tuple[IntendedFile, ...]
+    folders: tuple[str, ...] = ()
+
+    def encode(self, size: int = 0) -> bytes:
+        """Return the bytes of the record, padded to `size` where it is shorter."""
+        return _encode({**self._asdict(), "roles": [_with_marks(role) for role in self.roles]}, size)
+
+    @classmethod
+    def decode(cls, data: bytes) -> Intent | None:
+        """Read a record back, None where it is torn or not a record."""
+        values = _decode(data)
+        try:
+            roles = tuple(
+                IntendedFile(str(r["path"]), _label(r["label"]), _mark(r["before"]), _mark(r["after"]))
+                for r in values["roles"]
+            )
+            folders = tuple(str(path) for path in values["folders"])
+            id_, time, actor, operation = (str(values[key]) for key in ("id", "time", "actor", "operation"))
+            if datetime.fromisoformat(time).tzinfo is None:
+                return None
+            return cls(id_, time, actor, operation, str(values["summary"]), roles, folders)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return None
+
+
+def suffix_of(system: str) -> str:
+    """Return the suffix of the names of a system's private files, by its folder."""
+    return system.replace("/", "+") or "root"
+
+
+class Displaced(NamedTuple):
+    """A file in the stage folder that was at `path` (in the workspace) until change `change` replaced it.
+
+    `mark` is its mark at that time. `late` is set once it holds bytes that came later.
+    """
+
+    name: str
+    path: str
+    change: str
+    mark: Mark
+    late: bool = False
+
+
+class IntentLog:
+    """The records of one memory system of a workspace; used under its lock, between `open` and `close`."""
+
+    def __init__(self, folder: StateFolder, system: str) -> None:
+        """`system` identifies the system in its workspace (`.aiter`); nothing is read yet."""
+        self._place = folder
+        suffix = suffix_of(system)
+        self._intent, self._displaced = f"intent-{suffix}", f"displaced-{suffix}"
+        self._reserve = f"reserve-{suffix}"
+        self._tidied = False  # Whether the remains of crashes in the state folder's subfolders were removed.
+        self._reserved = False  # Whether the intent was written over the reserve file.
+        # Only this system's files: another system may be writing its own.
+        names = [fsio.temporary_name(name) for name in (self._intent, self._displaced, self._reserve)]
+        self._temporary = frozenset({*names, fsio.temporary_name(STATE, suffix)})
+        self._fd = -1
+        self.begun = False
+        """Whether the last intent was written."""
+        self._listed: bytes | None = None  # The bytes of `known` in the file.
+        self.known: tuple[Displaced, ...] = ()
+        """The list of displaced files as it was last read or written."""
+
+    @property
+    def path(self) -> str:
+        """Where the records are, for messages."""
+        return str(self._place.path)
+
+    @property
+    def where(self) -> str:
+        """Where the intent is, for messages."""
+        return f"{self._place.path}/{self._intent}"
+
+    @property
+    def folder(self) -> int:
+        """The private folder, open."""
+        return self._fd
+
+    def open(self) -> None:
+        """Open the private folder; RefusedError `state.*`, MemdeckError `file.io`."""
+        try:
+            self._fd = self._place.open()
+            fsio.remove_temporary(self._fd, self._temporary)
+        except OSError as error:
+            raise write_failed(error, self.path) from error
+        if not self._tidied:
+            self._tidied = True
+            from .own_folders import remove_unfinished
+
+            with suppress(OSError):  # The next start tries again.
+                remove_unfinished(self._fd)
+
+    def exists(self) -> bool:
+        """Return whether there is a private folder, which may hold an intent."""
+        return os.path.lexists(self._place.path)
+
+    def close(self) -> None:
+        """Close the folder."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def pending(self) -> Intent | None:
+        """Return the intent that a crash left; a torn record, from before anything moved, is removed."""
+        data = self._place.read_in(self._intent, self._fd)
+        if data is None:
+            return None
+        intent = Intent.decode(data)
+        if intent is None:
+            self.end(durable=False)
+        return intent
+
+    def waiting(self) -> Intent | None:
+        """Return the current intent, read without the lock; None where there is none or it cannot be read."""
+        try:
+            return Intent.decode(self._place.read(self._intent) or b"")
+        except (OSError, MemdeckError):
+            return None
+
+    def begin(self, intent: Intent, *, durable: bool) -> None:
+        """Write an intent; from here on a durable one is the commit. MemdeckError `file.io`.
+
+        On a full disk it is written over the reserve file, if it fits.
+        """
+        self._reserved = self.begun = False
+        try:
+            self._put(self._intent, intent.encode(), durable=durable)
+        except MemdeckError as error:
+            if not no_room(error):
+                raise
+            data = intent.encode(_RESERVE)
+            try:
+                # The next intent may need the reserve as well: `end` restores it.
+                self._reserved = fsio.put_reserved(self._reserve, self._intent, self._fd, data, durable=durable)
+            except OSError:
+                raise error from None
+            if not self._reserved:
+                raise
+        self.begun = True
+
+    def set_aside(self) -> None:
+        """Make the reserve file for an intent, where it is missing and the disk has space."""
+        with suppress(OSError):
+            try:
+                os.lstat(self._reserve, dir_fd=self._fd)
+            except FileNotFoundError:
+                fsio.put_private(self._reserve, self._fd, b" " * _RESERVE, durable=False)
+
+    def end(self, *, durable: bool) -> None:
+        """Remove the intent: all files are in place or put back. MemdeckError `file.io`."""
+        try:
+            try:
+                if self._reserved:
+                    with suppress(FileNotFoundError):
+                        fsio.rename(self._intent, self._fd, self._reserve, self._fd)
+                else:
+                    fsio.remove(self._intent, self._fd)
+            except OSError:
+                # An empty file counts as no intent.
+                fsio.put_private(self._intent, self._fd, b"", durable=durable)
+            if durable:
+                # It must not come back after a power cut when the files have gone on.
+                fsio.sync(self._fd)
+        except OSError as error:
+            raise write_failed(error, f"{self.path}/{self._intent}") from error
+
+    def displaced(self) -> tuple[Displaced, ...]:
+        """Return the displaced files in the stage folder; invalid entries of the list are left out."""
+        data = self._place.read_in(self._displaced, self._fd)
+        if data != self._listed:
+            self._listed, self.known = data, _files(data)
+        return self.known
+
+    def noted(self) -> tuple[Displaced, ...]:
+        """Return the same list without the lock and without an open folder."""
+        return _files(self._place.read(self._displaced))
+
+    def keep(self, files: tuple[Displaced, ...]) -> None:
+        """Write the list of displaced files; a power cut may bring an older one back. MemdeckError `file.io`."""
+        if files == self.known:
+            return
+        try:
+            data = _encode_files(files) if files else None
+            if data is not None:
+                self._put(self._displaced, data, durable=False)
+            else:
+                fsio.remove(self._displaced, self._fd)
+        except OSError as error:
+            raise write_failed(error, f"{self.path}/{self._displaced}") from error
+        self._listed, self.known = data, files
+
+    def _put(self, name: str, data: bytes, *, durable: bool) -> None:
+        try:
+            fsio.put_private(name, self._fd, data, durable=durable)
+        except OSError as error:
+            raise write_failed(error, f"{self.path}/{name}") from error
+
+
+def _encode(values: dict[str, Any], size: int = 0) -> bytes:
+    """Return the values with a checksum in front: an incomplete record must count as none.
+
+    Blanks at the end pad it to `size`; JSON ignores them.
+    """
+    body = _json(values).encode()
+    sealed = _sealed(body)
+    while len(sealed) < size:
+        # The head may have grown by more digits of the length.
+        body += b" " * max(size - len(sealed), 1)
+        sealed = _sealed(body)
+        if len(sealed) > size:
+            body = body[: size - len(sealed)]
+            sealed = _sealed(body)
+            break
+    return sealed
+
+
+def _encode_files(files: tuple[Displaced, ...]) -> bytes:
+    """Return the bytes of the list of displaced files; each file is encoded once."""
+    return _sealed(f'{{"files":[{",".join(map(_one, files))}]}}'.encode())
+
+
+@lru_cache(maxsize=4096)
+def _one(file: Displaced) -> str:
+    return _json(_with_marks(file))
+
+
+def _json(values: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
+
+
+def _sealed(body: bytes) -> bytes:
+    import zlib
+
+    return _HEAD + f"{len(body)} {zlib.crc32(body):08x}\n".encode() + body
+
+
+def _decode(data: bytes) -> dict[str, Any]:
+    """Return the values of a complete record, {} for any other bytes."""
+    head, _, body = data.partition(b"\n")
+    if not head.startswith(_HEAD):
+        return {}
+    import json
+    import zlib
+
+    if head != _HEAD + f"{len(body)} {zlib.crc32(body):08x}".encode():
+        return {}
+    try:
+        values = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def _with_marks(record: IntendedFile | Displaced) -> dict[str, Any]:
+    """Return a record as a dict with its marks as dicts, for JSON."""
+    return {key: value._asdict() if isinstance(value, Mark) else value for key, value in record._asdict().items()}
+
+
+def _files(data: bytes | None) -> tuple[Displaced, ...]:
+    """Read the list of displaced files; invalid entries are left out."""
+    found = []
+    listed = _decode(data or b"").get("files")
+    for value in listed if isinstance(listed, list) else ():
+        with suppress(KeyError, TypeError, ValueError, OverflowError):
+            name, mark = str(value["name"]), _mark(value["mark"])
+            if _STAGED.fullmatch(name) and mark is not None:
+                found.append(Displaced(name, str(value["path"]), str(value["change"]), mark, bool(value["late"])))
+    return tuple(found)
+
+
+def _label(text: Any) -> str:
+    """Check the label of staged files: it becomes a name in the stage folder and must not lead elsewhere."""
+    if not isinstance(text, str) or not _LABEL.fullmatch(text):
+        raise ValueError("no label of a staged file")
+    return text
+
+
+def _mark(values: Any) -> Mark | None:
+    if values is None:
+        return None
+    ino, size, mtime, ctime = (int(values[key]) for key in ("ino", "size", "mtime_ns", "ctime_ns"))
+    return Mark(ino, size, mtime, ctime, str(values["digest"]))

@@ -1,0 +1,203 @@
+"""The lock of a workspace, which memdeck's own processes take, and leases, by which other programs are detected.
+
+The lock is `flock` on a permanent file that is never replaced and never unlinked (`fcntl` and `lockf` locks vanish
+when any code in the process closes the file).
+
+While a read lease is held, a program that opens the file for writing waits until the lease is given up. Linux has
+leases, for the user's own files on local file systems; elsewhere only comparing protects a change.
+"""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found]  # without the enums of `signal`
+import errno
+import fcntl
+import os
+import time
+from _thread import allocate_lock, get_ident
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from enum import Enum
+
+from memory.errors import BusyError, write_failed
+
+from . import fsio
+
+NAME = "lock"
+_IDLE = b"idle"  # Written over the holder's first key on release: if the key is found later, its holder was killed.
+_SIZE = 512  # The holder's lines are padded to this, so that no older, longer text shows through.
+
+
+class Lock:
+    """Held by one transaction at a time, across processes and across the threads of this one."""
+
+    def __init__(self, path: str, timeout: float = 5.0) -> None:
+        """`path` is the lock file's name in messages; `timeout` is in seconds."""
+        self.path = path
+        self.timeout = timeout
+        self._mutex = allocate_lock()
+        self._owner: int | None = None
+        self._fd = -1
+        self._folder = -1
+
+    def acquire(self, folder: int, command: str, since: datetime) -> None:
+        """Wait for the lock in an open folder and note in it who holds it.
+
+        BusyError `file.locked` with the holder after `timeout` seconds; RuntimeError inside a transaction of
+        the same thread, which would wait for itself.
+        """
+        if self._owner == get_ident():
+            raise RuntimeError("a transaction inside a transaction of the same thread")
+        deadline = time.monotonic() + self.timeout
+        if not self._mutex.acquire(timeout=max(self.timeout, 0)):
+            raise _busy(self.path, self._fd)
+        try:
+            self._owner = get_ident()
+            self._folder = folder
+            self._fd = self._take(folder, deadline)
+            holder = f"pid={os.getpid()}\nhost={os.uname().nodename}\nsince={since.isoformat()}\ncommand={command}"
+            line = holder.encode("utf-8", "replace")[: _SIZE - 1]
+            with suppress(OSError):  # It is for display only, and a full disk must not stop a change that frees space.
+                fsio.overwrite(self._fd, line.ljust(_SIZE - 1) + b"\n")
+        except BaseException:
+            self.release()
+            raise
+
+    def _take(self, folder: int, deadline: float) -> int:
+        """Return a descriptor that holds the lock; poll, at first every millisecond."""
+        pause = 0.001
+        fd = fsio.open_lock(NAME, folder, self.path)
+        try:
+            while True:
+                try:
+                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    left = deadline - time.monotonic()
+                    if left <= 0:
+                        raise _busy(self.path, fd) from None
+                    time.sleep(min(pause, left))
+                    pause = min(pause * 1.25, 0.02)
+                    continue
+                except OSError as error:
+                    raise write_failed(error, self.path) from error
+                if _same(fd, folder):
+                    return fd
+                # The folder was removed while we waited: a lock on an unlinked file locks no one out.
+                other = fsio.open_lock(NAME, folder, self.path)
+                os.close(fd)
+                fd = other
+        except BaseException:
+            os.close(fd)
+            raise
+
+    def intact(self) -> bool:
+        """Return whether the held lock still locks others out: its file was not removed."""
+        return self._fd >= 0 and _same(self._fd, self._folder)
+
+    def release(self) -> None:
+        """Release the lock."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            with suppress(OSError, MemoryError):
+                fsio.overwrite(fd, _IDLE)
+            os.close(fd)
+        self._owner = None
+        self._mutex.release()
+
+
+@contextmanager
+def held_if_free(folder: int) -> Iterator[bool]:
+    """Hold the lock of an open folder if it is free; yield whether it is held. Raises OSError.
+
+    A folder without a lock file was never locked: False.
+    """
+    try:
+        fd = os.open(NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield _same(fd, folder)
+    finally:
+        os.close(fd)
+
+
+def _same(fd: int, folder: int) -> bool:
+    """Return whether the lock file of the folder is the one that is open."""
+    try:
+        return os.path.samestat(os.fstat(fd), os.lstat(NAME, dir_fd=folder))
+    except OSError:
+        return False
+
+
+def _busy(path: str, fd: int) -> BusyError:
+    """Return the error with the holder named in the lock file: for display only, printable characters only."""
+    try:
+        text = os.pread(fd, _SIZE, 0).decode("utf-8", "replace") if fd >= 0 else ""
+    except OSError:
+        text = ""
+    holder: dict[str, str] = {}
+    for line in text.split("\n"):
+        key, equals, value = line.partition("=")
+        if equals and key in ("pid", "host", "since", "command"):
+            holder[key] = "".join(c if " " <= c <= "~" else "?" for c in value.strip())[:120]
+    who = f"process {holder['pid']} on {holder.get('host', '?')}" if "pid" in holder else "another process"
+    what = f" ({holder['command']} since {holder.get('since', '?')})" if holder.get("command") else ""
+    return BusyError(
+        "file.locked",
+        f"the workspace is locked by {who}{what}",
+        "try again when it is done",
+        holder=holder,
+        file=path,
+    )
+
+
+# -- leases ----------------------------------------------------------------------------------------------------
+
+_SET: int | None = getattr(fcntl, "F_SETLEASE", None)
+_GET: int | None = getattr(fcntl, "F_GETLEASE", None)
+_SIGNAL: int | None = getattr(fcntl, "F_SETSIG", None)
+
+
+class Lease(Enum):
+    """The result of asking for a lease: held; refused because a program has the file open for writing; none here."""
+
+    HELD = "held"
+    REFUSED = "refused"
+    NONE = "none"
+
+
+def take_lease(fd: int) -> Lease:
+    """Ask for a read lease on a file that is open for reading only; closing the descriptor gives it up."""
+    if _SET is None or _SIGNAL is None:
+        return Lease.NONE
+    try:
+        # The signal of a break kills by default; this one is ignored unless a handler is set.
+        fcntl.fcntl(fd, _SIGNAL, signal.SIGURG)
+        fcntl.fcntl(fd, _SET, fcntl.F_RDLCK)
+    except OSError as error:
+        return Lease.REFUSED if error.errno == errno.EAGAIN else Lease.NONE
+    return Lease.HELD
+
+
+def is_lease_whole(fd: int) -> bool:
+    """Return whether the lease is intact: no program waits to open the file for writing."""
+    if _GET is None:
+        return False
+    try:
+        return fcntl.fcntl(fd, _GET) == fcntl.F_RDLCK
+    except OSError:
+        return False
+
+
+def drop_lease(fd: int) -> None:
+    """Give up the lease: programs that wait for the file go on."""
+    if _SET is not None:
+        with suppress(OSError):
+            fcntl.fcntl(fd, _SET, fcntl.F_UNLCK)

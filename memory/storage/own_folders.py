@@ -1,0 +1,456 @@
+"""Where memdeck keeps its own files: a folder beside the memory files, and a private one outside every workspace.
+
+The environment names the folders of the person: home, state and configuration; none of them belongs to a workspace.
+
+`.memdeck/` (0700, its own `.gitignore` of `*`, `lock`, `stage/`) is in the system's folder, so that staged files are on
+the file system of their targets. A clone may contain one: nothing in it is ever trusted or replayed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat as st
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+from memory.errors import MemdeckError, RefusedError, not_regular, read_failed, write_failed
+from memory.lazy import TYPE_CHECKING, NamedTuple
+
+from . import fsio
+from .safe_open import parts_of, sha256
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+STAGE = "stage"
+MEMORY_FOLDERS = frozenset({".aiter", ".aegis", ".agent-memory", ".agh"})
+"""Folders of memory systems: anything in one may have come with a repository."""
+AGENT_MARK = "Aidefile"
+"""The file by which an agent's folder is recognised."""
+_TRIAL, _TRIAL_SIZE = "trial", 32 * 1024
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+class OpenFolder(NamedTuple):
+    """The two folders that a transaction works in, as open descriptors."""
+
+    folder: int
+    stage: int
+
+    def close(self) -> None:
+        """Close both."""
+        os.close(self.stage)
+        os.close(self.folder)
+
+
+class WorkFolder(NamedTuple):
+    """The `.memdeck` folder of a memory system, made by the first change: reading writes nothing."""
+
+    workspace: Path
+    path: str  # relative to the workspace
+
+    def open(self) -> OpenFolder:
+        """Open the folder; make it if it is missing.
+
+        RefusedError where it is a link, no folder, another user's, or cannot be made.
+        """
+        *parents, name = parts_of(self.path)
+        try:
+            parent = fsio.open_folder(parents, self.workspace, made=[])
+        except FileNotFoundError as error:
+            raise write_failed(error, str(self.workspace)) from error
+        try:
+            folder = fsio.private_folder(name, parent, self.path)
+        finally:
+            os.close(parent)
+        try:
+            stage = fsio.private_folder(STAGE, folder, f"{self.path}/{STAGE}")
+            try:
+                self._ignore(folder)
+            except BaseException:
+                os.close(stage)
+                raise
+        except BaseException:
+            os.close(folder)
+            raise
+        return OpenFolder(folder, stage)
+
+    def _ignore(self, folder: int) -> None:
+        """Keep the folder out of git."""
+        try:
+            os.lstat(".gitignore", dir_fd=folder)
+        except FileNotFoundError:
+            try:
+                with suppress(FileExistsError):
+                    os.close(fsio.stage(".gitignore", folder, b"*\n", None))
+            except OSError as error:
+                raise write_failed(error, f"{self.path}/.gitignore") from error
+
+
+class StateFolder:
+    """`<state home>/memdeck/<hash of the workspace's real path>/` (0700): records that must not be inside a repository.
+
+    A workspace around the user's home folder contains it, like the start files of the user's shell. There it is
+    accepted if it is not inside a memory folder, is not a link, and no other user can read it: folders that git creates
+    are readable by others.
+    """
+
+    def __init__(self, home: Path, workspace: Path, person: Path | None = None, *, name: str | None = None) -> None:
+        """`home` is `$XDG_STATE_HOME`, `workspace` the folder that holds the memory system, `person` the user's home
+        folder (None: not known); nothing is read yet. `name` is the folder's name where something other than the
+        workspace's path identifies it.
+        """
+        self._name = name
+        self.home = home
+        self.workspace = workspace
+        self.person = person
+        self._records: str | None = None  # A path in the workspace; empty where the records are outside it.
+
+    @cached_property
+    def path(self) -> Path:
+        """The path of the folder, which may not exist yet."""
+        real = os.fsencode(os.path.realpath(self.workspace))
+        return self.home / "memdeck" / (self._name or sha256(real).hexdigest()[:32])
+
+    def holds(self, path: str) -> bool:
+        """Return whether a path in the workspace is one of memdeck's records about any workspace."""
+        if self._records is None:
+            top, workspace = f"{os.path.realpath(self.home)}/memdeck", _slashed(os.path.realpath(self.workspace))
+            self._records = top.removeprefix(workspace) if top.startswith(workspace) else ""
+        return bool(self._records) and _is_within(path, self._records)
+
+    def open(self) -> int:
+        """Open the folder for changes; make it if it is missing. The caller closes the descriptor.
+
+        RefusedError `state.inside_workspace`, `state.foreign_owner`, `state.writable_by_others`, `state.not_private`.
+        """
+        contained = self._is_inside_workspace()
+        parent = self.path.parent
+        fsio.make_folder(self.home)
+        top = os.open(self.home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            self._check(parent, contained)
+            self._check(self.path, contained)
+            middle = fsio.private_folder(parent.name, top, str(parent))
+        finally:
+            os.close(top)
+        try:
+            return fsio.private_folder(self.path.name, middle, str(self.path))
+        finally:
+            os.close(middle)
+
+    @contextmanager
+    def opened(self, name: str = "") -> Iterator[int]:
+        """Open the folder, or the folder `name` in it, for a block; make it if it is missing. Errors as `open`."""
+        folder = self.open()
+        try:
+            if name:
+                inner = fsio.private_folder(name, folder, f"{self.path}/{name}")
+                os.close(folder)
+                folder = inner
+            yield folder
+        finally:
+            os.close(folder)
+
+    def read(self, name: str) -> bytes | None:
+        """Return the bytes of a file in the folder, None where there is none; RefusedError as `open`."""
+        self.check()
+        try:
+            return fsio.read(name, self.path).base
+        except MemdeckError as error:
+            # A name without its folder does not say where the file is.
+            where = str(self.path / name)
+            message = error.message.replace(name, where, 1)
+            raise type(error)(error.code, message, error.hint, **(error.details | {"file": where})) from error
+
+    def read_in(self, name: str, folder: int, *, regular: bool = False) -> bytes | None:
+        """Return the bytes of a file of the open folder, None where there is none; MemdeckError `file.*`.
+
+        With `regular`, RefusedError `file.not_regular` where it is not a regular file.
+        """
+        try:
+            fd = os.open(name, _READ, dir_fd=folder)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise read_failed(error, f"{self.path}/{name}") from error
+        try:
+            mode = os.fstat(fd).st_mode
+            if regular and not st.S_ISREG(mode):
+                raise not_regular(f"{self.path}/{name}", mode)
+            with open(fd, "rb", closefd=False) as file:
+                return file.read()
+        except OSError as error:
+            raise read_failed(error, f"{self.path}/{name}") from error
+        finally:
+            os.close(fd)
+
+    def full(self) -> MemdeckError | None:
+        """Return why nothing can be written to the folder, None where it can be, or where it does not exist yet.
+
+        This is tested with a file of the size of a small change, which is removed again.
+        """
+        if not os.path.isdir(self.path):
+            return None
+        try:
+            with self.opened() as folder:
+                fsio.put_private(_TRIAL, folder, b" " * _TRIAL_SIZE)
+                fsio.remove(_TRIAL, folder)
+        except OSError as error:
+            return write_failed(error, str(self.path))
+        except MemdeckError as error:
+            return error
+        return None
+
+    def check(self) -> int:
+        """Raise RefusedError as `open` does, without making anything.
+
+        Return the permission bits that no record in it may have: writing by others, or any access by others.
+        """
+        contained = self._is_inside_workspace()
+        self._check(self.path.parent, contained)
+        self._check(self.path, contained)
+        return 0o077 if contained else 0o022
+
+    def _is_inside_workspace(self) -> bool:
+        """Return whether the folder is inside the workspace; RefusedError where it may have come with a repository."""
+        real, workspace = os.path.realpath(self.path), os.path.realpath(self.workspace)
+        if not _is_within(real, workspace):
+            return False
+        person = None if self.person is None else os.path.realpath(self.person)
+        where = ""
+        if person is None or not _is_within(person, workspace):
+            where = "the workspace"
+        else:
+            folder = real
+            while _is_within(folder, workspace) and not _is_within(person, folder) and not where:
+                if os.path.basename(folder).casefold() in MEMORY_FOLDERS or os.path.lexists(f"{folder}/{AGENT_MARK}"):
+                    where = f"the memory folder {folder}"
+                folder = os.path.dirname(folder)
+        if where:
+            raise RefusedError(
+                "state.inside_workspace",
+                f"the state folder {real} lies inside {where}",
+                "set XDG_STATE_HOME to a folder outside it",
+                folder=real,
+            )
+        return True
+
+    def _check(self, folder: Path, contained: bool) -> None:
+        """Raise RefusedError unless the folder is missing or ours alone."""
+        try:
+            found = os.lstat(folder) if contained else os.stat(folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            raise read_failed(error, str(folder)) from error
+        if found.st_uid != os.geteuid():
+            raise RefusedError(
+                "state.foreign_owner",
+                f"the state folder {folder} belongs to another user",
+                "set XDG_STATE_HOME to a folder of your own",
+                folder=str(folder),
+            )
+        # The parent folder may be one that the user made for the log of a cron job.
+        others = 0o077 if folder == self.path else 0
+        if contained and (not st.S_ISDIR(found.st_mode) or found.st_mode & others):
+            raise RefusedError(
+                "state.not_private",
+                f"the state folder {folder} lies inside the workspace and is not as memdeck makes it: a repository may "
+                "have brought it along",
+                "look at it, then remove it; memdeck makes it anew",
+                folder=str(folder),
+            )
+        if found.st_mode & 0o022:
+            raise RefusedError(
+                "state.writable_by_others",
+                f"others can write to the state folder {folder}",
+                f"chmod go-w {folder}",
+                folder=str(folder),
+            )
+
+
+def _is_within(path: str, folder: str) -> bool:
+    """Return whether a path is a folder or inside it; both are real paths."""
+    return path == folder or path.startswith(_slashed(folder))
+
+
+def _slashed(folder: str) -> str:
+    return folder.rstrip("/") + "/"
+
+
+# -- times of the last changes ---------------------------------------------------------------------------------
+
+STATE = "state.json"
+
+_SIZE = 160
+"""Bytes of the record, padded with spaces, so that it can be overwritten in place."""
+
+
+class RecordedTimes(NamedTuple):
+    """The aware times that the guard against a clock that jumped back compares with; None if not recorded yet."""
+
+    last_maintenance: datetime | None = None
+    last_change: datetime | None = None
+
+    @property
+    def latest(self) -> datetime | None:
+        """The later of the two."""
+        times = [time for time in (self.last_maintenance, self.last_change) if time is not None]
+        return max(times, default=None)
+
+
+class PrivateState:
+    """The record of one workspace in its private state folder; written under the workspace's lock only."""
+
+    def __init__(self, home: Path, workspace: Path, person: Path | None = None) -> None:
+        """`home` is `$XDG_STATE_HOME`, `person` the user's home folder; nothing is read or made yet."""
+        self.folder = StateFolder(home, workspace, person)
+
+    def read(self) -> RecordedTimes:
+        """Return the recorded times; a missing or damaged file counts as nothing recorded.
+
+        RefusedError `state.*` when the folder cannot be trusted.
+        """
+        return _read(self.folder.read(STATE))
+
+    def record(
+        self,
+        *,
+        last_maintenance: datetime | None = None,
+        last_change: datetime | None = None,
+        owner: str = "",
+        folder: int | None = None,
+    ) -> None:
+        """Record one or both times, in one step; `owner` is the system whose lock is held, `folder` the state folder
+        where the caller has it open.
+
+        RefusedError `state.*`, MemdeckError `file.io`.
+        """
+        import json
+
+        recorded = self.read() if folder is None else _read(self.folder.read_in(STATE, folder, regular=True))
+        if last_maintenance is not None:
+            recorded = recorded._replace(last_maintenance=last_maintenance)
+        if last_change is not None:
+            recorded = recorded._replace(last_change=last_change)
+        text = json.dumps(
+            {
+                "lastMaintenance": recorded.last_maintenance and recorded.last_maintenance.isoformat(),
+                "lastChange": recorded.last_change and recorded.last_change.isoformat(),
+            }
+        )
+        try:
+            with self.folder.opened() if folder is None else nullcontext(folder) as opened:
+                # Not synced: after a power cut an older time, or none, is good enough for what it guards against.
+                fsio.put_in_place(STATE, opened, text.encode().ljust(_SIZE - 1) + b"\n", owner=owner)
+        except OSError as error:
+            raise write_failed(error, f"{self.folder.path}/{STATE}") from error
+
+
+def _read(data: bytes | None) -> RecordedTimes:
+    """Read a record back, without times where it is not a record."""
+    if data is None:
+        return RecordedTimes()
+    import json
+
+    try:
+        values = json.loads(data)
+    except (ValueError, RecursionError):
+        return RecordedTimes()
+    if not isinstance(values, dict):
+        return RecordedTimes()
+    return RecordedTimes(_time(values.get("lastMaintenance")), _time(values.get("lastChange")))
+
+
+def _time(value: Any) -> datetime | None:
+    """Read an aware time back, None for any other value."""
+    try:
+        time = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+    return time if time.tzinfo is not None else None
+
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def remove_unfinished(state: int) -> None:
+    """Remove unfinished records that crashes left, in all folders of an open state folder.
+
+    Nothing is removed from a folder whose lock another process holds: that process may be writing.
+    """
+    from .lock import held_if_free
+
+    with os.scandir(state) as entries:
+        folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    for name in folders:
+        folder = os.open(name, _FOLDER, dir_fd=state)
+        try:
+            left = [one for one in os.listdir(folder) if fsio.is_temporary(one)]
+            if left:
+                with held_if_free(folder) as held:
+                    fsio.remove_temporary(folder, left if held else ())
+        finally:
+            os.close(folder)
+
+
+# -- what the environment says of the person ----------------------------------------------------------------------
+
+DATABASE = "MEMDECK_DATABASE"
+"""The variable that names the catalogue of a fleet of many hosts."""
+
+
+def home(environ: Mapping[str, str]) -> Path:
+    """Return the user's home folder: `$HOME`, or the one in the system's user list where `$HOME` is not absolute.
+
+    A relative one would be a folder in whatever repository is current.
+    """
+    setting = environ.get("HOME", "")
+    if os.path.isabs(setting):
+        return Path(setting)
+    from pwd import getpwuid
+
+    try:
+        listed = getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        listed = ""
+    return Path(listed if os.path.isabs(listed) else "/")
+
+
+def state_home(environ: Mapping[str, str]) -> Path:
+    """Return `$XDG_STATE_HOME`, or `~/.local/state` where it is not set or not absolute."""
+    return _named(environ, "XDG_STATE_HOME", ".local/state")
+
+
+def config_home(environ: Mapping[str, str]) -> Path:
+    """Return `$XDG_CONFIG_HOME`, or `~/.config` where it is not set or not absolute."""
+    return _named(environ, "XDG_CONFIG_HOME", ".config")
+
+
+def agh_home(environ: Mapping[str, str], person: Path) -> Path:
+    """Return `$AGH_HOME`, the folder of the user's curated memory, or `.agh` in `person` where it is not absolute."""
+    setting = environ.get("AGH_HOME", "")
+    return Path(setting) if os.path.isabs(setting) else person / ".agh"
+
+
+def _named(environ: Mapping[str, str], name: str, beneath: str) -> Path:
+    setting = environ.get(name, "")
+    return Path(setting) if os.path.isabs(setting) else home(environ) / beneath
+
+
+def host_name(environ: Mapping[str, str]) -> str:
+    """Return the name of this machine; `MEMDECK_HOST` overrides it."""
+    import socket
+
+    return environ.get("MEMDECK_HOST") or socket.gethostname()
+
+
+def short_path(path: str, environ: Mapping[str, str]) -> str:
+    """Return a path as the user writes it, with the home folder as `~`."""
+    home = environ.get("HOME", "").rstrip("/")
+    return "~" + path[len(home) :] if home and (path == home or path.startswith(home + "/")) else path

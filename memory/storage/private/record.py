@@ -1,0 +1,115 @@
+"""One small file in a private folder outside of every workspace, read whole and rewritten whole under a lock."""
+
+from __future__ import annotations
+
+import os
+import stat as st
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from memory.errors import RefusedError, file_kind, read_failed, write_failed
+from memory.lazy import TYPE_CHECKING
+from memory.storage import fsio
+from memory.storage.lock import NAME as LOCK
+from memory.storage.lock import Lock
+from memory.storage.safe_open import ABSENT, MISSING, FileVersion, Stored
+
+if TYPE_CHECKING:
+    from memory.storage.own_folders import StateFolder
+
+_DAMAGED = ".damaged"
+
+
+class PrivateRecord:
+    """A file (0600) in a subfolder (0700) of a workspace's state folder; safe between processes and threads."""
+
+    def __init__(self, state: StateFolder, folder: str, name: str, timeout: float = 5.0) -> None:
+        """`folder` and `name` are plain names; nothing is read or made yet. `timeout` is in seconds."""
+        self._state = state
+        self._folder = folder
+        self._name = name
+        self._lock = Lock(f"{folder}/{LOCK}", timeout)
+
+    @property
+    def path(self) -> Path:
+        """The path of the file, which may not exist yet."""
+        return self._state.path / self._folder / self._name
+
+    def version(self) -> FileVersion:
+        """Return the file's version in one call, to check whether it is still the file that was read."""
+        self._state.check()
+        return fsio.version_of(f"{self._folder}/{self._name}", self._state.path)
+
+    def read(self) -> Stored:
+        """Return the bytes, `MISSING` where there is no file.
+
+        RefusedError `state.*` for a folder that cannot be trusted, and for a file that is a link, another user's,
+        writable by others, or has a second name: someone else may have put it there.
+        """
+        forbidden = self._state.check()
+        self._check(self.path.parent, st.S_ISDIR, forbidden)
+        if not self._check(self.path, st.S_ISREG, forbidden):
+            return MISSING
+        return fsio.read(f"{self._folder}/{self._name}", self._state.path)
+
+    def _check(self, path: Path, kind: Callable[[int], bool], forbidden: int) -> bool:
+        """Raise RefusedError unless the file or folder is ours alone; return False where it is missing.
+
+        `forbidden` are the permission bits that it must not have.
+        """
+        try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise read_failed(error, str(path)) from error
+        wrong = None
+        if not kind(found.st_mode):
+            wrong = f"is {file_kind(found.st_mode)}"
+        elif found.st_uid != os.geteuid():
+            wrong = "belongs to another user"
+        elif found.st_mode & forbidden:
+            wrong = "can be written by others" if found.st_mode & 0o022 else "can be read by others"
+        elif st.S_ISREG(found.st_mode) and found.st_nlink > 1:
+            wrong = "has a second name"
+        if wrong is not None:
+            raise RefusedError("state.foreign_file", f"{path} {wrong}", "look at it, then remove it", file=str(path))
+        return True
+
+    def update(self, change: Callable[[bytes | None], bytes], *, command: str, now: datetime) -> None:
+        """Replace the file's bytes by the result of `change`, under the lock and in one step.
+
+        Errors of `change` are passed on; BusyError `file.locked`, RefusedError `state.*`, MemdeckError `file.*`.
+        """
+        self._locked(lambda folder: self._replace(folder, change), command, now)
+
+    def _replace(self, folder: int, change: Callable[[bytes | None], bytes]) -> None:
+        stored = self.read()
+        data = change(stored.base)
+        if data != stored.base:
+            fsio.put_private(self._name, folder, data)
+
+    def set_aside(self, is_damaged: Callable[[bytes], bool], *, command: str, now: datetime) -> Path | None:
+        """Rename a damaged file, under the lock; return its new path, None where the file was not damaged."""
+        moved: list[Path] = []
+
+        def work(folder: int) -> None:
+            stored = self.read()
+            if stored.version != ABSENT and is_damaged(stored.data):
+                fsio.rename(self._name, folder, self._name + _DAMAGED, folder)
+                moved.append(self.path.with_name(self._name + _DAMAGED))
+
+        self._locked(work, command, now)
+        return moved[0] if moved else None
+
+    def _locked(self, work: Callable[[int], None], command: str, now: datetime) -> None:
+        try:
+            with self._state.opened(self._folder) as folder:
+                self._lock.acquire(folder, command, now)
+                try:
+                    work(folder)
+                finally:
+                    self._lock.release()
+        except OSError as error:
+            raise write_failed(error, str(self.path)) from error

@@ -1,0 +1,141 @@
+"""How well a folder protects changes: what its file system can do (tested), and late bytes of other programs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError
+from memory.storage import fsio, lock
+from memory.storage import safe_open as beneath
+from memory.storage.lock import Lease
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memory.storage.intent_log import IntentLog
+    from memory.storage.own_folders import PrivateState, WorkFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What protects changes in a workspace; `reasons` says in sentences what is missing, empty where nothing is.
+
+    `exchange`: two files swap places in one step. `leases`: programs that write to a file are detected. `links`: a
+    displaced file keeps a name. `journal`: a change of several files is all or nothing even after a crash.
+    """
+
+    exchange: bool
+    leases: bool
+    links: bool
+    journal: bool
+    reasons: tuple[str, ...]
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing is missing."""
+        return not self.reasons
+
+
+@dataclass(frozen=True, slots=True)
+class LateBytes:
+    """Bytes that another program wrote to a file that a change had just displaced.
+
+    `path` is relative to the store's root, `change` the id of that change, `name` that of the file in the stage
+    folder; `data` is None where it cannot be read.
+    """
+
+    name: str
+    path: str
+    change: str
+    data: bytes | None
+
+
+_REASONS = {
+    "exchange": "files cannot swap places here: what replaces a file in the moment of a change is not noticed",
+    "leases": "nothing tells when another program has a file open for writing: what it writes late is kept for a day",
+    "links": "files have no second names here: a displaced file cannot be kept",
+}
+
+
+def probe(root: Path, state: PrivateState | None) -> Protection:
+    """Test what the file system of a store's root can do, in a temporary folder that is removed again."""
+    reasons: list[str] = []
+    found = dict.fromkeys(_REASONS, False)
+    if sys.platform not in ("linux", "darwin"):
+        reasons.append(f"memory files are not changed on {sys.platform}")
+    try:
+        found = _try(root)
+    except (OSError, MemdeckError) as error:
+        reasons.append(f"{root} cannot be written to: {error}")
+    else:
+        reasons += [_REASONS[what] for what, works in found.items() if not works]
+    journal = False
+    if state is None:
+        reasons.append("there is no state folder: a crash may leave a change of several files half done")
+    else:
+        try:
+            state.folder.read("state.json")
+            journal = True
+        except MemdeckError as error:
+            reasons.append(str(error))
+    return Protection(found["exchange"], found["leases"], found["links"], journal, tuple(reasons))
+
+
+def _try(root: os.PathLike[str]) -> dict[str, bool]:
+    name = f".memdeck-{os.getpid()}"
+    # The last part is the root itself, which may be a link to anywhere.
+    top = fsio.open_folder([os.path.basename(root)], os.path.dirname(root))
+    try:
+        folder = fsio.private_folder(name, top, name)
+        try:
+            for one in ("a", "b"):
+                fsio.put_private(one, folder, one.encode(), durable=False)
+            return {
+                "exchange": _works(lambda: fsio.exchange("a", folder, "b", folder)),
+                "leases": _leases(folder),
+                "links": _works(lambda: fsio.link("a", folder, "c", folder)),
+            }
+        finally:
+            fsio.empty_folder(folder)
+            os.close(folder)
+            fsio.remove_folders([name], root)
+    finally:
+        os.close(top)
+
+
+def _works(call: Callable[[], None]) -> bool:
+    try:
+        call()
+    except OSError as error:
+        if error.errno in fsio.NO_LINKS:
+            return False
+        raise
+    return True
+
+
+def _leases(folder: int) -> bool:
+    fd = os.open("a", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        return lock.take_lease(fd) is Lease.HELD
+    finally:
+        os.close(fd)
+
+
+def kept(journal: IntentLog, place: WorkFolder, prefix: str) -> tuple[LateBytes, ...]:
+    """Return the late bytes that a store kept and recorded; unrecorded files of the stage folder are left out.
+
+    `prefix` is the path of the store's root in the workspace.
+    """
+    found = []
+    for file in journal.noted():
+        if file.late and file.path.startswith(prefix):
+            try:
+                data = beneath.read(f"{place.path}/stage/{file.name}", place.workspace).base
+            except MemdeckError:
+                data = None
+            found.append(LateBytes(file.name, file.path.removeprefix(prefix), file.change, data))
+    return tuple(found)

@@ -1,0 +1,113 @@
+"""Replaces a file outside of every memory system: what git hands to a merge driver, settings of other programs."""
+
+from __future__ import annotations
+
+import os
+import stat as st
+from pathlib import Path
+
+from memory.errors import ConflictError, RefusedError, not_regular, write_failed
+from memory.storage import fsio
+
+
+def read_file(path: Path) -> bytes | None:
+    """Return the bytes of a regular file of at most 256 MiB, None where there is none; errors as `safe_open.read`."""
+    from memory.storage.safe_open import read
+
+    path = path.resolve()
+    return read(path.name, path.parent).base
+
+
+def replace_file(path: Path, data: bytes, *, base: bytes | None) -> None:
+    """Write a file in one step, with the mode of the existing one (0644 for a new one).
+
+    `base` is what the caller started from, None where there was no file: ConflictError `document.conflict` where the
+    file now holds something else. A link is followed, and its target replaced. RefusedError `file.not_regular`,
+    MemdeckError `file.io`.
+    """
+    try:
+        path = path.resolve()
+        found = path.stat() if path.exists() else None
+        if found is not None and not st.S_ISREG(found.st_mode):
+            raise not_regular(str(path), found.st_mode)
+        if (None if found is None else path.read_bytes()) != base:
+            raise _changed(path)
+        if not path.parent.is_dir():
+            raise RefusedError("file.not_folder", f"{path.parent} is no folder", file=str(path))
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            temporary = fsio.temporary_name(path.name, str(os.getpid()))
+            fsio.remove(temporary, folder)
+            fd = fsio.stage(temporary, folder, data, found, mode=None if found is not None else 0o644)
+            os.close(fd)
+            try:
+                fsio.rename(temporary, folder, path.name, folder)
+            except OSError:
+                fsio.remove(temporary, folder)
+                raise
+            fsio.sync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise write_failed(error, str(path)) from error
+
+
+def make_parents(path: Path) -> tuple[Path, ...]:
+    """Make the parent folders of a file, under the umask; return those that were missing, the outermost first."""
+    missing = tuple(reversed([folder for folder in path.parents if not folder.exists()]))
+    try:
+        fsio.make_folder(path.parent)
+    except OSError as error:
+        raise write_failed(error, str(path.parent)) from error
+    return missing
+
+
+def remove_file(path: Path, *, base: bytes | None = None) -> None:
+    """Unlink a file, if there is one. With `base`, ConflictError where the file holds other bytes."""
+    try:
+        if base is not None and path.exists() and path.read_bytes() != base:
+            raise _changed(path)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fsio.remove(path.name, folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise write_failed(error, str(path)) from error
+
+
+def allow_replacing(path: Path) -> None:
+    """Raise RefusedError `file.read_only` for a read-only file, although it could be replaced."""
+    try:
+        mode = path.resolve().stat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise write_failed(error, str(path)) from error
+    if not mode & 0o222:
+        raise RefusedError("file.read_only", f"{path} is read-only", "allow writing to it first", file=str(path))
+
+
+def put_in_private_folder(home: Path, name: str, file: str, data: bytes) -> None:
+    """Write a small file into one of memdeck's own folders in the state home, which only its owner may enter."""
+    try:
+        fsio.make_folder(home)
+        top = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            own = fsio.private_folder("memdeck", top, str(home / "memdeck"))
+        finally:
+            os.close(top)
+        try:
+            folder = fsio.private_folder(name, own, str(home / "memdeck" / name))
+        finally:
+            os.close(own)
+        try:
+            fsio.put_private(file, folder, data)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise write_failed(error, str(home / "memdeck" / name / file)) from error
+
+
+def _changed(path: Path) -> ConflictError:
+    return ConflictError("document.conflict", f"{path} was changed by another program", "try again", file=str(path))

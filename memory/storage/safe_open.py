@@ -1,0 +1,434 @@
+"""Opening and reading files in a workspace safely, and checking which of them may be replaced.
+
+Nothing in here changes a file. Only regular files of the current user with one name are replaced.
+
+A cloned repository may hold anything under the name of a memory file: a link to `~/.ssh`, a FIFO that never answers, a
+device. So every part of a path is opened by itself, without following links, from the folder before it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat as st
+import sys
+import time
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
+from pathlib import Path
+
+from memory.errors import BusyError, RefusedError, file_too_large, link_outside, not_regular, read_failed, write_failed
+from memory.lazy import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_TOP = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FOLDER = _TOP | os.O_NOFOLLOW | getattr(os, "O_PATH", 0)
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+_LINKS = 40
+_TRIES = 8
+_NO_NAMES = frozenset({"", ".", ".."})
+
+
+class FileVersion(NamedTuple):
+    """The stat values that change when a file's bytes do; equal versions mean equal bytes, once settled.
+
+    `size` is in bytes, `mtime_ns` and `ctime_ns` in nanoseconds since 1970 UTC.
+    """
+
+    dev: int
+    ino: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+    @property
+    def exists(self) -> bool:
+        """Whether there was a file."""
+        return self.size >= 0
+
+    @classmethod
+    def of(cls, stat: os.stat_result) -> FileVersion:
+        """Return the version of a stat result."""
+        return cls(*_STAMPS(stat))
+
+    def settled(self, at_ns: int) -> bool:
+        """Return whether a write after `at_ns` (nanoseconds since 1970) would change this version.
+
+        File systems stamp with the kernel's tick, up to 10 ms coarse: two writes within one tick can look the
+        same. Only the ctime counts: no program can set it.
+        """
+        return at_ns - self.ctime_ns > 20_000_000
+
+
+_STAMPS = attrgetter("st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
+
+ABSENT = FileVersion(0, 0, -1, 0, 0)
+"""The version of a missing file."""
+
+UNKNOWN = FileVersion(0, 0, -2, 0, 0)
+"""The version of a file that cannot be read; it equals no version that was ever read."""
+
+
+class Stored(NamedTuple):
+    """The bytes of a file and the version they belong to; `b""` and `ABSENT` where there is no file."""
+
+    data: bytes
+    version: FileVersion
+
+    @property
+    def exists(self) -> bool:
+        """Whether there was a file."""
+        return self.version.size >= 0
+
+    @property
+    def base(self) -> bytes | None:
+        """The `base` for `Transaction.write`: the bytes, or None where there is no file."""
+        return self.data if self.version.size >= 0 else None
+
+
+MISSING = Stored(b"", ABSENT)
+"""The result of reading a missing file."""
+
+
+class Mark(NamedTuple):
+    """One file's bytes: `size` in bytes, times in nanoseconds since 1970 UTC, `digest` SHA-256 in hex or "".
+
+    `ctime_ns` is 0 where renaming may still change it.
+    """
+
+    ino: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int = 0
+    digest: str = ""
+
+    @classmethod
+    def of(
+        cls, found: os.stat_result, *, ctime: bool = False, data: bytes | None = None, sha256: bytes | None = None
+    ) -> Mark:
+        """Return the mark of a stat result; with its bytes, the file is recognised on another disk too.
+
+        `sha256` is that of the bytes, where it is known already.
+        """
+        stamp = found.st_ctime_ns if ctime else 0
+        seen = "" if data is None else sha256.hex() if sha256 is not None else digest(data)
+        return cls(found.st_ino, found.st_size, found.st_mtime_ns, stamp, seen)
+
+    def same(self, found: os.stat_result) -> bool:
+        """Return whether a file is the marked one and was not written to since."""
+        if (found.st_ino, found.st_size, found.st_mtime_ns) != (self.ino, self.size, self.mtime_ns):
+            return False
+        return self.ctime_ns in (0, found.st_ctime_ns)
+
+    def fits(self, name: str, folder: int, found: os.stat_result) -> bool:
+        """Return whether a file holds the marked bytes; it is read only where the stat values differ."""
+        if self.same(found):
+            return True
+        if not self.digest or found.st_size != self.size:
+            return False
+        try:
+            fd = os.open(name, _FILE, dir_fd=folder)
+        except OSError:
+            return False
+        try:
+            with open(fd, "rb", closefd=False) as file:
+                return digest(file.read(self.size + 1)) == self.digest
+        finally:
+            os.close(fd)
+
+
+def look(name: str, folder: int) -> os.stat_result | None:
+    """Return the stat result of a name, None where there is no such file."""
+    if folder < 0:
+        return None
+    try:
+        return os.lstat(name, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+
+
+def ours(found: os.stat_result) -> bool:
+    """Return whether a transaction could have put a file there: it is regular and our own."""
+    return st.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+
+
+def digest(data: bytes) -> str:
+    """Return the SHA-256 of some bytes in hex."""
+    digits: str = sha256(data).hexdigest()
+    return digits
+
+
+_LITTLE = 1 << 18
+
+
+def sha256(data: bytes) -> Any:
+    """Return the hash object of some bytes.
+
+    `hashlib` is quicker, but importing it takes as long as hashing a little data with the interpreter's own function.
+    """
+    return _light()(data) if len(data) <= _LITTLE and "hashlib" not in sys.modules else _fast(data)
+
+
+def _fast(data: bytes) -> Any:
+    from hashlib import sha256
+
+    return sha256(data)
+
+
+@cache
+def _light() -> Callable[[bytes], Any]:
+    """Return the interpreter's own function; it moved to another module with Python 3.12."""
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found]
+    except ImportError:
+        return _fast
+    made: Callable[[bytes], Any] = sha256
+    return made
+
+
+# -- opening and reading ------------------------------------------------------------------------------------------
+
+MOST_BYTES = 256 << 20
+"""The largest file that is read: a planted sparse file of a terabyte must not fill the memory."""
+
+
+def parts_of(path: str) -> list[str]:
+    """Split a relative path with `/`; RefusedError `file.outside` unless it stays inside its starting folder."""
+    parts = path.split("/")
+    if "\0" in path or not _NO_NAMES.isdisjoint(parts):
+        raise RefusedError("file.outside", f"{path!r} is not a path beneath the workspace", file=path)
+    return parts
+
+
+def read(path: str, beneath: str | os.PathLike[str]) -> Stored:
+    """Read the regular file `path` (relative, with `/`) in a folder; `MISSING` where there is none.
+
+    Links are followed as long as they stay inside. RefusedError `file.link_outside`, `file.link_loop`,
+    `file.not_regular`, `file.too_large`, `file.unreadable`; BusyError `file.unsettled` when the file keeps changing;
+    `file.io` for the rest.
+    """
+    parts = parts_of(path)
+    for attempt in range(_TRIES):
+        try:
+            fd = _open(parts, os.fspath(beneath), path)
+            try:
+                stored = read_open(fd, path)
+            finally:
+                os.close(fd)
+        except FileNotFoundError:
+            return MISSING
+        except OSError as error:
+            raise read_failed(error, path) from error
+        if stored is not None:
+            return stored
+        time.sleep(0.001 * 2**attempt)
+    raise BusyError("file.unsettled", f"{path} changes faster than it can be read", "try again", file=path)
+
+
+def open_beneath(path: str, beneath: str | os.PathLike[str]) -> int:
+    """Open a file or folder by its path relative to `beneath`, for reading; the caller closes it.
+
+    `..` means what it means to the system; links are followed as long as they stay inside. RefusedError
+    `file.link_outside` where the path leads out, `file.not_regular` for sockets and the like; else OSError.
+    """
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return _open(parts, os.fspath(beneath), path)
+
+
+def read_open(fd: int, path: str) -> Stored | None:
+    """Read an open file from its start; None if it changed meanwhile; RefusedError unless it is a regular
+    file of `MOST_BYTES` at most.
+    """
+    before = os.fstat(fd)
+    if not st.S_ISREG(before.st_mode):
+        raise not_regular(path, before.st_mode)
+    version = FileVersion.of(before)
+    if version.size > MOST_BYTES:
+        raise file_too_large(path, version.size, MOST_BYTES)
+    data = read_all(fd, version.size)
+    if len(data) != version.size or FileVersion.of(os.fstat(fd)) != version:
+        return None
+    return Stored(data, version)
+
+
+def read_all(fd: int, size: int) -> bytes:
+    """Read an open file from its start, up to one byte more than `size`, which shows that it grew."""
+    data = os.pread(fd, size + 1, 0)
+    # One call reads everything, except for files over 2 GB, where the kernel stops short.
+    while len(data) < size:
+        more = os.pread(fd, size + 1 - len(data), len(data))
+        if not more:
+            break
+        data += more
+    return data
+
+
+def version_of(path: str, beneath: str | os.PathLike[str]) -> FileVersion:
+    """Return a file's version in one call: `ABSENT` if there is no file, `UNKNOWN` if it cannot be read."""
+    try:
+        return FileVersion(*_STAMPS(os.stat(f"{os.fspath(beneath)}/{path}")))
+    except (FileNotFoundError, NotADirectoryError):
+        return ABSENT
+    except (OSError, ValueError):
+        return UNKNOWN
+
+
+def _open(parts: list[str], beneath: str, path: str) -> int:
+    """Open a file part by part; follow links by hand, so that none can lead above `beneath`."""
+    folders = [os.open(beneath, _TOP)]
+    pending = parts[::-1]
+    links = 0
+    try:
+        while pending:
+            name = pending.pop()
+            if name == "..":
+                if len(folders) == 1:
+                    raise link_outside(path)
+                os.close(folders.pop())
+                continue
+            try:
+                fd = os.open(name, _FOLDER if pending else _FILE, dir_fd=folders[-1])
+            except OSError as error:
+                if error.errno in (errno.ENXIO, errno.EOPNOTSUPP):
+                    raise not_regular(path, os.lstat(name, dir_fd=folders[-1]).st_mode) from error
+                if error.errno not in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR):
+                    raise
+                target = _target(name, folders[-1])
+                links += 1
+                if target is None:
+                    raise
+                if links > _LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
+                if target.startswith("/"):
+                    target = _relative(target, beneath, path)
+                    while len(folders) > 1:
+                        os.close(folders.pop())
+                pending.extend(part for part in reversed(target.split("/")) if part not in ("", "."))
+                continue
+            if not pending:
+                return fd
+            folders.append(fd)
+        raise not_regular(path, st.S_IFDIR)
+    finally:
+        for folder in folders:
+            os.close(folder)
+
+
+def _target(name: str, folder: int) -> str | None:
+    """Return the target of a link, None if it is not a link."""
+    try:
+        return os.readlink(name, dir_fd=folder)
+    except OSError:
+        return None
+
+
+def _relative(target: str, beneath: str, path: str) -> str:
+    """Return an absolute link's target relative to the workspace; RefusedError if it is elsewhere."""
+    for top in (os.path.realpath(beneath), os.path.abspath(beneath)):
+        if target == top or target.startswith(top.rstrip("/") + "/"):
+            return target[len(top) :]
+    raise link_outside(path)
+
+
+def open_target(name: str, folder: int, path: str) -> tuple[int, os.stat_result] | None:
+    """Open a file that is about to be replaced; None where there is none. The caller closes the descriptor.
+
+    RefusedError with the reason why it must not be written: `file.link`, `file.not_regular`,
+    `file.hard_link`, `file.foreign_owner`, `file.read_only`, `file.unreadable`.
+    """
+    try:
+        found = os.lstat(name, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    allow(found, path)
+    try:
+        fd = os.open(name, _FILE, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK):
+            raise write_failed(error, path) from error
+        raise read_failed(error, path) from error
+    try:
+        opened = os.fstat(fd)
+        # Without a name, it was replaced between the two calls, which the comparison of versions will detect.
+        if opened.st_nlink:
+            allow(opened, path)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd, opened
+
+
+def allow(found: os.stat_result, path: str) -> None:
+    """Raise RefusedError with the reason unless a file is one that memdeck may replace."""
+    if st.S_ISLNK(found.st_mode):
+        raise RefusedError("file.link", f"{path} is a symbolic link", "edit the file it leads to", file=path)
+    if not st.S_ISREG(found.st_mode):
+        raise not_regular(path, found.st_mode)
+    if found.st_nlink > 1:
+        raise RefusedError(
+            "file.hard_link",
+            f"{path} has {found.st_nlink} names (hard links)",
+            "replace it with a copy of its own",
+            file=path,
+            links=found.st_nlink,
+        )
+    if found.st_uid != os.geteuid():
+        raise foreign(path)
+    if not found.st_mode & st.S_IWUSR:
+        raise RefusedError("file.read_only", f"{path} is read-only", f"chmod u+w {path}", file=path)
+
+
+def foreign(path: str) -> RefusedError:
+    """Return the error for a file or folder of another user."""
+    return RefusedError(
+        "file.foreign_owner",
+        f"{path} belongs to another user",
+        "change its owner, or run as that user",
+        file=path,
+    )
+
+
+class Unlisted:
+    """Why the names in a folder are not listed: the code of the problem, and what the folder is.
+
+    Not a tuple, because the list of names is one.
+    """
+
+    __slots__ = ("code", "what")
+
+    def __init__(self, code: str, what: str) -> None:
+        """Store both."""
+        self.code, self.what = code, what
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both have the same code and text."""
+        return isinstance(other, Unlisted) and (self.code, self.what) == (other.code, other.what)
+
+    def __hash__(self) -> int:
+        """Return a hash of both."""
+        return hash((self.code, self.what))
+
+
+def names_in(folder: Path, root: Path) -> tuple[str, ...] | Unlisted:
+    """Return the names in a folder, sorted, or why they are not listed; () where the folder is missing.
+
+    A link that leads out of the workspace is not followed: a clone must not show what is elsewhere.
+    """
+    try:
+        if not st.S_ISDIR(os.stat(folder).st_mode):
+            return Unlisted("file.not_folder", "not a folder")
+        if os.path.realpath(folder).startswith(os.path.realpath(root).rstrip("/") + "/"):
+            return tuple(sorted(os.listdir(folder)))
+        return Unlisted("file.link_outside", "a link that leads out of the workspace")
+    except FileNotFoundError:
+        return Unlisted("file.link_dangling", "a link to nothing") if os.path.islink(folder) else ()
+    except NotADirectoryError:
+        return Unlisted("file.not_folder", "not a folder")
+    except OSError as error:
+        code = "file.link_loop" if error.errno == errno.ELOOP else "file.unreadable"
+        return Unlisted(code, f"not to be listed ({os.strerror(error.errno or 0)})")

@@ -1,0 +1,603 @@
+"""The only way files change: locked, compared with what is on disk now, staged, synced, replaced."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+
+from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, write_failed
+from memory.lazy import TYPE_CHECKING, NamedTuple
+
+from . import fsio, safe_open
+from .changes import Change, FileChange, may_need_review, new_id, part_id
+from .file_step import FileStep, conflict, forgotten, half_done, sweep
+from .intent_log import Displaced, Intent, IntentLog
+from .safe_open import parts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory.document.compare import Region
+
+    from .contracts import ChangingStore
+    from .own_folders import OpenFolder
+    from .safe_open import Stored
+
+_PAUSE = 0.01  # Seconds between two reads of a file that another program is writing.
+
+
+class AcceptedProposal(NamedTuple):
+    """A proposal by its id, and the person who accepted it."""
+
+    proposal: str
+    reviewer: str
+
+
+class Transaction:
+    """A change of one or more files, all or nothing; `Store.transaction` makes it.
+
+    Inside the `with` block the workspace's lock is held. Nothing is changed without `commit`. An error is raised before
+    anything is replaced, or what was replaced is put back. Paths are relative to the store's root. The intent of a
+    change of several files is written before they are replaced, and the change finished or discarded after a crash.
+    Without a state folder there is no intent; files are replaced in the order of the `write` calls, removals last. A
+    caller that moves an entry writes its destination first, so that a crash then duplicates it and never loses it.
+    """
+
+    def __init__(
+        self,
+        store: ChangingStore,
+        operation: str,
+        *,
+        actor: str,
+        now: datetime,
+        undoes: str | None = None,
+        redoes: str | None = None,
+        part: tuple[bytes, int] | None = None,
+        recorded: bool = False,
+        accepted: AcceptedProposal | None = None,
+    ) -> None:
+        """Store the change's operation, actor and time; the lock is taken on entry."""
+        self.operation = operation
+        self.actor = actor
+        self.now = now
+        self._store = store
+        self._undoes = undoes
+        self._redoes = redoes
+        self._part = part
+        self._recorded = recorded
+        self._accepted = accepted
+        self._files: dict[str, FileChange] = {}
+        self._folders: list[str] = []
+        self._like: dict[str, str] = {}
+        self._held: dict[str, bytes] = {}
+        self._appended: str | None = None
+        self._marks: dict[str, int] = {}
+        self._reads: dict[str, Stored] = {}
+        self._open: OpenFolder | None = None
+        self._journal: IntentLog | None = None
+        self._committed = False
+        self._no_room: MemdeckError | None = None  # Why nothing can be written to the state folder.
+        self._made = False  # The change is made: later errors do not make it fail.
+
+    def __enter__(self) -> Transaction:
+        """Take the lock and recover an interrupted change; BusyError `file.locked`.
+
+        RefusedError `system.unsupported` where files cannot be changed safely at all, `state.*`.
+        """
+        refuse_system(sys.platform)
+        try:
+            self._enter()
+        except OSError as error:
+            raise write_failed(error, self._store.place.path) from error
+        return self
+
+    def _enter(self) -> None:
+        store = self._store
+        self._open = store.place.open()
+        try:
+            store.lock.acquire(self._open.folder, self.operation, self.now)
+            try:
+                self._recover(self._open)
+            except BaseException:
+                self._leave()
+                raise
+        except BaseException:
+            self._open.close()
+            self._open = None
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Release the lock; a change that was not committed is dropped."""
+        if self._open is not None:
+            for part in (self._leave, self._open.close):
+                try:
+                    try:
+                        part()
+                    except MemoryError:
+                        part()  # Otherwise this process would keep all others out.
+                except Exception as failed:
+                    if not self._made:
+                        raise
+                    self._failed_after(failed)
+            self._open = None
+
+    def _failed_after(self, error: Exception) -> None:
+        """Add a warning for an error after the change was made; the caller must not see it as a failed change."""
+        with suppress(Exception):
+            self._store.history.warn(f"the change is made, but what follows it failed: {in_words(error)}")
+
+    def _leave(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+        self._store.lock.release()
+
+    def _recover(self, places: OpenFolder) -> None:
+        """Finish or discard an interrupted change, check the displaced files, clear the stage folder."""
+        journal = self._journal = self._store.journal
+        if journal is None:
+            self._clear(places, ())
+            return
+        try:
+            journal.open()
+        except MemdeckError as error:
+            if not no_room(error) or journal.exists():
+                raise
+            # The folder cannot even be made, so no intent is in it.
+            self._journal = None
+            self._no_room = error
+            self._clear(places, ())
+            return
+        intent = journal.pending()
+        displaced = journal.displaced()
+        if intent is not None:
+            from .recovery import recover
+
+            try:
+                recovered, left = recover(intent, self._store.workspace, places.stage, self._check_shown)
+            except RefusedError as error:
+                error.details.setdefault("record", journal.where)
+                error.hint = error.hint or f"an interrupted change waits for it; to give it up, remove {journal.where}"
+                raise
+            displaced += tuple(file for file in left if file.name not in {known.name for known in displaced})
+            journal.keep(displaced)
+            journal.end(durable=True)
+            self._store.recovered.append(recovered)
+            for role in intent.roles:
+                self._store.remember(role.path.removeprefix(self._store.prefix), None)
+        if displaced:
+            displaced = sweep(displaced, places.stage, self._store.settle, whole=self._store.sweeps_all())
+            try:
+                journal.keep(displaced)
+            except MemdeckError as error:
+                # Names of removed files do no harm in the list, but a file that got late bytes must be in it.
+                if not no_room(error) or not set(displaced) <= set(journal.known):
+                    raise
+        self._clear(places, displaced)
+
+    def forget(self, name: str, merged: bytes) -> None:
+        """Remove one late file of another program, whose bytes were merged, from the stage folder and from the list.
+
+        Where the program may not be done with it, or it got more bytes meanwhile, it is still watched. Later bytes are
+        left to the user, because they cannot be distinguished from the merged ones.
+        """
+        if self._open is None or self._journal is None:
+            return
+        try:
+            left = forgotten(self._journal.known, name, merged, self._open.stage)
+        except OSError as error:
+            raise write_failed(error, self._store.place.path) from error
+        self._journal.keep(left)
+
+    def _clear(self, places: OpenFolder, displaced: tuple[Displaced, ...]) -> None:
+        try:
+            fsio.empty_folder(places.stage, {file.name for file in displaced})
+        except OSError as error:
+            raise write_failed(error, self._store.place.path) from error
+
+    def _check_shown(self, path: str) -> None:
+        """Raise RefusedError `file.outside` unless a recorded path is one that this store could have written."""
+        prefix = self._store.prefix
+        if not path.startswith(prefix):
+            raise RefusedError("file.outside", f"{path} is not a file of this memory system", file=path)
+        self._store.check_path(path.removeprefix(prefix))
+
+    def read(self, path: str) -> Stored:
+        """Read a file under the lock; errors as `Store.read`. Writes of this transaction are not seen.
+
+        Reading again returns the same: a caller bases its change on what it read first. Where a file is missing or
+        incomplete because another program is writing it, this waits up to the store's patience.
+        """
+        if path not in self._reads:
+            self._reads[path] = self._whole(path)
+        return self._reads[path]
+
+    def _whole(self, path: str) -> Stored:
+        store = self._store
+        deadline = time.monotonic() + store.patience
+        while True:
+            stored = store.read(path)
+            if time.monotonic() >= deadline or not store.history.passing(store.shown(path), stored, store.patience):
+                return stored
+            time.sleep(_PAUSE)
+
+    def write(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        base: bytes | None,
+        mode: int | None = None,
+        regions: Sequence[Region] | None = None,
+    ) -> None:
+        """Plan a file's new bytes; `base` is what the caller started from, None if there must be no file yet.
+
+        Bytes equal to the base are dropped. `mode` holds the permission bits of a file that is restored, `regions` what
+        is different from the base, where the caller knows it. ValueError when the path is planned already.
+        """
+        self._plan(FileChange(path, base, data, mode))
+        if regions is not None:
+            self._store.history.expect(self._store.shown(path), data, before=base, regions=regions)
+
+    def remove(self, path: str, *, base: bytes) -> None:
+        """Plan to remove a file that still holds `base`."""
+        self._plan(FileChange(path, base, None))
+
+    def move(self, source: str, target: str, *, base: bytes, over: bytes | None = None) -> None:
+        """Plan to rename a file that still holds `base`, keeping its mode and time.
+
+        `over` holds the bytes of the file that has the new name now, None if there must be none.
+        """
+        self.write(target, base, base=over)
+        self.remove(source, base=base)
+        self._like[target] = source
+
+    def hold(self, path: str, *, base: bytes) -> None:
+        """Plan to make the change only if another file, which it does not write, holds `base`, on the disk too.
+
+        For removing what that file holds as well.
+        """
+        self._store.check_path(path)
+        self._held[path] = base
+
+    def append(self, path: str, data: bytes, *, base: bytes) -> None:
+        """Plan to add bytes to the end of a file that still holds `base`, in one write and a sync.
+
+        It must be the only file of the change. A last line without a newline gets one first, so that a torn line stays
+        a line of its own. For a missing file, use `write`.
+        """
+        mend = b"\n" if base and not base.endswith(b"\n") else b""
+        self._plan(FileChange(path, base, base + mend + data))
+        self._appended = path
+
+    def mark(self, path: str, number: int) -> None:
+        """Plan to write a growing number to a small file, durably and before the change, so that no number is used
+        twice. It is not part of the change and is not undone with it.
+        """
+        self._store.check_path(path)
+        self._marks[path] = number
+
+    def folder(self, path: str) -> None:
+        """Plan that a folder exists after the commit, empty or not."""
+        self._store.check_path(path)
+        self._folders.append(path)
+
+    def _plan(self, file: FileChange) -> None:
+        self._store.check_path(file.path)
+        if file.path in self._files:
+            raise ValueError(f"{file.path} is planned already")
+        self._files[file.path] = file
+
+    def commit(self, summary: str = "") -> Change:
+        """Make the change durably, record it in the store's history, and return it.
+
+        All files are compared with their bases first: after ConflictError `document.conflict` (`details["files"]`)
+        nothing was written. RefusedError `file.*` for files that may not be written, MemdeckError `file.io` with
+        `errno` for a disk that fails, `change.unrecorded`, `change.incomplete` if a file could then not be put back.
+        Once the files are in place, errors become `warnings` of the history. RuntimeError outside the `with` block and
+        the second time. An agent's change is checked against the review rules first: BlockedError `review.waiting`
+        where it became a proposal, RefusedError `review.denied`.
+        """
+        if self._open is None or self._committed:
+            raise RuntimeError("a transaction is committed once, inside its with block")
+        self._committed = True
+        planned = [file for file in self._files.values() if file.before != file.after]
+        planned.sort(key=lambda file: file.after is None)
+        change = Change(
+            new_id(self.now) if self._part is None else part_id(self.now, *self._part),
+            self.now,
+            self.actor,
+            self.operation,
+            summary,
+            tuple(planned),
+            undoes=self._undoes,
+            redoes=self._redoes,
+            reviewer=None if self._accepted is None else self._accepted.reviewer,
+            proposal=None if self._accepted is None else self._accepted.proposal,
+        )
+        if planned and self._accepted is None and may_need_review(self.actor):
+            self._store.review(change)
+        if planned or self._folders:
+            try:
+                if self._appended is not None and planned:
+                    self._add(change)
+                else:
+                    self._carry_out(change, self._open)
+            except Exception as error:
+                if self._made:
+                    self._failed_after(error)
+                elif isinstance(error, OSError):
+                    raise write_failed(error, self._store.place.path) from error
+                else:
+                    raise
+        if self._no_room is not None and planned:
+            self._store.history.warn(f"the state folder takes no records: {self._no_room.message}")
+        if planned:
+            try:
+                try:
+                    self._store.history.done(change.id, self._store)
+                except MemoryError:
+                    self._store.history.done(change.id, self._store)
+            except Exception as error:
+                self._failed_after(error)
+        return change
+
+    def _carry_out(self, change: Change, places: OpenFolder) -> None:
+        """Check all files, stage them, write the intent, then replace one after the other."""
+        store = self._store
+        steps = [
+            FileStep(
+                file,
+                store.workspace,
+                store.shown(file.path),
+                places.stage,
+                f"{change.id}.{number}",
+                store.patience,
+                store.shown(self._like[file.path]) if file.path in self._like else None,
+            )
+            for number, file in enumerate(change.files)
+        ]
+        failed = True
+        try:
+            if changed := [step.shown for step in steps if not step.check()]:
+                raise conflict(changed, crossed=True)
+            self._look_at_held(sync=True)
+            self._note_time(change)
+            for step in steps:
+                step.stage()
+            if not store.lock.intact():
+                raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
+            folders = self._missing(steps)
+            several = len(steps) > 1 or bool(folders)
+            if several:
+                self._sync([places.stage])
+            noted = change._replace(files=tuple([step.with_mode() for step in steps]))
+            if change.files and not store.history.begin(noted, store) and self._recorded:
+                raise _unrecorded(store.history.warnings)
+            left = self._put_marks(self._marks)
+            self._begin(change, steps, folders, durable=several)
+            self._put_in_place(steps, places, folders, durable=several)
+            failed = False
+            self._made = True
+            self._put_marks(left)
+            if self._journal is not None:
+                # The change is done; if the intent cannot be removed, the next start finds it done.
+                with suppress(MemdeckError):
+                    self._journal.end(durable=several)
+            for step in steps:
+                store.remember(step.file.path, step.finish())
+        finally:
+            try:
+                self._tidy(steps, places, failed=failed)
+            except MemoryError:
+                # Descriptors left open would keep other programs out of the file.
+                self._tidy(steps, places, failed=failed)
+
+    def _add(self, change: Change) -> None:
+        """Carry out a change that only appends to a file."""
+        store = self._store
+        if len(change.files) > 1:
+            raise ValueError("a file is added to in a change of its own")
+        (file,) = change.files
+        from .appending import Appending
+
+        step = Appending(file, store.workspace, store.shown(file.path), patience=store.patience)
+        try:
+            if not step.check():
+                raise conflict([step.shown], crossed=True)
+            self._note_time(change)
+            if not store.lock.intact():
+                raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
+            store.history.begin(change, store)
+            self._put_marks(self._marks)
+            stored = step.append()
+            self._made = True
+            store.remember(file.path, stored)
+        finally:
+            step.close()
+
+    def _look_at_held(self, *, sync: bool = False) -> None:
+        """Raise ConflictError unless the held files are unchanged; with `sync`, sync them to the disk first.
+
+        Another program wrote them, and may not have synced them.
+        """
+        store = self._store
+        for path, base in self._held.items():
+            shown = store.shown(path)
+            if sync:
+                _sync_file(shown, store.workspace)
+            if safe_open.read(shown, store.workspace).base != base:
+                raise conflict([shown], crossed=True)
+
+    def _note_time(self, change: Change) -> None:
+        """Record the time of the last change of the workspace, for the guard against a clock that jumps back."""
+        state, journal = self._store.state, self._journal
+        if state is not None and journal is not None:
+            journal.set_aside()
+            try:
+                state.record(last_change=change.time, owner=self._store.system, folder=journal.folder)
+            except MemdeckError as error:
+                if not no_room(error):
+                    raise
+                self._no_room = error
+
+    def _put_marks(self, marks: dict[str, int]) -> dict[str, int]:
+        """Write marks; return those whose folder is not there yet."""
+        left = {}
+        for path, number in marks.items():
+            *parents, name = parts_of(self._store.shown(path))
+            try:
+                folder = fsio.open_folder(parents, self._store.workspace)
+            except FileNotFoundError:
+                left[path] = number
+                continue
+            try:
+                fsio.put_mark(name, folder, number, self._store.shown(path))
+            finally:
+                os.close(folder)
+        return left
+
+    def _missing(self, steps: list[FileStep]) -> list[str]:
+        """Return the folders that the change makes, the outermost first."""
+        workspace, paths = self._store.workspace, []
+        for path in self._folders:
+            parts = self._store.shown(path).split("/")
+            paths += ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
+        paths = [path for path in paths if not os.path.lexists(workspace / path)]
+        return list(dict.fromkeys([*paths, *(path for step in steps for path in step.missing())]))
+
+    def _begin(self, change: Change, steps: list[FileStep], folders: list[str], *, durable: bool) -> None:
+        """Write the intent; a change of one file survives a power cut by itself, so its intent is not synced.
+
+        If the state disk is full, one file is changed without an intent; RefusedError `state.full` for several.
+        """
+        if self._journal is not None:
+            known = self._store.history.sha256 if durable else None
+            roles = tuple([step.role(known) for step in steps])
+            time = change.time.isoformat()
+            intent = Intent(change.id, time, change.actor, change.operation, change.summary, roles, tuple(folders))
+            try:
+                self._journal.begin(intent, durable=durable)
+            except MemdeckError as error:
+                if not no_room(error):
+                    raise
+                self._no_room = error
+        if self._no_room is not None and durable and (self._journal is None or not self._journal.begun):
+            raise RefusedError(
+                "state.full",
+                f"a change of several files needs a record in the state folder, and {self._no_room.message}",
+                "make room there, or set XDG_STATE_HOME to another disk; changes of one file are made all the same",
+            ) from self._no_room
+
+    def _put_in_place(self, steps: list[FileStep], places: OpenFolder, folders: list[str], *, durable: bool) -> None:
+        """Replace the files and sync; when one fails, put back those before it and remove the intent."""
+        begun: list[FileStep] = []
+        made: list[str] = []
+        try:
+            for path in folders:
+                self._make_folder(path, made)
+            for step in steps:
+                if begun and _sync_between(begun[-1], step):
+                    self._sync([begun[-1].folder])
+                begun.append(step)
+                step.apply(made)
+            self._sync([step.folder for step in begun[-1:]] + [places.stage])
+            for step in steps:
+                step.verify()
+            self._look_at_held()
+        except BaseException as error:
+            # Where one cannot be put back, those before it stay as well: they may hold what it lost.
+            while begun and begun[-1].put_back():
+                begun.pop()
+            if begun:
+                raise half_done([step.shown for step in reversed(begun)], error) from error
+            fsio.remove_folders(made, self._store.workspace)
+            if self._journal is not None:
+                self._journal.end(durable=durable)
+            raise
+
+    def _tidy(self, steps: list[FileStep], places: OpenFolder, *, failed: bool) -> None:
+        """Clear the stage folder, except files that others may still write to; these are listed for the next start."""
+        left = tuple(file for step in steps for file in step.tidy(failed=failed))
+        if not left:
+            return
+        journal, settle = self._journal, self._store.settle
+        if journal is None:
+            sweep(left, places.stage, 0)
+            return
+        known = journal.known
+        left = known + left
+        if not settle:
+            left = sweep(left, places.stage, 0)
+        # Without the list the next start clears the files away: no reason for a finished change to fail.
+        with suppress(MemdeckError):
+            journal.keep(left)
+
+    def _sync(self, folders: list[int]) -> None:
+        for folder in folders:
+            try:
+                fsio.sync(folder)
+            except OSError as error:
+                raise write_failed(error, self._store.place.path) from error
+
+    def _make_folder(self, path: str, made: list[str]) -> None:
+        try:
+            os.close(fsio.open_folder(path.split("/"), self._store.workspace, made))
+        except FileNotFoundError as error:
+            raise write_failed(error, path) from error
+
+
+def _sync_file(shown: str, workspace: Path) -> None:
+    """Sync a file of another program to the disk; the later comparison detects a missing one."""
+    try:
+        fd = safe_open.open_beneath(shown, workspace)
+        try:
+            fsio.sync(fd)
+        finally:
+            os.close(fd)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise write_failed(error, shown) from error
+
+
+def _unrecorded(warnings: tuple[str, ...]) -> MemdeckError:
+    """Return the error for a change that must not be made without being recorded."""
+    why = f" ({warnings[-1]})" if warnings else ""
+    return MemdeckError(
+        "change.unrecorded", f"the change log does not take the change{why}, so it was not made", "see `memdeck doctor`"
+    )
+
+
+def _sync_between(step: FileStep, following: FileStep) -> bool:
+    """Return whether the folder of a step must be synced before the following step.
+
+    It must be before a removal: a power cut must not keep the removal and lose the step before it. It must be before a
+    step in another folder too: a file system that orders names only within a folder could keep the stage folder's half
+    of one exchange and the memory folder's half of another. Then neither all old bytes nor all new ones have a name.
+    """
+    removal = following.file.after is None and step.file.after is not None
+    return removal or step.parent != following.parent
+
+
+def refuse_system(platform: str) -> None:
+    """Raise RefusedError `system.unsupported` on systems where it is not proven that a change survives a crash."""
+    if platform not in ("linux", "darwin"):
+        raise RefusedError(
+            "system.unsupported",
+            f"memory files are changed on Linux and macOS only, not on {platform}",
+            "read them here, and change them there",
+        )
+
+
+def check_path(path: str, private: str) -> None:
+    """Raise RefusedError `file.outside` for a path outside the workspace or in memdeck's own folder."""
+    parts = parts_of(path)
+    if parts[: private.count("/") + 1] == private.split("/"):
+        raise RefusedError("file.outside", f"{path} lies in memdeck's own folder", file=path)

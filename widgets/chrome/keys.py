@@ -1,0 +1,510 @@
+"""Keys as widgets know them: their names, which of them act now, and the footer with their hints.
+
+Also keys that wait: the prefix `g` for the next key, and priority keys for what was typed before them.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from textual import events
+from textual.binding import ActiveBinding, Binding
+from textual.geometry import Size
+from textual.message import Message
+from textual.message_pump import MessagePump
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Input
+
+from memory.base.safe_text import cell_width
+from widgets.text.drawing import Drawing
+from widgets.text.styled_text import Piece
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.dom import DOMNode
+
+    Mixin = Widget
+else:
+    # Textual uses the styles of the first base that is a widget.
+    Mixin = object
+
+GAP = 2
+"""Cells between two hints."""
+
+UNBOUND = "unbound"
+"""The key of a binding without a key: no terminal sends it, and it is never shown."""
+
+KEY_NAMES = {
+    "escape": "Esc",
+    "enter": "Enter",
+    "space": "Space",
+    "tab": "Tab",
+    "shift+tab": "Shift+Tab",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "home": "Home",
+    "end": "End",
+    "delete": "Del",
+    "backspace": "Backspace",
+    "up": "\u2191",
+    "down": "\u2193",
+    "left": "\u2190",
+    "right": "\u2192",
+    "question_mark": "?",
+    "slash": "/",
+    "colon": ":",
+    "semicolon": ";",
+    "plus": "+",
+    "minus": "-",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "comma": ",",
+    "full_stop": ".",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "at": "@",
+    "asterisk": "*",
+    "ampersand": "&",
+    "underscore": "_",
+    "quotation_mark": '"',
+}
+"""How keys are written where that differs from their name in a binding."""
+
+
+@lru_cache(maxsize=512)
+def key_name(key: str) -> str:
+    """A binding's key as a person knows it, for example `Esc`, `?` or `ctrl+s`."""
+    if key in KEY_NAMES:
+        return KEY_NAMES[key]
+    if "_" in key and "+" not in key:
+        # Keys that the person chose; memdeck's own are in the table.
+        from textual.keys import key_to_character
+
+        return key_to_character(key) or key
+    return key
+
+
+ARROWS = ("left", "right", "up", "down")
+
+
+def name_of_keys(app: App[Any]) -> Callable[[str], str]:
+    """The function that returns a binding's key as it is shown: arrows are words where only ASCII is shown."""
+    glyphs = getattr(app, "glyphs", None)
+    return _ascii_name if glyphs is not None and glyphs.name == "ascii" else key_name
+
+
+def _ascii_name(key: str) -> str:
+    return key if key in ARROWS else key_name(key)
+
+
+def with_keys(text: str, app: App[Any]) -> str:
+    """The text with each `{entry.add|a}` replaced by the current key of that binding, by default `a`.
+
+    The application's `key_of(id)` returns the key; without that method the keys of the text are used.
+    """
+    key_of = getattr(app, "key_of", None)
+    return re.sub(r"\{([\w.]+)\|(.+?)\}", lambda found: (key_of and key_of(found[1])) or found[2], text)
+
+
+def live_keys(screen: Screen[object], owner: DOMNode) -> Iterator[tuple[str, Binding]]:
+    """The current keys of one part itself, including those that the person chose.
+
+    `owner` is the screen, its focused widget, or one around that.
+    """
+    for node, bindings in screen._binding_chain:
+        if node is owner:
+            for key, found in bindings.key_to_bindings.items():
+                yield from ((key, binding) for binding in found if key != UNBOUND)
+            return
+
+
+def own_bindings(screen: Screen[object], owner: DOMNode, key: str) -> Sequence[Binding]:
+    """The bindings of a key in one part itself; `live_keys` yields those of all keys."""
+    found = next((bindings.key_to_bindings for node, bindings in screen._binding_chain if node is owner), {})
+    return found.get(key, ())
+
+
+def active_binding(screen: Screen[Any], key: str) -> ActiveBinding | None:
+    """The active binding of a key, as in `screen.active_bindings`; None: there is none."""
+    found: ActiveBinding | None = None
+    for node, bindings in screen._modal_binding_chain:
+        for binding in bindings.key_to_bindings.get(key, ()):
+            if found is not None and (found.binding.priority or not binding.priority):
+                continue
+            state = screen.app._check_action_state(binding.action, node)
+            if state is not False:
+                found = ActiveBinding(node, binding, bool(state), binding.tooltip)
+    return found
+
+
+@lru_cache(maxsize=512)
+def hint_width(keys: str, description: str) -> int:
+    """Cells of the keys of a hint, and of a space and the description where it has one."""
+    return cell_width(keys) + (1 + cell_width(description) if description else 0)
+
+
+class Hint(NamedTuple):
+    """One action that is available now: its binding's id, its first key as people write it, what it does.
+
+    `name` identifies it among others, also without an id. `before` are other keys with the same words, such as the one
+    for the day before, each with its action; `keys` are all of them, as they are drawn.
+    """
+
+    id: str
+    name: str
+    key: str
+    keys: str
+    description: str
+    action: str
+    node: DOMNode
+    before: tuple[tuple[str, str], ...] = ()
+
+    def action_at(self, x: int) -> str:
+        """The action of a click on its cell `x`, from 0: that of the key there; on the words, that of the last key."""
+        for key, action in self.before:
+            if x < cell_width(key):
+                return action
+            x -= cell_width(key) + 1
+        return self.action
+
+
+def is_typing(focused: Widget | None) -> bool:
+    """Whether the focused widget accepts characters as text."""
+    if isinstance(focused, Input):
+        return True
+    # If it is not imported, there is no text area; importing it takes longer than drawing the first frame's footer. A
+    # module that another thread is importing right now is in the table already, without its classes.
+    area = getattr(sys.modules.get("textual.widgets._text_area"), "TextArea", None)
+    return area is not None and isinstance(focused, area)
+
+
+def hints_of(screen: Screen[object], bindings: Mapping[str, ActiveBinding], names: Mapping[str, str]) -> list[Hint]:
+    """The hints of what the focused widget, its parents, the screen and the application can do now, one each.
+
+    `bindings` are the active ones of the screen. While the person types in an editor, keys that would be typed are left
+    out. `names` are the words of hints by binding id (empty: no hint); other bindings use their description.
+    """
+    hints: dict[tuple[str, str], Hint] = {}
+    known: set[str] = set()
+    typing, name_of = is_typing(screen.focused), name_of_keys(screen.app)
+    for active in bindings.values():
+        binding = active.binding
+        if not active.enabled or binding.key == UNBOUND:
+            continue
+        words = names.get(binding.id or "")
+        if words is None:
+            words = binding.description if binding.show else ""
+        name = binding.id or binding.action
+        if not words or name in known:
+            continue
+        if binding.priority:
+            # If an editor also binds one of its keys, the first in Textual's map is not the binding's first key.
+            for one in _own(active.node):
+                if one.key in bindings and bindings[one.key].binding.id == name:
+                    binding = one
+                    break
+        key = binding.key_display or name_of(binding.key)
+        if typing and len(key) == 1 and not binding.priority:
+            continue
+        known.add(name)
+        hint = Hint(binding.id or "", name, key, key, words, binding.action, active.node)
+        if binding.group is not None:
+            hint = hint._replace(description=binding.group.description)
+            place = (str(id(active.node)), hint.description)
+            if earlier := hints.get(place):
+                before = (*earlier.before, (earlier.key, earlier.action))
+                hint = hint._replace(
+                    id=earlier.id, name=earlier.id or hint.action, keys=f"{earlier.keys}/{key}", before=before
+                )
+        else:
+            place = (name, words)
+        hints[place] = hint
+    if not screen.app._keymap:
+        return list(hints.values())
+    # Keys that the person chose come last in Textual's maps; hints keep the order of the bindings.
+    order = {id(node): node for node in (hint.node for hint in hints.values())}
+    ranks = {(key, binding.id): rank for key, node in order.items() for rank, binding in enumerate(_own(node))}
+    nodes = {key: rank for rank, key in enumerate(order)}
+    return sorted(hints.values(), key=lambda hint: (nodes[id(hint.node)], ranks.get((id(hint.node), hint.id), 0)))
+
+
+def _own(node: DOMNode) -> Iterable[Binding]:
+    """The bindings of a node as declared, in order."""
+    return chain.from_iterable(node._bindings.key_to_bindings.values())
+
+
+class KeyHints(Drawing, Widget):
+    """One line of hints; those that do not fit as a whole are left out. A click on a hint runs its action.
+
+    The screen's `hint_names`, if it has any, are the words of hints by binding id as of its last key update; its
+    `hint_lead`, if it has one, is shown before all hints, such as how many rows are selected.
+    """
+
+    ALLOW_SELECT = False
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-hints--key", "key-hints--lead"}
+
+    DEFAULT_CSS = """
+    KeyHints {
+        height: 1;
+        background: $footer-background;
+        color: $footer-description-foreground;
+        & > .key-hints--key { color: $footer-key-foreground; text-style: bold; }
+        & > .key-hints--lead { color: $accent; }
+    }
+    """
+
+    def __init__(
+        self,
+        *,
+        pinned: Iterable[str] = (),
+        indent: int = 1,
+        remark: str = "",
+        late: bool = False,
+        id: str | None = None,  # noqa: A002
+        classes: str | None = None,
+    ) -> None:
+        """`pinned`: ids of bindings whose hints stay at every width; the later ones lose their words where there is
+        otherwise no room for the pinned hints or for the first other hint. `indent`: cells before all hints. `remark`:
+        words after all hints, if they fit. `late`: the hints come with the second frame, because finding them takes
+        time.
+        """
+        super().__init__(id=id, classes=classes)
+        self._pinned = tuple(pinned)
+        self._indent = indent
+        self._remark = remark
+        self._late = late
+        self._lead = ""
+        self._leads = False
+        self._hints: list[Hint] = []
+        self._asked: tuple[object, object] | None = None
+        """The bindings and names that the hints were made from."""
+        self._places: list[tuple[int, int, Hint]] = []
+        self._strips: dict[tuple[str, str], Strip] = {}
+
+    @property
+    def hints(self) -> tuple[Hint, ...]:
+        """The hints that are drawn, left to right."""
+        self._lay_out(self.size.width)
+        return tuple(hint for _, _, hint in self._places)
+
+    def on_mount(self) -> None:
+        """Follow the focus and the state of actions."""
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_updated, immediate=True)
+        if self._late:
+            self.call_after_refresh(self._begin)
+        else:
+            self._bindings_updated(self.screen)
+
+    def _begin(self) -> None:
+        self._late = False
+        self._bindings_updated(self.screen)
+
+    def _bindings_updated(self, screen: Screen[object]) -> None:
+        # A screen below a dialog has its keys again, and finds them out, when the dialog closes.
+        if self._late or not screen.is_active:
+            return
+        bindings = screen.active_bindings
+        # Read together with the bindings, because the names belong to the same key update.
+        names: Mapping[str, str] = getattr(screen, "hint_names", {})
+        same, self._asked = self._asked == (bindings, names), (bindings, names)
+        hints = self._hints if same else hints_of(screen, bindings, names)
+        lead = getattr(screen, "hint_lead", "")
+        if (hints, lead) != (self._hints, self._lead):
+            self._hints, self._lead = hints, lead
+            self.refresh()
+
+    def _lay_out(self, width: int) -> None:
+        kept: dict[str, Hint] = {}
+        others: list[Hint] = []
+        cells: dict[str, int] = {}  # of each hint, with the gap after it
+        for hint in self._hints:
+            cells[hint.name] = hint_width(hint.keys, hint.description) + GAP
+            if hint.id in self._pinned:
+                kept[hint.name] = hint
+            else:
+                others.append(hint)
+        room = width - 2 * self._indent + GAP - sum(map(cells.__getitem__, kept))
+        last_first = [name for name in reversed(self._pinned) if name in kept]
+
+        def shorten(name: str) -> int:
+            before, short = cells[name], kept[name]._replace(description="")
+            kept[name], cells[name] = short, hint_width(short.keys, "") + GAP
+            return before - cells[name]
+
+        for name in last_first:
+            if room < 0:
+                room += shorten(name)
+        if others and last_first:
+            # An action of this place is worth more than the words of a key that means the same everywhere.
+            over, last = cells[others[0].name] - room, last_first[0]
+            if len(kept[last].keys) == 1 and 0 < over < cells[last] - GAP:
+                room += shorten(last)
+        lead = cell_width(self._lead) + GAP if self._lead else 0
+        if others and room - lead < cells[others[0].name]:
+            # Actions are more important than the lead, which the list shows as well.
+            lead = 0
+        self._leads = bool(lead)
+        left = room - lead
+        for hint in others:
+            left -= cells[hint.name]
+            if left < 0:
+                break
+            kept[hint.name] = hint
+        self._places = []
+        x = self._indent + lead
+        for name in cells:
+            if name in kept and x + cells[name] - GAP <= width:
+                self._places.append((x, x + cells[name] - GAP, kept[name]))
+                x += cells[name]
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002
+        """Take all the width there is."""
+        return container.width
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the hints that fit."""
+        width = self.size.width
+        if y:
+            return Strip.blank(width, self.rich_style)
+        self._lay_out(width)
+        self.settle_styles()
+        parts = [self.draw((), min(self._indent, width))]
+        if self._leads:
+            parts.append(self.draw((Piece(self._lead),), cell_width(self._lead) + GAP, "key-hints--lead"))
+        for _, _, hint in self._places:
+            parts.append(self._strips.get((hint.keys, hint.description)) or self._draw(hint.keys, hint.description))
+        if self._remark and sum(part.cell_length for part in parts) + cell_width(self._remark) <= width:
+            parts.append(self.draw((Piece(self._remark, "muted"),), cell_width(self._remark)))
+        return Strip.join(parts).adjust_cell_length(width, self.rich_style)
+
+    def _draw(self, keys: str, description: str) -> Strip:
+        """Draw one hint and the gap after it, and cache it; most hints are the same from one entry to the next."""
+        words = f" {description}" if description else ""
+        key = self.draw((Piece(keys),), cell_width(keys), "key-hints--key")
+        strip = self._strips[keys, description] = Strip.join([key, self.draw((Piece(words),), cell_width(words) + GAP)])
+        return strip
+
+    def forget_strips(self) -> None:
+        """Drop the drawn hints for another theme."""
+        self._strips.clear()
+
+    async def on_click(self, event: events.Click) -> None:
+        """Run the action of the hint under the mouse."""
+        for start, end, hint in self._places:
+            if start <= event.x < end:
+                event.stop()
+                await self.app.run_action(hint.action_at(event.x - start), hint.node)
+                return
+
+
+def after_typing(screen: Screen[object], do: Callable[[], object]) -> None:
+    """Call `do` when the focused editor has handled every key pressed so far, and the effects of its change are done.
+
+    A priority binding runs as soon as its key arrives, while letters may still wait in the editor's queue; saving
+    right away would save half a word.
+    """
+    editor = screen.focused
+    if editor is None:
+        do()
+        return
+    # After the keys, then after the messages that the keys cause, then after these on their way up to the screen.
+    behind([editor, *(node for node in editor.ancestors_with_self if isinstance(node, Widget))], do)
+
+
+def behind(queues: Sequence[MessagePump], do: Callable[[], object]) -> None:
+    """Call `do` after what now waits in each of the queues, one queue after the other; closed queues are skipped."""
+    for number, queue in enumerate(queues):
+        if queue.call_later(behind, queues[number + 1 :], do):
+            return
+    do()
+
+
+@dataclass
+class Prefixed(Message):
+    """A character was typed after `g` that is not `g`, for example the f of `g f`."""
+
+    sender: Widget
+    character: str
+
+    @property
+    def control(self) -> Widget:
+        """The widget that had the focus."""
+        return self.sender
+
+
+@dataclass
+class GoWaits(Message):
+    """`g` was typed and waits for the next key (`waits`), or the wait ended."""
+
+    sender: Widget
+    waits: bool
+
+    @property
+    def control(self) -> Widget:
+        """The widget that has the focus."""
+        return self.sender
+
+
+class GoPrefix(Mixin):
+    """Mixin for focusable widgets with an `action_first`; add `go_binding(prefix)` to its BINDINGS."""
+
+    _after_go = False
+
+    if TYPE_CHECKING:
+
+        def action_first(self) -> None: ...
+
+    def action_go(self) -> None:
+        """Begin a two-key sequence; the second `g` goes to the first row."""
+        if self._after_go:
+            self._go_on(waits=False)
+            self.action_first()
+        else:
+            self._go_on(waits=True)
+
+    def _go_on(self, *, waits: bool) -> None:
+        if waits != self._after_go:
+            self._after_go = waits
+            self.post_message(GoWaits(self, waits))
+
+    async def on_key(self, event: events.Key) -> None:
+        """End a sequence that `g` began: a character typed after it never acts as a key itself.
+
+        The sequence also begins here: through the usual binding look-up, the next key of a burst would overtake it.
+        Where the screen has `acts_at_once`, because nothing else there listens to keys, all keys of the widget act
+        here: bubbling up to the application, from one widget to the next, costs more than moving a cursor.
+        """
+        own = [binding for binding in own_bindings(self.screen, self, event.key) if not binding.priority]
+        goes = any(binding.action == "go" for binding in own)
+        if not goes and self._after_go:
+            self._go_on(waits=False)
+            if event.character and event.is_printable:
+                event.stop()
+                event.prevent_default()
+                self.post_message(Prefixed(self, event.character))
+                return
+        if goes or getattr(self.screen, "acts_at_once", False):
+            for binding in own:
+                if await self.app.run_action(binding.action, self):
+                    event.stop()
+                    event.prevent_default()
+                    return
+
+    def on_blur(self) -> None:
+        """End a sequence when the focus is lost."""
+        self._go_on(waits=False)
+
+
+def go_binding(prefix: str) -> Binding:
+    """The binding of `g` with the id `<prefix>.go`."""
+    tooltip = "Pressed twice: the first row; with a letter: a pane"
+    return Binding("g", "go", "go to", show=False, id=f"{prefix}.go", tooltip=tooltip)
