@@ -35,10 +35,6 @@ def main() -> int:
             # A client waits for the process to end, not for its memory to be freed.
             os._exit(0)
     try:
-        if arguments[:1] == ["mcp"]:
-            from .servers.mcp.early_answer import answer_early
-
-            answer_early(arguments[1:])
         code = run(arguments)
         if "textual" not in sys.modules:
             # Everything is written and flushed; freeing all those entries would only take time.

@@ -112,15 +112,10 @@ class Client:
 
 
 def mcp_cases(places: Places, size: str) -> Iterator[Case]:
-    """Yield the start with and without recorded answers, calls, and memory, each beside an empty server."""
+    """Yield the start, calls, and memory, each beside an empty server."""
     root = places.workspace(size)
     empty: list[str | Path] = [sys.executable, "-c", EMPTY]
     ours: list[str | Path] = [memdeck(), "mcp", "-w", root]
-    state = Path(places.environment()["XDG_STATE_HOME"])
-
-    def forget() -> None:
-        for found in state.glob("memdeck/*/mcp-answers.json"):
-            found.unlink()
 
     def start(command: list[str | Path]) -> dict[str, float]:
         client = Client(places, command)
@@ -150,28 +145,10 @@ def mcp_cases(places: Places, size: str) -> Iterator[Case]:
         finally:
             client.process.kill()
 
-    def process() -> dict[str, float]:
-        begun = time.perf_counter()
-        places.run([sys.executable, "-c", "pass"])
-        return {"start": time.perf_counter() - begun}
-
-    bare = "python -c pass"
-    yield Case(bare, process)
     floor = "an empty server"
     yield Case(floor, lambda: start(empty))
-    yield Case("memdeck mcp, nothing recorded", lambda: start(ours), forget, floor)
-    yield Case("memdeck mcp, recorded", lambda: start(ours), None, floor)
+    yield Case("memdeck mcp", lambda: start(ours), None, floor)
 
-    def handshake() -> dict[str, float]:
-        client = Client(places, ours)
-        try:
-            took = client.hello()
-            client.close()
-        finally:
-            client.process.kill()
-        return {"start": took}
-
-    yield Case("memdeck mcp to initialize, recorded", handshake, None, bare, 6)
     quiet = "an empty server's call"
     yield Case(quiet, lambda: calls(empty, {"brief": {}}))
     asked = {

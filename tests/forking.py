@@ -31,9 +31,7 @@ import app.main, memory.maintenance.run, memory.prompts.brief, memory.storage.lo
 """
 """What most verbs load."""
 TOOLS = f"""{VERBS}
-from app.servers.mcp.sdk import leave_out_unused
-leave_out_unused()
-import app.cli.verbs.servers.mcp, app.servers.mcp.calls, app.servers.mcp.sdk_stream, app.servers.mcp.server
+import app.cli.verbs.servers.mcp, app.servers.mcp.calls, app.servers.mcp.stdio
 """
 """What a server of tools loads, in its way."""
 

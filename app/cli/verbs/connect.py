@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from app.cli.declared import OneOf, argument, option, verb
-from app.cli.printing import tell
 from app.cli.session import Session
 from app.connect.clients import ConnectionTarget, Scope, for_any
 from app.connect.command import this_command
@@ -23,7 +21,6 @@ _scope = option(
     default="project",
     help="For this project (the default), or for all projects of this person.",
 )
-_RECORDING = "memdeck: recording the server's first answers, so that the client's first start is quick ..."
 _dry_run = option("--dry-run", is_flag=True, help="Only show what would be written.")
 
 
@@ -99,25 +96,6 @@ def _do(session: Session, connection: Connection, *, dry_run: bool, undo: bool) 
                 *_note_lines(session, done),
             ],
         )
-    if not dry_run and not undo:
-        session.writer.flush()
-        _record_answers(session)
-
-
-def _record_answers(session: Session) -> None:
-    """Record the server's first answers for the client's first start; without them that is only slower."""
-    from app.servers.mcp.recorded import RecordedAnswers, sdk_version
-    from app.version import __version__
-
-    if session.root is None or not sdk_version():
-        return
-    with suppress(Exception):  # the client is connected, whatever error the library or the disk has
-        from app.servers.mcp.recording import record_ahead
-
-        state = session.workspace.state
-        if state is not None:
-            recorded = RecordedAnswers(state.folder, version=__version__, read_only=False)
-            record_ahead(session.workspace, recorded, session.clock, lambda: tell(_RECORDING))
 
 
 def _plan_lines(session: Session, connection: Connection) -> Iterator[str]:

@@ -14,7 +14,6 @@ from app.servers.http_server import Bounds, HttpServer, config_of
 from app.servers.loopback import LoopbackGuard, hosts_of, open_port
 
 from .server import make_server
-from .wire import LONGEST
 
 if TYPE_CHECKING:
     from app.servers.life import Life
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from .watched import WatchedResources
 
 PATH = "/mcp"
+LONGEST = 4 * 1024 * 1024
+"""The most bytes of one message."""
 
 
 def serve_http(calls: Calls, watched: WatchedResources, life: Life, port: int, say: Callable[[str, str], None]) -> None:

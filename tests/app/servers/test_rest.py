@@ -151,27 +151,3 @@ def _served(app: App) -> Iterator[tuple[str, list[asyncio.AbstractEventLoop], ob
         server.leave()
         join(thread)
         listening.close()
-
-
-def test_the_sdk_is_loaded_without_what_no_server_needs() -> None:
-    """Client, OAuth's cryptography and the other kind of server stay out, until somebody asks for a name of theirs."""
-    code = (
-        "import sys; from app.servers.mcp.sdk import leave_out_unused; leave_out_unused()\n"
-        "import app.servers.mcp.sdk_stream, app.servers.mcp.http\n"
-        "left_out = ('mcp.client', 'mcp.server.mcpserver', 'cryptography')\n"
-        "assert not [name for name in left_out if name in sys.modules]\n"
-        "try: sys.modules['mcp'].__wrapped__\n"
-        "except AttributeError: pass\n"
-        "assert 'mcp.client' not in sys.modules\n"
-        "from mcp.server import lowlevel\n"
-        "assert 'mcp.server.mcpserver' not in sys.modules\n"
-        "from mcp import ClientSession\n"
-        "from mcp.server import MCPServer, Server\n"
-        "import mcp.server.lowlevel.server as low; assert Server is low.Server\n"
-        "import mcp\n"
-        "try: mcp.nothing\n"
-        "except AttributeError as error: print(error)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "nothing" in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from app.cli.declared import OneOf, Whole, option, verb
@@ -39,50 +40,31 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
     """
     if port is not None and not http:
         raise UsageError("usage.arguments", "--port goes with --http", "add --http")
-    from app.servers.mcp.recorded import RecordedAnswers, sdk_version
-
-    if not sdk_version():
+    if find_spec("mcp") is None:
         raise _missing("mcp")
     from app.servers.life import Life
     from app.servers.mcp.watched import WatchedResources
-    from app.version import __version__
 
-    workspace = session.workspace
-    actor = session.named_actor or None
-    if http:
-        life = Life()
-        calls = _calls(session, toolset, actor=actor, read_only=read_only, busy=life.busy)
-        watched = WatchedResources(workspace, calls)
-        from app.servers.mcp.sdk import leave_out_unused
+    workspace, life = session.workspace, Life()
+    calls = _calls(session, toolset, actor=session.named_actor or None, read_only=read_only, busy=life.busy)
+    watched = WatchedResources(workspace, calls)
 
-        leave_out_unused()
-        try:
-            from app.servers.mcp.http import serve_http
-        except ImportError as error:
-            raise _missing(str(error.name)) from error
-
-        def say(address: str, token: str) -> None:
-            session.answer(
-                lambda: {"workspace": str(workspace.root), "address": address, "token": token},
-                lambda: [address, f"Authorization: Bearer {token}", "serves this machine only; ctrl+c ends it"],
-            )
-            session.writer.flush()
-
-        serve_http(calls, watched, life, port or 0, say)
-        return
-    from app.servers.mcp import early_answer
-    from app.servers.mcp.stdio import begin, serve_stdio
-
-    begun = early_answer.taken()
-    if begun is None:
-        # The recorded answers are those of the eight tools.
-        state = workspace.state if toolset == "default" else None
-        begun = begin(
-            None if state is None else RecordedAnswers(state.folder, version=__version__, read_only=read_only)
+    def say(address: str, token: str) -> None:
+        session.answer(
+            lambda: {"workspace": str(workspace.root), "address": address, "token": token},
+            lambda: [address, f"Authorization: Bearer {token}", "serves this machine only; ctrl+c ends it"],
         )
-    calls = _calls(session, toolset, actor=actor, read_only=read_only, busy=begun.life.busy)
+        session.writer.flush()
+
     try:
-        serve_stdio(calls, WatchedResources(workspace, calls), begun)
+        if http:
+            from app.servers.mcp.http import serve_http
+
+            serve_http(calls, watched, life, port or 0, say)
+        else:
+            from app.servers.mcp.stdio import serve_stdio
+
+            serve_stdio(calls, watched, life)
     except ImportError as error:
         raise _missing(str(error.name)) from error
 

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 
 from app.servers.http_server import MOST
-from app.servers.mcp.wire import LONGEST
+from app.servers.mcp.http import LONGEST
 from tests.memory.entries.desks import make_workspace
 from tests.patience import PATIENCE, line_of, within
 
