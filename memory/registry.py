@@ -372,8 +372,6 @@ class Systems:
             module, _, made = system_name(name).place.partition(":")
             try:
                 known = getattr(import_module(module), made)(self._workspace)
-            except MemoryError:
-                raise
             except Exception as error:
                 self._failed[name] = system_failed(name, "load", error)
                 raise self._failed[name] from error
@@ -417,7 +415,7 @@ class Systems:
         """Return a system's snapshot; raises the system's MemdeckErrors, and `system.failed` for any other error."""
         try:
             return self.get(name).look()
-        except (MemdeckError, MemoryError):
+        except MemdeckError:
             raise
         except Exception as error:
             raise system_failed(name, "look", error) from error
@@ -441,8 +439,6 @@ class Systems:
         """Return the result of `ask` for a system, `otherwise` where it fails."""
         try:
             return ask(self.get(name))
-        except MemoryError:
-            raise
         except Exception:
             return otherwise
 

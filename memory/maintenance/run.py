@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from memory.document import Document
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
-    from memory.history.late_bytes import Late
     from memory.workspace import Workspace
 
 OPERATION = "maintain"
@@ -63,8 +62,7 @@ def maintain(
         if documents:
             plan, change = _write(workspace, plan, documents, now, actor, rules)
         if set(rules) == set(ALL_RULES):
-            with suppress(MemoryError):  # The moves are already made.
-                _remember(workspace, now, actor)
+            _remember(workspace, now, actor)
     return Report(
         dry_run=dry_run,
         now=now,
@@ -76,8 +74,8 @@ def maintain(
 
 
 def _look_around(workspace: Workspace, now: datetime) -> tuple[str, ...]:
-    """Record changes by other programs, redo what they undid where config.md says so, and merge their late bytes;
-    return the warnings about these.
+    """Record changes by other programs, redo what they undid where config.md says so; return warnings about these, and
+    about what reached a file after it was replaced.
     """
     workspace.notice(now)
     back: tuple[str, ...] = ()
@@ -86,26 +84,11 @@ def _look_around(workspace: Workspace, now: datetime) -> tuple[str, ...]:
 
         back = tuple(one.summary for one in bring_back_chosen(workspace, now))
     return back + tuple(
-        f"{late.file}: what another program wrote in the moment of a change was "
-        + (f"not merged ({late.why}); it is kept in .aiter/.memdeck/stage/{late.name}" if late.why else "merged")
-        for late in merge_late(workspace, now)
+        f"{store.shown(late.path)}: what another program wrote in the moment of a change is kept in "
+        f"{store.private}/stage/{late.name}; merge it, then remove that file"
+        for store in dict.fromkeys((workspace.store, *workspace.stores()))
+        for late in store.kept()
     )
-
-
-def merge_late(workspace: Workspace, now: datetime) -> list[Late]:
-    """Merge what other programs wrote to files at the moment in which a change replaced them; return what was found.
-
-    What cannot be merged stays kept, see `memory.history.late_bytes`. A second call has no further effect.
-    """
-    stores = dict.fromkeys((workspace.store, *workspace.stores()))
-    for store in stores:
-        with suppress(MemdeckError):
-            store.look_after(now)
-    if not any(store.kept() for store in stores):
-        return []
-    from memory.history.late_bytes import merge
-
-    return [merge(workspace, store, kept, now) for store in stores for kept in store.kept()]
 
 
 def checked(plan: MaintenancePlan, now: datetime) -> Mapping[str, Document]:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class Appending(FileStep):
     """One file that grows; the calls come in the order check, append, and close at the end."""
 
-    def __init__(self, file: FileChange, workspace: Path, shown: str, *, patience: float) -> None:
+    def __init__(self, file: FileChange, workspace: Path, shown: str) -> None:
         """Plan the step; nothing is read yet."""
-        super().__init__(file, workspace, shown, -1, "append", patience)
+        super().__init__(file, workspace, shown, -1, "append")
 
     def append(self) -> Stored | None:
         """Add the new bytes; return the file as it is now, None where another program added to it as well.
@@ -34,8 +34,6 @@ class Appending(FileStep):
         """
         before, after = self.file.before or b"", self.file.after or b""
         added = after[len(before) :]
-        # No program had the file open for writing up to here; our own opening would wait for the lease.
-        self.release()
         try:
             target = fsio.open_append(self._name, self._folder)
         except FileNotFoundError as error:
@@ -46,11 +44,7 @@ class Appending(FileStep):
             if FileVersion.of(os.fstat(target)) != self._seen:
                 raise conflict([self.shown], crossed=True)
             fsio.append(target, added)
-            try:
-                return self._look(target, after, added)
-            except MemoryError:
-                # The bytes are added. Reporting a failure would make the caller add them again.
-                return self._look(target, after, added)
+            return self._look(target, after, added)
         except OSError as error:
             raise write_failed(error, self.shown) from error
         finally:
@@ -76,7 +70,6 @@ class Appending(FileStep):
 
     def close(self) -> None:
         """Close everything."""
-        self.release()
         for fd in (self._folder, self._source):
             if fd >= 0:
                 os.close(fd)

@@ -178,15 +178,6 @@ class ChangingStore(Protocol):
     def kept(self) -> tuple[LateBytes, ...]:
         """Return bytes that other programs wrote to a file after it had been replaced."""
 
-    def forget(self, late: LateBytes, now: datetime) -> None:
-        """Remove bytes that `kept` returned, once they are merged."""
-
-    def look_after(self, now: datetime) -> None:
-        """Check all displaced files, so that `kept` has what was written to them since."""
-
-    def sweeps_all(self) -> bool:
-        """Return whether it is time to check all displaced files."""
-
     def at_once(self) -> Self:
         """Return a store of the same files whose transactions do not wait for the lock."""
 

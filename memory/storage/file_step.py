@@ -14,12 +14,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from memory.errors import BusyError, ConflictError, MemdeckError, read_failed, write_failed
+from memory.errors import ConflictError, MemdeckError, read_failed, write_failed
 from memory.lazy import TYPE_CHECKING
 
-from . import fsio, lock
+from . import fsio
 from .intent_log import Displaced, IntendedFile
-from .lock import Lease
 from .safe_open import ABSENT, FileVersion, Mark, Stored, look, open_target, read_open
 
 if TYPE_CHECKING:
@@ -30,9 +29,8 @@ class FileStep:
     """The planned change of one file; the calls come in the order check, stage, apply, verify, then finish or put_back,
     and tidy at the end.
 
-    `shown` is the path in the workspace, as messages name it; `label` makes the names of staged files unique;
-    `patience` is how long (in seconds) a program may keep the file open for writing. `like` is the path of a file that
-    is moved: the created file gets its mode, attributes and time.
+    `shown` is the path in the workspace, as messages name it; `label` makes the names of staged files unique. `like` is
+    the path of a file that is moved: the created file gets its mode, attributes and time.
     """
 
     def __init__(
@@ -42,7 +40,6 @@ class FileStep:
         shown: str,
         stage: int,
         label: str,
-        patience: float = 2.0,
         like: str | None = None,
     ) -> None:
         """Plan the step; nothing is read yet."""
@@ -53,13 +50,12 @@ class FileStep:
         self._workspace = workspace
         *self._parents, self._name = shown.split("/")
         self._stage = stage
-        self._patience = patience
         self._new, self._old = f"{label}.new", f"{label}.old"
         self._folder = self._source = self._staged = -1
         self._found: os.stat_result | None = None
         self._seen: FileVersion = ABSENT
         self._written: FileVersion | None = None
-        self._leased = self._begun = self._visible = False
+        self._begun = self._visible = False
         self._displaced = ""  # The staged name of the file that we replaced.
 
     @property
@@ -74,7 +70,7 @@ class FileStep:
 
     def check(self) -> bool:
         """Return whether the file on disk is the one that the caller started from; RefusedError if it may not be
-        written, BusyError `file.in_use` while another program has it open for writing.
+        written.
         """
         try:
             self._folder = fsio.open_folder(self._parents, self._workspace)
@@ -83,8 +79,10 @@ class FileStep:
         # Root may write everywhere; for other users, a folder that its own owner closed is respected.
         if not os.access(".", os.W_OK | os.X_OK, dir_fd=self._folder, effective_ids=True):
             raise write_failed(PermissionError(13, "folder"), self.shown)
-        if not self._open():
+        target = open_target(self._name, self._folder, self.shown)
+        if target is None:
             return self.file.before is None
+        self._source = target[0]
         try:
             self._found = os.fstat(self._source)
             if self.file.before is None or self._found.st_size != len(self.file.before):
@@ -96,25 +94,6 @@ class FileStep:
             return False
         self._seen = stored.version
         return True
-
-    def _open(self) -> bool:
-        """Open the file once no program has it open for writing; False where there is no file."""
-        deadline, pause = time.monotonic() + self._patience, 0.0005
-        while True:
-            target = open_target(self._name, self._folder, self.shown)
-            if target is None:
-                return False
-            self._source = target[0]
-            lease = lock.take_lease(self._source)
-            if lease is not Lease.REFUSED:
-                self._leased = lease is Lease.HELD
-                return True
-            os.close(self._source)
-            self._source = -1
-            if time.monotonic() > deadline:
-                raise in_use(self.shown)
-            time.sleep(pause)
-            pause = min(2 * pause, 0.02)
 
     def stage(self) -> None:
         """Write the new bytes on the target's file system and sync them."""
@@ -206,13 +185,11 @@ class FileStep:
         self.verify()
 
     def verify(self) -> None:
-        """Check the displaced file: ConflictError unless it is the checked one and no program waits to write to it."""
+        """Check the displaced file: ConflictError unless it is the one that was checked, with its bytes."""
         if self._found is not None and not self._displaced_as_checked():
             raise conflict([self.shown], crossed=True)
 
     def _unchanged(self) -> bool:
-        if self._leased and not lock.is_lease_whole(self._source):
-            return False
         try:
             return FileVersion.of(os.lstat(self._name, dir_fd=self._folder)) == self._seen
         except FileNotFoundError:
@@ -223,9 +200,7 @@ class FileStep:
             found = look(self._displaced, self._stage)
             if found is None or (found.st_dev, found.st_ino) != self._seen[:2]:
                 return False
-        if FileVersion.of(os.fstat(self._source))[:4] != self._seen[:4]:  # Renaming changes nothing but the ctime.
-            return False
-        return not self._leased or lock.is_lease_whole(self._source)
+        return FileVersion.of(os.fstat(self._source))[:4] == self._seen[:4]  # Renaming changes nothing but the ctime.
 
     def put_back(self) -> bool:
         """Undo `apply`, False where that failed; a file that another program put there meanwhile stays."""
@@ -280,12 +255,6 @@ class FileStep:
         untouched = version[:4] == self._written[:4]  # Renaming changes nothing but the ctime.
         return Stored(self.file.after, version) if untouched else None
 
-    def release(self) -> None:
-        """Give up the lease: programs that wait for the file go on, even if a child process has it open as well."""
-        if self._leased:
-            lock.drop_lease(self._source)
-            self._leased = False
-
     def tidy(self, *, failed: bool) -> list[Displaced]:
         """Close everything; return the files kept in the stage folder because programs may still write to them.
 
@@ -298,7 +267,6 @@ class FileStep:
                 with suppress(OSError):
                     left += self._leave(name, failed)
         finally:
-            self.release()
             for fd in (self._folder, self._source, self._staged):
                 if fd >= 0:
                     os.close(fd)
@@ -349,16 +317,6 @@ def conflict(files: list[str], *, crossed: bool = False) -> ConflictError:
     )
 
 
-def in_use(file: str) -> BusyError:
-    """Return the error for a file that another program keeps open for writing."""
-    return BusyError(
-        "file.in_use",
-        f"another program has {file} open for writing",
-        "try again when it is done",
-        file=file,
-    )
-
-
 def half_done(files: list[str], cause: BaseException) -> MemdeckError:
     """Return the error for a failed change some of whose files could not be put back."""
     return MemdeckError(
@@ -371,9 +329,6 @@ def half_done(files: list[str], cause: BaseException) -> MemdeckError:
 
 
 # -- names swapped, and displaced files --------------------------------------------------------------------------
-
-_LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-_DAY = 86_400.0
 
 
 def swap(new: str, old: str, stage: int, name: str, folder: int) -> str:
@@ -445,81 +400,26 @@ def swap_back(displaced: str, stage: int, name: str, folder: int, spare: str) ->
     return spare
 
 
-def sweep(files: tuple[Displaced, ...], stage: int, settle: float, *, whole: bool = True) -> tuple[Displaced, ...]:
-    """Remove files that stayed unchanged for `settle` seconds, keep changed ones; return those still to be checked.
-
-    Without leases it is unknown when a program is done with a file, so it stays for a day. `files` are in order of
-    time; unless `whole`, checking stops at the first that is too young to remove. A series of changes must not check
-    all of them each time, but the first check has to: a file that got late bytes may come after one that did not.
-    """
+def sweep(files: tuple[Displaced, ...], stage: int, settle: float) -> tuple[Displaced, ...]:
+    """Remove displaced files that stayed unchanged for `settle` seconds, keep changed ones; return those that stay."""
     left: list[Displaced] = []
     now = time.time()  # The clock of the file system's stamps.
-    leases_here = True
-    for place, file in enumerate(files):
+    for file in files:
         found = look(file.name, stage)
         if found is None:
             continue
-        if file.late or found.st_ctime > now:  # If the clock went back, this says nothing about the files after it.
+        if not file.late and not file.mark.same(found):
+            left.append(_kept(file, stage, found))
+        elif file.late or not settle <= now - found.st_ctime:
             left.append(file)
-            continue
-        age, same = now - found.st_ctime, file.mark.same(found)
-        young = age < settle
-        lease = Lease.NONE if young or not leases_here else lease_of(file.name, stage)
-        if not young and lease is Lease.NONE:
-            leases_here = False  # They are all on one file system.
-            young = same and bool(settle) and age < _DAY
-        if young and not whole:
-            left += files[place:]
-            break
-        if young or lease is Lease.REFUSED:
-            left.append(file)
-        elif same:
+        else:
             with suppress(OSError):
                 fsio.remove(file.name, stage)
-        else:
-            left.append(_kept(file, stage, found))
-    return tuple(left)
-
-
-def lease_of(name: str, stage: int) -> Lease:
-    """Return by a lease whether a program still has the file open for writing."""
-    try:
-        fd = os.open(name, _LOOK, dir_fd=stage)
-    except OSError:
-        return Lease.NONE
-    try:
-        return lock.take_lease(fd)
-    finally:
-        os.close(fd)
-
-
-def forgotten(files: tuple[Displaced, ...], name: str, merged: bytes, stage: int) -> tuple[Displaced, ...]:
-    """Remove a late file whose bytes were merged and return the list without it; raises OSError.
-
-    It stays in the list, without a change id, where more bytes came meanwhile, or may still come (no leases).
-    """
-    left: list[Displaced] = []
-    for file in files:
-        found = look(name, stage) if file.name == name else None
-        if file.name == name and found is None:
-            continue
-        if found is not None:
-            mark = Mark.of(found, ctime=True, data=merged)
-            if not mark._replace(ino=0, mtime_ns=0, ctime_ns=0).fits(name, stage, found):
-                file = file._replace(change="")
-            elif lease_of(name, stage) is not Lease.HELD:
-                file = file._replace(change="", late=False, mark=mark._replace(digest=""))
-            else:
-                fsio.remove(name, stage)
-                continue
-        left.append(file)
     return tuple(left)
 
 
 def _kept(file: Displaced, stage: int, found: os.stat_result) -> Displaced:
     """Rename a file with late bytes so that it is never cleared away."""
-    if file.name.endswith(fsio.KEPT):  # These bytes came after those that were merged.
-        return file._replace(mark=Mark.of(found), late=True)
     name = file.name.removesuffix(".new").removesuffix(".old") + ".old" + fsio.KEPT
     if look(name, stage) is not None:
         name = file.name + fsio.KEPT

@@ -41,7 +41,6 @@ __all__ = [
     "put_in_place",
     "put_mark",
     "put_private",
-    "put_reserved",
     "read",
     "remove",
     "remove_folders",
@@ -468,33 +467,6 @@ def put_private(name: str, folder: int, data: bytes, *, durable: bool = True, ow
         raise
     if durable:
         sync(folder)
-
-
-def put_reserved(reserve: str, name: str, folder: int, data: bytes, *, durable: bool = True) -> bool:
-    """Overwrite the reserve file, which needs no space on the disk, and rename it to `name` in one step.
-
-    False where there is no reserve of exactly this size that is ours alone.
-    """
-    try:
-        fd = os.open(reserve, _PLACE, dir_fd=folder)
-    except OSError:
-        return False
-    try:
-        found = os.fstat(fd)
-        ours = st.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid == os.geteuid()
-        if not ours or found.st_size != len(data):
-            return False
-        done = 0
-        while done < len(data):
-            done += os.pwrite(fd, memoryview(data)[done:], done)
-        if durable:
-            sync(fd)
-    finally:
-        os.close(fd)
-    rename(reserve, folder, name, folder)
-    if durable:
-        sync(folder)
-    return True
 
 
 def temporary_name(name: str, owner: str = "") -> str:

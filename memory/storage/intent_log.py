@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 
-from memory.errors import MemdeckError, no_room, write_failed
+from memory.errors import MemdeckError, write_failed
 from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 from . import fsio
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from .own_folders import StateFolder
 
 _HEAD = b"memdeck 1 "
-_RESERVE = 64 * 1024
-"""Bytes reserved for the intent of a change on a full disk; enough for a hundred files."""
 _LABEL = late(r"[0-9A-Z]{26}\.[0-9]{1,6}")
 _STAGED = late(r"[0-9A-Z]{26}\.[0-9]{1,6}\.(new|old)(\.kept)?")
 
@@ -58,9 +56,9 @@ class Intent(NamedTuple):
     roles: tuple[IntendedFile, ...]
     folders: tuple[str, ...] = ()
 
-    def encode(self, size: int = 0) -> bytes:
-        """Return the bytes of the record, padded to `size` where it is shorter."""
-        return _encode({**self._asdict(), "roles": [_with_marks(role) for role in self.roles]}, size)
+    def encode(self) -> bytes:
+        """Return the bytes of the record, with a checksum in front: an incomplete record must count as none."""
+        return _sealed(_json({**self._asdict(), "roles": [_with_marks(role) for role in self.roles]}).encode())
 
     @classmethod
     def decode(cls, data: bytes) -> Intent | None:
@@ -106,15 +104,11 @@ class IntentLog:
         self._place = folder
         suffix = suffix_of(system)
         self._intent, self._displaced = f"intent-{suffix}", f"displaced-{suffix}"
-        self._reserve = f"reserve-{suffix}"
         self._tidied = False  # Whether the remains of crashes in the state folder's subfolders were removed.
-        self._reserved = False  # Whether the intent was written over the reserve file.
         # Only this system's files: another system may be writing its own.
-        names = [fsio.temporary_name(name) for name in (self._intent, self._displaced, self._reserve)]
+        names = [fsio.temporary_name(name) for name in (self._intent, self._displaced)]
         self._temporary = frozenset({*names, fsio.temporary_name(STATE, suffix)})
         self._fd = -1
-        self.begun = False
-        """Whether the last intent was written."""
         self._listed: bytes | None = None  # The bytes of `known` in the file.
         self.known: tuple[Displaced, ...] = ()
         """The list of displaced files as it was last read or written."""
@@ -148,10 +142,6 @@ class IntentLog:
             with suppress(OSError):  # The next start tries again.
                 remove_unfinished(self._fd)
 
-    def exists(self) -> bool:
-        """Return whether there is a private folder, which may hold an intent."""
-        return os.path.lexists(self._place.path)
-
     def close(self) -> None:
         """Close the folder."""
         fd, self._fd = self._fd, -1
@@ -176,43 +166,14 @@ class IntentLog:
             return None
 
     def begin(self, intent: Intent, *, durable: bool) -> None:
-        """Write an intent; from here on a durable one is the commit. MemdeckError `file.io`.
-
-        On a full disk it is written over the reserve file, if it fits.
-        """
-        self._reserved = self.begun = False
-        try:
-            self._put(self._intent, intent.encode(), durable=durable)
-        except MemdeckError as error:
-            if not no_room(error):
-                raise
-            data = intent.encode(_RESERVE)
-            try:
-                # The next intent may need the reserve as well: `end` restores it.
-                self._reserved = fsio.put_reserved(self._reserve, self._intent, self._fd, data, durable=durable)
-            except OSError:
-                raise error from None
-            if not self._reserved:
-                raise
-        self.begun = True
-
-    def set_aside(self) -> None:
-        """Make the reserve file for an intent, where it is missing and the disk has space."""
-        with suppress(OSError):
-            try:
-                os.lstat(self._reserve, dir_fd=self._fd)
-            except FileNotFoundError:
-                fsio.put_private(self._reserve, self._fd, b" " * _RESERVE, durable=False)
+        """Write an intent; from here on a durable one is the commit. MemdeckError `file.io`."""
+        self._put(self._intent, intent.encode(), durable=durable)
 
     def end(self, *, durable: bool) -> None:
         """Remove the intent: all files are in place or put back. MemdeckError `file.io`."""
         try:
             try:
-                if self._reserved:
-                    with suppress(FileNotFoundError):
-                        fsio.rename(self._intent, self._fd, self._reserve, self._fd)
-                else:
-                    fsio.remove(self._intent, self._fd)
+                fsio.remove(self._intent, self._fd)
             except OSError:
                 # An empty file counts as no intent.
                 fsio.put_private(self._intent, self._fd, b"", durable=durable)
@@ -252,24 +213,6 @@ class IntentLog:
             fsio.put_private(name, self._fd, data, durable=durable)
         except OSError as error:
             raise write_failed(error, f"{self.path}/{name}") from error
-
-
-def _encode(values: dict[str, Any], size: int = 0) -> bytes:
-    """Return the values with a checksum in front: an incomplete record must count as none.
-
-    Blanks at the end pad it to `size`; JSON ignores them.
-    """
-    body = _json(values).encode()
-    sealed = _sealed(body)
-    while len(sealed) < size:
-        # The head may have grown by more digits of the length.
-        body += b" " * max(size - len(sealed), 1)
-        sealed = _sealed(body)
-        if len(sealed) > size:
-            body = body[: size - len(sealed)]
-            sealed = _sealed(body)
-            break
-    return sealed
 
 
 def _encode_files(files: tuple[Displaced, ...]) -> bytes:

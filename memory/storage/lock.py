@@ -1,16 +1,11 @@
-"""The lock of a workspace, which memdeck's own processes take, and leases, by which other programs are detected.
+"""The lock of a workspace, which memdeck's own processes take.
 
 The lock is `flock` on a permanent file that is never replaced and never unlinked (`fcntl` and `lockf` locks vanish
 when any code in the process closes the file).
-
-While a read lease is held, a program that opens the file for writing waits until the lease is given up. Linux has
-leases, for the user's own files on local file systems; elsewhere only comparing protects a change.
 """
 
 from __future__ import annotations
 
-import _signal as signal  # type: ignore[import-not-found]  # without the enums of `signal`
-import errno
 import fcntl
 import os
 import time
@@ -18,7 +13,6 @@ from _thread import allocate_lock, get_ident
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from enum import Enum
 
 from memory.errors import BusyError, write_failed
 
@@ -99,7 +93,7 @@ class Lock:
         """Release the lock."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
-            with suppress(OSError, MemoryError):
+            with suppress(OSError):
                 fsio.overwrite(fd, _IDLE)
             os.close(fd)
         self._owner = None
@@ -156,48 +150,3 @@ def _busy(path: str, fd: int) -> BusyError:
         holder=holder,
         file=path,
     )
-
-
-# -- leases ----------------------------------------------------------------------------------------------------
-
-_SET: int | None = getattr(fcntl, "F_SETLEASE", None)
-_GET: int | None = getattr(fcntl, "F_GETLEASE", None)
-_SIGNAL: int | None = getattr(fcntl, "F_SETSIG", None)
-
-
-class Lease(Enum):
-    """The result of asking for a lease: held; refused because a program has the file open for writing; none here."""
-
-    HELD = "held"
-    REFUSED = "refused"
-    NONE = "none"
-
-
-def take_lease(fd: int) -> Lease:
-    """Ask for a read lease on a file that is open for reading only; closing the descriptor gives it up."""
-    if _SET is None or _SIGNAL is None:
-        return Lease.NONE
-    try:
-        # The signal of a break kills by default; this one is ignored unless a handler is set.
-        fcntl.fcntl(fd, _SIGNAL, signal.SIGURG)
-        fcntl.fcntl(fd, _SET, fcntl.F_RDLCK)
-    except OSError as error:
-        return Lease.REFUSED if error.errno == errno.EAGAIN else Lease.NONE
-    return Lease.HELD
-
-
-def is_lease_whole(fd: int) -> bool:
-    """Return whether the lease is intact: no program waits to open the file for writing."""
-    if _GET is None:
-        return False
-    try:
-        return fcntl.fcntl(fd, _GET) == fcntl.F_RDLCK
-    except OSError:
-        return False
-
-
-def drop_lease(fd: int) -> None:
-    """Give up the lease: programs that wait for the file go on."""
-    if _SET is not None:
-        with suppress(OSError):
-            fcntl.fcntl(fd, _SET, fcntl.F_UNLCK)

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
-from memory.storage import fsio, lock
+from memory.storage import fsio
 from memory.storage import safe_open as beneath
-from memory.storage.lock import Lease
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,12 +23,11 @@ if TYPE_CHECKING:
 class Protection:
     """What protects changes in a workspace; `reasons` says in sentences what is missing, empty where nothing is.
 
-    `exchange`: two files swap places in one step. `leases`: programs that write to a file are detected. `links`: a
-    displaced file keeps a name. `journal`: a change of several files is all or nothing even after a crash.
+    `exchange`: two files swap places in one step. `links`: a displaced file keeps a name. `journal`: a change of
+    several files is all or nothing even after a crash.
     """
 
     exchange: bool
-    leases: bool
     links: bool
     journal: bool
     reasons: tuple[str, ...]
@@ -56,7 +54,6 @@ class LateBytes:
 
 _REASONS = {
     "exchange": "files cannot swap places here: what replaces a file in the moment of a change is not noticed",
-    "leases": "nothing tells when another program has a file open for writing: what it writes late is kept for a day",
     "links": "files have no second names here: a displaced file cannot be kept",
 }
 
@@ -82,7 +79,7 @@ def probe(root: Path, state: PrivateState | None) -> Protection:
             journal = True
         except MemdeckError as error:
             reasons.append(str(error))
-    return Protection(found["exchange"], found["leases"], found["links"], journal, tuple(reasons))
+    return Protection(found["exchange"], found["links"], journal, tuple(reasons))
 
 
 def _try(root: os.PathLike[str]) -> dict[str, bool]:
@@ -96,7 +93,6 @@ def _try(root: os.PathLike[str]) -> dict[str, bool]:
                 fsio.put_private(one, folder, one.encode(), durable=False)
             return {
                 "exchange": _works(lambda: fsio.exchange("a", folder, "b", folder)),
-                "leases": _leases(folder),
                 "links": _works(lambda: fsio.link("a", folder, "c", folder)),
             }
         finally:
@@ -115,14 +111,6 @@ def _works(call: Callable[[], None]) -> bool:
             return False
         raise
     return True
-
-
-def _leases(folder: int) -> bool:
-    fd = os.open("a", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
-    try:
-        return lock.take_lease(fd) is Lease.HELD
-    finally:
-        os.close(fd)
 
 
 def kept(journal: IntentLog, place: WorkFolder, prefix: str) -> tuple[LateBytes, ...]:

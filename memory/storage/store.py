@@ -77,7 +77,6 @@ class Store:
         self._cache: dict[str, tuple[Stored, bool]] = {}
         self._locks: dict[str, Lock] = {}
         self._journal: IntentLog | None = None
-        self._swept: float | None = None
         if together is None:
             self.together.add(self)
 
@@ -250,29 +249,6 @@ class Store:
         from .protection import kept
 
         return kept(self.journal, self.place, self.prefix)
-
-    def forget(self, late: LateBytes, now: datetime) -> None:
-        """Remove bytes that `kept` returned, once they are merged; errors as those of a transaction."""
-        with self.transaction("merge", actor="outside", now=now) as transaction:
-            transaction.forget(late.name, late.data or b"")
-
-    def look_after(self, now: datetime) -> None:
-        """Check all displaced files, so that `kept` has what was written to them since.
-
-        Nothing is done where there are none, or while another process holds the lock: that one checks them.
-        """
-        if self.journal is None or not self.journal.noted():
-            return
-        with suppress(BusyError), self.at_once().transaction("recover", actor="outside", now=now):
-            pass
-
-    def sweeps_all(self) -> bool:
-        """Return whether it is time to check all displaced files: at first, then at most every `settle` seconds."""
-        now = time.monotonic()
-        if self._swept is not None and now - self._swept < self.settle:
-            return False
-        self._swept = now
-        return True
 
     @property
     def place(self) -> WorkFolder:

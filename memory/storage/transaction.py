@@ -15,7 +15,7 @@ from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from . import fsio, safe_open
 from .changes import Change, FileChange, may_need_review, new_id, part_id
-from .file_step import FileStep, conflict, forgotten, half_done, sweep
+from .file_step import FileStep, conflict, half_done, sweep
 from .intent_log import Displaced, Intent, IntentLog
 from .safe_open import parts_of
 
@@ -81,7 +81,6 @@ class Transaction:
         self._open: OpenFolder | None = None
         self._journal: IntentLog | None = None
         self._committed = False
-        self._no_room: MemdeckError | None = None  # Why nothing can be written to the state folder.
         self._made = False  # The change is made: later errors do not make it fail.
 
     def __enter__(self) -> Transaction:
@@ -103,6 +102,9 @@ class Transaction:
             store.lock.acquire(self._open.folder, self.operation, self.now)
             try:
                 self._recover(self._open)
+            except MemdeckError as error:
+                self._leave()
+                raise _full(error) from error
             except BaseException:
                 self._leave()
                 raise
@@ -118,10 +120,7 @@ class Transaction:
         if self._open is not None:
             for part in (self._leave, self._open.close):
                 try:
-                    try:
-                        part()
-                    except MemoryError:
-                        part()  # Otherwise this process would keep all others out.
+                    part()
                 except Exception as failed:
                     if not self._made:
                         raise
@@ -144,16 +143,7 @@ class Transaction:
         if journal is None:
             self._clear(places, ())
             return
-        try:
-            journal.open()
-        except MemdeckError as error:
-            if not no_room(error) or journal.exists():
-                raise
-            # The folder cannot even be made, so no intent is in it.
-            self._journal = None
-            self._no_room = error
-            self._clear(places, ())
-            return
+        journal.open()
         intent = journal.pending()
         displaced = journal.displaced()
         if intent is not None:
@@ -172,28 +162,9 @@ class Transaction:
             for role in intent.roles:
                 self._store.remember(role.path.removeprefix(self._store.prefix), None)
         if displaced:
-            displaced = sweep(displaced, places.stage, self._store.settle, whole=self._store.sweeps_all())
-            try:
-                journal.keep(displaced)
-            except MemdeckError as error:
-                # Names of removed files do no harm in the list, but a file that got late bytes must be in it.
-                if not no_room(error) or not set(displaced) <= set(journal.known):
-                    raise
+            displaced = sweep(displaced, places.stage, self._store.settle)
+            journal.keep(displaced)
         self._clear(places, displaced)
-
-    def forget(self, name: str, merged: bytes) -> None:
-        """Remove one late file of another program, whose bytes were merged, from the stage folder and from the list.
-
-        Where the program may not be done with it, or it got more bytes meanwhile, it is still watched. Later bytes are
-        left to the user, because they cannot be distinguished from the merged ones.
-        """
-        if self._open is None or self._journal is None:
-            return
-        try:
-            left = forgotten(self._journal.known, name, merged, self._open.stage)
-        except OSError as error:
-            raise write_failed(error, self._store.place.path) from error
-        self._journal.keep(left)
 
     def _clear(self, places: OpenFolder, displaced: tuple[Displaced, ...]) -> None:
         try:
@@ -336,14 +307,9 @@ class Transaction:
                     raise write_failed(error, self._store.place.path) from error
                 else:
                     raise
-        if self._no_room is not None and planned:
-            self._store.history.warn(f"the state folder takes no records: {self._no_room.message}")
         if planned:
             try:
-                try:
-                    self._store.history.done(change.id, self._store)
-                except MemoryError:
-                    self._store.history.done(change.id, self._store)
+                self._store.history.done(change.id, self._store)
             except Exception as error:
                 self._failed_after(error)
         return change
@@ -358,7 +324,6 @@ class Transaction:
                 store.shown(file.path),
                 places.stage,
                 f"{change.id}.{number}",
-                store.patience,
                 store.shown(self._like[file.path]) if file.path in self._like else None,
             )
             for number, file in enumerate(change.files)
@@ -393,11 +358,7 @@ class Transaction:
             for step in steps:
                 store.remember(step.file.path, step.finish())
         finally:
-            try:
-                self._tidy(steps, places, failed=failed)
-            except MemoryError:
-                # Descriptors left open would keep other programs out of the file.
-                self._tidy(steps, places, failed=failed)
+            self._tidy(steps, places, failed=failed)
 
     def _add(self, change: Change) -> None:
         """Carry out a change that only appends to a file."""
@@ -407,7 +368,7 @@ class Transaction:
         (file,) = change.files
         from .appending import Appending
 
-        step = Appending(file, store.workspace, store.shown(file.path), patience=store.patience)
+        step = Appending(file, store.workspace, store.shown(file.path))
         try:
             if not step.check():
                 raise conflict([step.shown], crossed=True)
@@ -439,13 +400,10 @@ class Transaction:
         """Record the time of the last change of the workspace, for the guard against a clock that jumps back."""
         state, journal = self._store.state, self._journal
         if state is not None and journal is not None:
-            journal.set_aside()
             try:
                 state.record(last_change=change.time, owner=self._store.system, folder=journal.folder)
             except MemdeckError as error:
-                if not no_room(error):
-                    raise
-                self._no_room = error
+                raise _full(error) from error
 
     def _put_marks(self, marks: dict[str, int]) -> dict[str, int]:
         """Write marks; return those whose folder is not there yet."""
@@ -475,7 +433,7 @@ class Transaction:
     def _begin(self, change: Change, steps: list[FileStep], folders: list[str], *, durable: bool) -> None:
         """Write the intent; a change of one file survives a power cut by itself, so its intent is not synced.
 
-        If the state disk is full, one file is changed without an intent; RefusedError `state.full` for several.
+        RefusedError `state.full` if the disk of the state folder is full or read-only.
         """
         if self._journal is not None:
             known = self._store.history.sha256 if durable else None
@@ -485,15 +443,7 @@ class Transaction:
             try:
                 self._journal.begin(intent, durable=durable)
             except MemdeckError as error:
-                if not no_room(error):
-                    raise
-                self._no_room = error
-        if self._no_room is not None and durable and (self._journal is None or not self._journal.begun):
-            raise RefusedError(
-                "state.full",
-                f"a change of several files needs a record in the state folder, and {self._no_room.message}",
-                "make room there, or set XDG_STATE_HOME to another disk; changes of one file are made all the same",
-            ) from self._no_room
+                raise _full(error) from error
 
     def _put_in_place(self, steps: list[FileStep], places: OpenFolder, folders: list[str], *, durable: bool) -> None:
         """Replace the files and sync; when one fails, put back those before it and remove the intent."""
@@ -584,6 +534,17 @@ def _sync_between(step: FileStep, following: FileStep) -> bool:
     """
     removal = following.file.after is None and step.file.after is not None
     return removal or step.parent != following.parent
+
+
+def _full(error: MemdeckError) -> MemdeckError:
+    """Return the error for a change that the state folder takes no record of."""
+    if not no_room(error):
+        return error
+    return RefusedError(
+        "state.full",
+        f"a change needs a record in the state folder, and {error.message}",
+        "make room there, or set XDG_STATE_HOME to another disk",
+    )
 
 
 def refuse_system(platform: str) -> None:

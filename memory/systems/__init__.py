@@ -409,7 +409,7 @@ class Guarded:
     def _ask(self, hook: str, ask: Callable[[System], T]) -> T:
         try:
             return ask(self.system)
-        except (MemdeckError, MemoryError):
+        except MemdeckError:
             raise
         except Exception as error:
             raise system_failed(self.name, hook, error) from error

@@ -122,7 +122,7 @@ CASES = (
         "a file that grows while it is read",
         _growing,
         changing=True,
-        expect=refuses("file.in_use 75", "add maintain"),
+        expect=refuses("document.conflict 4?", "add maintain"),
     ),
     _case(
         "sparse",

@@ -46,7 +46,13 @@ def test_a_bad_input_does_no_harm(player: Client, case: Case) -> None:
     if refusals.get("check") == "4":
         assert case.finds
         del refusals["check"]
-    assert dict(case.expect) == refusals
+    # With a question mark it may end so: another program writes all the time.
+    expected = {
+        verb: end.rstrip("?")
+        for verb, end in case.expect.items()
+        if not end.endswith("?") or refusals.get(verb) == end.rstrip("?")
+    }
+    assert expected == refusals
 
 
 def test_the_corpus_is_whole() -> None:

@@ -13,11 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.crash import (
-    after,
     crossing,
     errors,
     foreign,
-    full,
     kill,
     late,
     log_faults,
@@ -29,16 +27,16 @@ from tests.crash import (
     stale_beside,
     torture,
 )
-from tests.crash.calls import without_exchange, without_leases
+from tests.crash.calls import without_exchange
 from tests.crash.kill import Tally
 from tests.crash.operations import CURATED, OPERATIONS
 
 
 def _reduced(part: Callable[[Path], Tally]) -> Callable[[Path], Tally]:
-    """Return a part that runs as on a file system that can neither exchange files nor give leases."""
+    """Return a part that runs as on a file system that cannot exchange files."""
 
     def run(top: Path) -> Tally:
-        with without_exchange(), without_leases():
+        with without_exchange():
             tally = part(top)
         tally.name += ", reduced"
         return tally
@@ -54,13 +52,11 @@ def _curated(top: Path) -> Tally:
         "ordered": lambda folder: power.power(folder, weak=False),
         "weak": lambda folder: power.power(folder, weak=True, every=6),
         "errors": lambda folder: errors.errors(folder, every=4),
-        "locks": lambda folder: errors.errors(folder, every=2, locking=True),
         "log": lambda folder: log_faults.log_faults(folder, real=()),
         "foreign": foreign.foreign,
-        "after": after.after,
     }
-    modules = (kill, power, errors, log_faults, foreign, after)
-    tally, usual = Tally("curated memory: kills, power cuts, errors, log, writers, memory"), kill.OPERATIONS
+    modules = (kill, power, errors, log_faults, foreign)
+    tally, usual = Tally("curated memory: kills, power cuts, errors, log, writers"), kill.OPERATIONS
     for name, part in parts.items():
         for module in modules:
             module.OPERATIONS = CURATED  # type: ignore[attr-defined]
@@ -91,11 +87,7 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "errors": errors.errors,
     "errors-reduced": _reduced(errors.errors),
     "lasting": lambda top: errors.errors(top, lasting=True, name="errors that last from a call on"),
-    "locks": lambda top: errors.errors(top, locking=True, name="each errno at each lock and lease"),
-    "locks-lasting": lambda top: errors.errors(top, locking=True, lasting=True, name="locks and leases fail for good"),
     "short-writes": errors.short_writes,
-    "after": after.after,
-    "full": full.full,
     "log": log_faults.log_faults,
     "foreign": foreign.foreign,
     "foreign-looking": lambda top: foreign.foreign(top, looking=True, operations=("add", "remove a file", "done")),

@@ -7,7 +7,6 @@ While a `Calls` is in force, the modules of `memory.storage` see its proxies in 
 from __future__ import annotations
 
 import errno
-import fcntl
 import importlib
 import os
 import pkgutil
@@ -18,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import memory.storage
-from memory.storage import fsio, lock
+from memory.storage import fsio
 
 CHANGING = frozenset(
     {
@@ -38,9 +37,6 @@ CHANGING = frozenset(
     }
 )
 LOOKING = frozenset({"open", "read", "pread", "lstat", "stat", "fstat", "listdir", "readlink", "scandir"})
-LOCKING = {
-    getattr(fcntl, name, -1): name.removeprefix("F_").lower() for name in ("F_SETLEASE", "F_GETLEASE", "F_SETSIG")
-}
 _WRITING = os.O_CREAT | os.O_WRONLY | os.O_RDWR | os.O_TRUNC
 
 Before = Callable[[int, str, tuple[Any, ...], dict[str, Any]], "tuple[Any, ...] | None"]
@@ -50,8 +46,8 @@ After = Callable[[str, tuple[Any, ...], dict[str, Any], Any], None]
 class Calls:
     """Calls `before(number, name, arguments, keywords)` ahead of every call that changes a file, counting from 0.
 
-    It may raise, or return other arguments for the call. With `looking`, calls that only look count as well; with
-    `locking`, those for locks and leases, and no others. `after` gets the result of each.
+    It may raise, or return other arguments for the call. With `looking`, calls that only look count as well. `after`
+    gets the result of each.
     """
 
     def __init__(
@@ -60,13 +56,11 @@ class Calls:
         *,
         after: After | None = None,
         looking: bool = False,
-        locking: bool = False,
     ) -> None:
         """Keep what is to happen."""
         self.before = before
         self.after = after
         self.looking = looking
-        self.locking = locking
         self.count = 0
         self.names: list[str] = []
         self._quiet = False
@@ -94,8 +88,6 @@ class Calls:
 
     def wanted(self, name: str, args: tuple[Any, ...]) -> bool:
         """Whether a call counts."""
-        if self.locking:
-            return False
         if name == "open":
             return self.looking or bool(args[1] & _WRITING)
         return name in CHANGING or (self.looking and name in LOOKING)
@@ -119,27 +111,6 @@ class _Os:
         return call
 
 
-class _Fcntl:
-    """Stands in for the module `fcntl`."""
-
-    def __init__(self, calls: Calls) -> None:
-        self._calls = calls
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(fcntl, name)
-
-    def flock(self, *args: Any) -> None:
-        if self._calls.locking:
-            self._calls.made("flock", fcntl.flock, *args)
-        else:
-            fcntl.flock(*args)
-
-    def fcntl(self, *args: Any) -> Any:
-        if self._calls.locking and args[1] in LOCKING:
-            return self._calls.made(LOCKING[args[1]], fcntl.fcntl, *args)
-        return fcntl.fcntl(*args)
-
-
 @contextmanager
 def without_exchange() -> Iterator[None]:
     """Be on a file system that can neither exchange two files nor move one without covering another."""
@@ -155,16 +126,6 @@ def without_exchange() -> Iterator[None]:
         fsio._renameat2 = real
 
 
-@contextmanager
-def without_leases() -> Iterator[None]:
-    """Be on a file system that has no leases."""
-    real, lock._SET = lock._SET, None
-    try:
-        yield
-    finally:
-        lock._SET = real
-
-
 @cache
 def _storage() -> list[ModuleType]:
     """Return all modules of the storage; looked for once, as a part puts its proxies into them for each point."""
@@ -178,12 +139,9 @@ def in_force(calls: Calls) -> Iterator[Calls]:
     real = fsio._renameat2
 
     def renameat2(*args: Any) -> None:
-        if calls.locking:
-            real(*args)
-        else:
-            calls.made("renameat2", real, *args)
+        calls.made("renameat2", real, *args)
 
-    proxies = {"os": (os, _Os(calls)), "fcntl": (fcntl, _Fcntl(calls))}
+    proxies = {"os": (os, _Os(calls))}
     touched = [
         (module, name)
         for module in _storage()

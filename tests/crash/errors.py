@@ -28,29 +28,12 @@ ERRNOS = [
 ]
 
 
-LOCK_ERRNOS = [
-    errno.EIO,
-    errno.ENOLCK,
-    errno.EINTR,
-    errno.EMFILE,
-    errno.EACCES,
-    errno.EINVAL,
-    errno.ENOMEM,
-    errno.EAGAIN,
-]
-
-
 READS_OTHERS = ("make the project state", "import sessions")
 """What reads files of other programs: one that cannot be read is noted in the state, and the change is made."""
 
 
-def errors(
-    top: Path, every: int = 1, *, lasting: bool = False, locking: bool = False, name: str = "each errno at each call"
-) -> Tally:
-    """Let each call of each operation fail in each way, or (`lasting`) it and all changing calls after it.
-
-    With `locking`, the calls for locks and leases fail instead.
-    """
+def errors(top: Path, every: int = 1, *, lasting: bool = False, name: str = "each errno at each call") -> Tally:
+    """Let each call of each operation fail in each way, or (`lasting`) it and all changing calls after it."""
     tally = Tally(name)
     silent = 0
     wanted = some(every)
@@ -59,16 +42,16 @@ def errors(
         folder.mkdir()
         start, allowed = states(operation, folder)
         place = start.copy(folder / "count")
-        with in_force(Calls(looking=not lasting, locking=locking)) as calls:
+        with in_force(Calls(looking=not lasting)) as calls:
             operation.run(place)
         place.clear()
         for number in range(calls.count):
-            for code in LOCK_ERRNOS if locking else ERRNOS:
-                if not wanted() or (lasting and code == errno.EAGAIN):
-                    continue  # A lock that stays taken is waited for, which other tests see to.
+            for code in ERRNOS:
+                if not wanted():
+                    continue
                 place = start.copy(folder / "failed")
                 where = f"{operation.name}, {errno.errorcode[code]} at {calls.names[number]} {number}"
-                silent += _failed(tally, operation, place, allowed, number, code, where, lasting, locking)
+                silent += _failed(tally, operation, place, allowed, number, code, where, lasting)
                 place.clear()
     tally.notes["silent successes"] = silent
     return tally
@@ -83,7 +66,6 @@ def _failed(
     code: int,
     where: str,
     lasting: bool,
-    locking: bool,
 ) -> int:
     """Run an operation with one failing call; return 1 where success was told of what did not happen."""
 
@@ -95,7 +77,7 @@ def _failed(
 
     descriptors = _open_files(place)
     told: BaseException | None = None
-    with in_force(Calls(fail, looking=not lasting, locking=locking)):
+    with in_force(Calls(fail, looking=not lasting)):
         try:
             operation.run(place)
         except (MemdeckError, OSError) as error:

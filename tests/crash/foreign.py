@@ -69,7 +69,7 @@ def apart(writer: Callable[[Path], None], path: Path, patience: float = 0.02) ->
     """Let another process write; return its id while it waits for us, 0 when it is done."""
     pid = os.fork()
     if not pid:
-        os.closerange(3, 1 << 20)  # Not ours to hold: the leases among them.
+        os.closerange(3, 1 << 20)
         try:
             writer(path)
         finally:

@@ -1,17 +1,14 @@
-"""A program that has a file open and writes to it when it has long been displaced; two processes at once."""
+"""A program that writes to a file that was just displaced; two processes at once."""
 
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from pathlib import Path
 
-from memory.errors import MemdeckError
 from memory.files.tasks import edits as task_edits
-from tests.crash.calls import without_leases
 from tests.crash.foreign import MARK
 from tests.crash.kill import Tally
-from tests.crash.operations import NOW, Place, fails, sample
+from tests.crash.operations import NOW, Place, sample
 from tests.patience import reap
 
 NAME = ".aiter/memory/contacts.md"
@@ -21,17 +18,15 @@ def late(top: Path) -> Tally:
     """Write late to what was displaced, and count with two processes."""
     tally = Tally("late writers, two at once")
     _through_the_stage(tally, Place(top / "late"))
-    for leases in (True, False):
-        for late_ones in ((1,), (2,), (0, 2), (1, 2), (0, 1, 2, 3)):
-            _behind_others(tally, Place(top / "behind"), late_ones, leases)
-    _open_before(tally, Place(top / "open"))
+    for late_ones in ((1,), (2,), (0, 2), (1, 2), (0, 1, 2, 3)):
+        _behind_others(tally, Place(top / "behind"), late_ones)
     _two(tally, Place(top / "two"))
     return tally
 
 
 def _change(place: Place, settle: float) -> None:
     store = place.store()
-    store.settle, store.patience = settle, 0
+    store.settle = settle
     with store.transaction("t", actor="cli", now=NOW) as transaction:
         before = transaction.read("memory/contacts.md").data
         transaction.write("memory/contacts.md", before + b"x\n", base=before)
@@ -39,7 +34,7 @@ def _change(place: Place, settle: float) -> None:
 
 
 def _through_the_stage(tally: Tally, place: Place) -> None:
-    """A file that was displaced and is still open keeps its name and its bytes, whoever starts next."""
+    """What a program writes to a file that was just displaced is kept, and listed for the person."""
     sample(place)
     _change(place, settle=60)
     stage = place.shop / ".aiter/.memdeck/stage"
@@ -49,17 +44,13 @@ def _through_the_stage(tally: Tally, place: Place) -> None:
     if not names:
         return
     with names[0].open("ab") as writer:
-        place.recover()
         writer.write(MARK)
-        writer.flush()
-        place.recover()
-        tally.expect(any(MARK in path.read_bytes() for path in stage.iterdir()), "open, and gone")
     place.recover()
     kept = place.recover().kept()
     tally.expect([one.data is not None and MARK in one.data for one in kept] == [True], f"late bytes: {kept}")
 
 
-def _behind_others(tally: Tally, place: Place, late_ones: tuple[int, ...], leases: bool) -> None:
+def _behind_others(tally: Tally, place: Place, late_ones: tuple[int, ...]) -> None:
     """Bytes that came late to some of four displaced files are all found by the next start."""
     sample(place)
     stage = place.shop / ".aiter/.memdeck/stage"
@@ -70,30 +61,17 @@ def _behind_others(tally: Tally, place: Place, late_ones: tuple[int, ...], lease
     for number in late_ones:
         with names[number].open("ab") as writer:
             writer.write(MARK)
-    with nullcontext() if leases else without_leases():
-        store = place.store()
-        store.settle = 1e-9
-        with store.transaction("look", actor="cli", now=NOW):
-            pass
-        found = len(store.kept())
+    store = place.store()
+    store.settle = 1e-9
+    with store.transaction("look", actor="cli", now=NOW):
+        pass
+    found = len(store.kept())
     tally.points += 1
-    where = f"late bytes in {late_ones}, leases {leases}"
+    where = f"late bytes in {late_ones}"
     tally.expect(found == len(late_ones), f"{where}: {found} of them were found")
     there = sum(MARK in path.read_bytes() for path in stage.iterdir())
     tally.expect(there == len(late_ones), f"{where}: {there} of them are there")
     place.clear()
-
-
-def _open_before(tally: Tally, place: Place) -> None:
-    """A file that a program has open for writing is not displaced at all."""
-    sample(place)
-    tally.points += 1
-    with (place.shop / NAME).open("ab") as writer:
-        error = fails(lambda: _change(place, settle=0))
-        writer.write(MARK)
-    code = error.code if isinstance(error, MemdeckError) else None
-    tally.expect(code == "file.in_use", f"an open file was changed: {error}")
-    tally.expect(MARK in (place.shop / NAME).read_bytes(), "an open file was displaced")
 
 
 def _two(tally: Tally, place: Place, each: int = 15) -> None:

@@ -12,12 +12,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from memory.storage import Store, file_step, fsio, lock, recovery, transaction
+from memory.storage import file_step, fsio, lock, recovery, transaction
 from memory.storage import intent_log as journal
 from memory.storage.appending import Appending
 from memory.storage.file_step import FileStep
 from memory.storage.intent_log import IntentLog
-from memory.storage.lock import Lease
 from memory.storage.log.database import LogFile
 from memory.storage.log.undo import Undo
 from memory.storage.recovery import _File, _Stand
@@ -126,7 +125,6 @@ def _in_place() -> None:
         return ""
 
     _set(file_step, "swap", exchanged)
-    _set(lock, "take_lease", lambda _: Lease.NONE)  # Our own lease would not let us open it.
     _set(FileStep, "verify", _nothing)
 
 
@@ -138,11 +136,6 @@ def _two_renames() -> None:
 
     _set(file_step, "swap", exchanged)
     _set(recovery, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.RecoveryOutcome.DISCARDED), []))
-
-
-def _no_lease() -> None:
-    _set(lock, "take_lease", lambda _: Lease.HELD)
-    _set(lock, "is_lease_whole", lambda _: True)
 
 
 def _stage_first_cleared() -> None:
@@ -180,21 +173,13 @@ def _short_write() -> None:
 
 
 def _sweep_all() -> None:
-    def sweep(files: Any, stage: int, _: float, **__: Any) -> tuple[Any, ...]:
+    def sweep(files: Any, stage: int, _: float) -> tuple[Any, ...]:
         for file in files:
             fsio.remove(file.name, stage)
         return ()
 
     _set(file_step, "sweep", sweep)
     _set(transaction, "sweep", sweep)
-
-
-def _sweep_first() -> None:
-    _set(Store, "sweeps_all", lambda _: False)
-
-
-def _sweep_writers() -> None:
-    _set(file_step, "lease_of", lambda *_: Lease.HELD)
 
 
 def _no_lock() -> None:
@@ -293,7 +278,6 @@ def _added_anywhere() -> None:
 
     def append(self: Appending) -> None:
         before, after = self.file.before or b"", self.file.after or b""
-        self.release()
         target = os.open(self._name, os.O_WRONLY | os.O_NOFOLLOW, dir_fd=self._folder)
         fsio.os.pwrite(target, after[len(before) :], len(before))
         fsio.sync(target)
@@ -365,9 +349,6 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
             _set(FileStep, "verify", _nothing),
         )[0],
     ),
-    "no lease": ("late", _no_lease),
-    "a broken lease ignored": ("foreign", lambda: _set(lock, "is_lease_whole", lambda _: True)),
-    "a program that writes is not waited for": ("late", lambda: _set(lock, "take_lease", lambda _: Lease.NONE)),
     "nothing put back": ("looking", lambda: _set(FileStep, "put_back", lambda _: True)),
     "put back without a sync": ("failed syncs", _put_back_without_sync),
     "put back only half": ("looking", lambda: _set(FileStep, "_restore", lambda *_: True)),
@@ -384,8 +365,6 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
     "the stage is not cleared": ("kill", lambda: _set(fsio, "empty_folder", _nothing)),
     "temporary files are not cleared": ("kill", lambda: _set(fsio, "remove_temporary", _nothing)),
     "displaced files go at once": ("late", _sweep_all),
-    "displaced files go while they are written": ("late", _sweep_writers),
-    "displaced files hide those behind them": ("late", _sweep_first),
     "no lock": ("crossing", _no_lock),
     "short writes accepted": ("short writes", _short_write),
     "failing syncs ignored": ("failed syncs", lambda: _set(fsio, "sync", _swallow(fsio.sync))),

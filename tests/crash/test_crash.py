@@ -10,7 +10,6 @@ import pytest
 from memory.errors import RefusedError
 from memory.storage import transaction
 from tests.crash import (
-    after,
     crossing,
     errors,
     foreign,
@@ -24,9 +23,9 @@ from tests.crash import (
     stale_beside,
     torture,
 )
-from tests.crash.calls import without_exchange, without_leases
+from tests.crash.calls import without_exchange
 from tests.crash.kill import Tally
-from tests.crash.operations import NOW, Operation, Place, sample
+from tests.crash.operations import Place, sample
 from tests.examples import WHOLE
 
 STRIDE = 1 if WHOLE else 3
@@ -34,12 +33,12 @@ STRIDE = 1 if WHOLE else 3
 
 
 def _reduced(folder: Path) -> Tally:
-    with without_exchange(), without_leases():
+    with without_exchange():
         return kill.kills(folder, every=20 * STRIDE)
 
 
 def _errors_reduced(folder: Path) -> Tally:
-    with without_exchange(), without_leases():
+    with without_exchange():
         return errors.errors(folder, every=150 * STRIDE)
 
 
@@ -54,10 +53,7 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "errors": lambda folder: errors.errors(folder, every=130 * STRIDE),
     "errors, reduced protection": _errors_reduced,
     "lasting errors": lambda folder: errors.errors(folder, every=100 * STRIDE, lasting=True),
-    "locks and leases": lambda folder: errors.errors(folder, every=25 * STRIDE, locking=True),
-    "locks and leases for good": lambda folder: errors.errors(folder, every=50 * STRIDE, locking=True, lasting=True),
     "short writes": errors.short_writes,
-    "memory behind the commit": lambda folder: after.after(folder, every=30 * STRIDE),
     "a failing log": lambda folder: log_faults.log_faults(folder, every=300 * STRIDE),
     "foreign writers": lambda folder: foreign.foreign(folder, every=30 * STRIDE, near=True),
     "foreign writers, then kill": lambda folder: foreign.foreign(folder, every=25, near=True, killed=1),
@@ -81,7 +77,6 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
         "late writers",
         "torture",
         "a failing log",
-        "locks and leases",
     )
 )
 def test_nothing_is_lost(top: Path, part: str) -> None:
@@ -115,52 +110,16 @@ def test_a_broken_protocol_is_noticed(mutant: str) -> None:
     assert mutants.noticed(mutant) == mutations.MUTANTS[mutant][0]
 
 
-def test_memory_that_runs_out_behind_a_save_makes_no_failure_of_it(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The save of a form that was merged with what an agent changed is told as made, at whichever call that is."""
-    saves = [one for one in after.OPERATIONS if one.name == "save over an agent's change"]
-    monkeypatch.setattr(after, "OPERATIONS", saves)
-    tally = after.after(top)
-    assert tally.points > 20
-    assert tally.violations == []
-
-
-def test_memory_that_runs_out_behind_an_undo_of_several_parts_makes_no_failure_of_it(
-    top: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was made in two transactions is taken back as one, and told as done, at whichever call memory ends."""
-
-    def in_parts(place: Place) -> None:
-        sample(place)
-        with place.workspace() as workspace:
-            for number, name in enumerate(("contacts", "knowledge")):
-                series = (b"together", number)
-                with workspace.store.transaction("prune", actor="cli", now=NOW, part=series) as transaction:
-                    data = transaction.read(f"memory/{name}.md").data
-                    transaction.write(f"memory/{name}.md", data + b"\n- one more\n", base=data)
-                    transaction.commit("one more")
-
-    def undo(place: Place) -> None:
-        with place.workspace() as workspace:
-            done = workspace.undo(actor="cli", now=NOW)
-        assert sorted(file.path for file in done.files) == ["memory/contacts.md", "memory/knowledge.md"]
-        assert done.summary == "undo: one more, in 2 parts"
-
-    monkeypatch.setattr(after, "OPERATIONS", [Operation("undo in parts", in_parts, undo)])
-    tally = after.after(top)
-    assert tally.points > 10
-    assert tally.violations == []
-
-
 def test_reduced_protection_is_told(top: Path) -> None:
     """What a file system lacks is found out and said; where all is there, nothing is."""
     place = Place(top / "place")
     sample(place)
     full = place.store().protection()
     assert full.full
-    with without_exchange(), without_leases():
+    with without_exchange():
         reduced = place.store().protection()
-    assert (reduced.exchange, reduced.leases, reduced.links, reduced.journal) == (False, False, True, True)
-    assert len(reduced.reasons) == 2
+    assert (reduced.exchange, reduced.links, reduced.journal) == (False, True, True)
+    assert len(reduced.reasons) == 1
     assert [path.name for path in (place.shop / ".aiter").iterdir() if path.name.startswith(".memdeck-")] == []
 
 

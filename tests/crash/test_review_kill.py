@@ -217,7 +217,6 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "kill in recovery": lambda folder: kill.compound(folder, every=10 * STRIDE, inner=3),
     "power, ordered": lambda folder: power.power(folder, weak=False, every=5 * STRIDE),
     "power, weak": lambda folder: power.power(folder, weak=True, every=20 * STRIDE, samples=2),
-    "locks and leases": lambda folder: errors.errors(folder, every=5 * STRIDE, locking=True),
 }
 
 

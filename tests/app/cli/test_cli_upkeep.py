@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.cli.conftest import Answer
-from tests.crash.calls import without_exchange, without_leases
+from tests.crash.calls import without_exchange
 
 Memdeck = Callable[..., Answer]
 
@@ -213,7 +213,7 @@ def test_doctor_looks_at_what_protects_changes(memdeck: Memdeck, memory: Path) -
     (log,) = Path(os.environ["XDG_STATE_HOME"]).glob("memdeck/*/changes.sqlite")
     log.unlink()
     log.mkdir()
-    with without_exchange(), without_leases():
+    with without_exchange():
         assert (levels()["protection"], levels()["history"]) == ("warning", "warning")
         assert memdeck("tasks", "add", "Two").code == 0
     assert "Two" in (memory / "tasks.md").read_text()

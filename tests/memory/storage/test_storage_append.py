@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import BusyError, ConflictError, MemdeckError, RefusedError
+from memory.errors import ConflictError, MemdeckError, RefusedError
 from memory.storage import Store, fsio
 from tests.patience import PATIENCE, reap
 
@@ -62,15 +62,6 @@ def test_a_file_that_moved_on_is_a_conflict(store: Store, notes: Path, now: date
     assert caught.value.details["crossed"]
     assert notes.read_bytes() == b"1\n2\n"
     assert store.history.list() == ()
-
-
-def test_a_writer_is_waited_for(store: Store, notes: Path, now: datetime) -> None:
-    """While another program has the file open for writing nothing is added."""
-    store.patience = 0.05
-    with open(notes, "ab"), pytest.raises(BusyError) as caught:
-        append(store, now)
-    assert caught.value.code == "file.in_use"
-    assert notes.read_bytes() == b"1\n2\n"
 
 
 def test_a_link_is_refused(store: Store, notes: Path, now: datetime) -> None:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from memory.errors import BusyError, ConflictError
-from memory.storage import FileChange, fsio, lock
+from memory.errors import ConflictError
+from memory.storage import FileChange, fsio
 from memory.storage.file_step import FileStep, sweep
-from tests.patience import join, until
 
 NAME = "memory/tasks.md"
 TASKS = b"## Pending\n\n### [HIGH] Deploy\n- due: 2024-01-15\n"
@@ -43,8 +41,7 @@ def no_such_call(*_: object) -> None:
 def test_a_foreign_change_after_the_check(
     workspace: Path, tasks: Path, tmp_path: Path, foreign: Callable[[Path], None], after, exchange, monkeypatch
 ) -> None:
-    """What falls between comparing and replacing is noticed, and stays, even where there are no leases."""
-    monkeypatch.setattr(lock, "_SET", None)
+    """What falls between comparing and replacing is noticed, and stays."""
     if not exchange:
         monkeypatch.setattr(fsio, "_renameat2", no_such_call)
     stage = os.open(tmp_path, os.O_RDONLY)
@@ -62,73 +59,8 @@ def test_a_foreign_change_after_the_check(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["shop"]
 
 
-def opened(path: Path) -> threading.Thread:
-    """Append to a file as another program does, which waits as long as a lease is held."""
-
-    def write() -> None:
-        with path.open("ab") as file:
-            file.write(b"late")
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    return thread
-
-
-def broken(step: FileStep) -> None:
-    """Wait until another program asks for the file."""
-    until(lambda: not lock.is_lease_whole(step._source))
-
-
-def test_a_writer_that_comes_before_the_exchange(workspace: Path, tasks: Path, tmp_path: Path) -> None:
-    """A program that opens the file for writing while we prepare goes first, on the file that it opened."""
-    stage = os.open(tmp_path, os.O_RDONLY)
-    step = FileStep(FileChange(NAME, tasks.read_bytes(), b"ours"), workspace, f".aiter/{NAME}", stage, "x")
-    assert step.check()
-    step.stage()
-    inode, writer = tasks.stat().st_ino, opened(tasks)
-    broken(step)
-    with pytest.raises(ConflictError):
-        step.apply([])
-    assert step.put_back()
-    assert sweep(tuple(step.tidy(failed=True)), stage, 0) == ()
-    join(writer)
-    os.close(stage)
-    assert (tasks.read_bytes(), tasks.stat().st_ino) == (TASKS + b"late", inode)
-
-
-def test_a_writer_that_comes_with_the_exchange(workspace: Path, tasks: Path, tmp_path: Path) -> None:
-    """A program that asks for the displaced file is noticed after the exchange, and gets its file back."""
-    stage = os.open(tmp_path, os.O_RDONLY)
-    step = FileStep(FileChange(NAME, tasks.read_bytes(), b"ours"), workspace, f".aiter/{NAME}", stage, "x")
-    assert step.check()
-    step.stage()
-    step.apply([])
-    writer = opened(tmp_path / "x.new")  # It found the file under its old name, a moment ago.
-    broken(step)
-    with pytest.raises(ConflictError):
-        step.verify()
-    assert step.put_back()
-    assert sweep(tuple(step.tidy(failed=True)), stage, 0) == ()
-    join(writer)
-    os.close(stage)
-    assert tasks.read_bytes() == TASKS + b"late"
-    assert not (tmp_path / "x.new").exists()
-
-
-def test_a_writer_that_keeps_the_file_open(workspace: Path, tasks: Path, tmp_path: Path) -> None:
-    """While another program has the file open for writing nothing happens to it, and the error says so."""
-    stage = os.open(tmp_path, os.O_RDONLY)
-    step = FileStep(FileChange(NAME, TASKS, b"ours"), workspace, f".aiter/{NAME}", stage, "x", patience=0)
-    with tasks.open("ab"), pytest.raises(BusyError) as caught:
-        step.check()
-    assert caught.value.code == "file.in_use"
-    assert step.check()
-    step.tidy(failed=True)
-    os.close(stage)
-
-
 def test_late_bytes_are_kept(workspace: Path, tasks: Path, tmp_path: Path) -> None:
-    """What a program writes to the displaced file after all that is kept, once the program is done with it."""
+    """What a program writes to the displaced file after all that is kept."""
     stage = os.open(tmp_path, os.O_RDONLY)
     step = FileStep(FileChange(NAME, TASKS, b"ours"), workspace, f".aiter/{NAME}", stage, "x")
     assert step.check()
@@ -137,8 +69,6 @@ def test_late_bytes_are_kept(workspace: Path, tasks: Path, tmp_path: Path) -> No
     left = tuple(step.tidy(failed=False))
     with (tmp_path / "x.new").open("ab") as late:
         late.write(b"late")
-        late.flush()
-        assert sweep(left, stage, 0) == left
     [kept] = sweep(left, stage, 0)
     assert (kept.name, kept.late, kept.path) == ("x.old.kept", True, f".aiter/{NAME}")
     assert fsio.empty_folder(stage) == 0

@@ -352,9 +352,7 @@ def _protection(workspace: Workspace) -> Iterator[DoctorFinding]:
         return
     found = workspace.store.protection()
     if found.full:
-        yield DoctorFinding(
-            "protection", "ok", "files swap in one step, writers are noticed, crashes are recovered from"
-        )
+        yield DoctorFinding("protection", "ok", "files swap in one step, crashes are recovered from")
     for reason in found.reasons:
         yield DoctorFinding("protection", "warning", f"reduced protection: {reason}", "changes work all the same")
     for store in workspace.stores():
@@ -368,7 +366,7 @@ def _protection(workspace: Workspace) -> Iterator[DoctorFinding]:
                 "protection",
                 "person",
                 f"another program wrote to {kept.path} in the moment of a change; its bytes are in {where}",
-                "`memdeck --maintain` merges them where nothing is in the way; else compare both",
+                "merge what you need from it, then remove that file",
             )
 
 
@@ -392,7 +390,7 @@ def _history(workspace: Workspace) -> Iterator[DoctorFinding]:
         where = ", ".join(map(str, damaged))
         yield DoctorFinding("history", "note", f"an older history was damaged; it is {where}", "history began anew")
     elif (full := workspace.state.folder.full()) is not None:
-        advice = "make room there: changes of one file are made and not listed, those of several are refused"
+        advice = "make room there: no change is made until then"
         yield DoctorFinding("history", "warning", f"nothing can be recorded: {full.message}", advice)
     elif not history.warnings:
         yield DoctorFinding("history", "ok", "can be read and written")
