@@ -41,8 +41,8 @@ class Answer:
             found = json.loads(self.out).get("error")
             if found:
                 return str(found["code"])
-        last = self.err.strip().splitlines()[-1:] or [""]
-        return last[0].split(": ")[1] if last[0].startswith("memdeck: ") else ""
+        told = [line for line in self.err.splitlines() if line.startswith("memdeck: ")]
+        return told[-1].split(": ")[1] if told else ""
 
 
 @dataclass
