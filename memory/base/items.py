@@ -14,7 +14,7 @@ class Item:
     `kind` is one of task, journal, contact, fact, decision, note, next-step, gotcha, or a word of its source. `where`
     is the file and line, for the user. `fields` are texts by memdeck's names (`due`, `assigned`), else by those of the
     source, in its order; `created` and `tags` are parsed, and are in `fields` too where the source has its own form for
-    them.
+    them. `raw` is the exact source of an entry of the memory files, for a target that is memory files too.
     """
 
     kind: str
@@ -24,6 +24,7 @@ class Item:
     created: str = ""
     tags: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
+    raw: bytes = b""
 
     @property
     def what(self) -> str:
@@ -36,6 +37,12 @@ class Skipped(NamedTuple):
 
     what: str
     reason: str
+
+
+def skipped_text(where: str, text: str, reason: str) -> Skipped:
+    """Return a text that is not converted, named by its place and its first words."""
+    words = " ".join(text.split())
+    return Skipped(f"{where}: {words if len(words) <= 60 else words[:59] + '…'}", reason)
 
 
 class Loss(NamedTuple):

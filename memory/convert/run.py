@@ -64,6 +64,8 @@ def convert(
     `convert.source`, `convert.target`, `convert.same`, `convert.absent`, `convert.unreadable`.
     """
     name, _, path = source.partition(":")
+    if path.startswith("~/") and workspace.home is not None:
+        path = f"{workspace.home}{path[1:]}"  # No shell expands it behind a colon.
     to = _target(workspace, target)
     if name in FORMATS:
         if not path:
