@@ -18,6 +18,7 @@ from .files.json_text import canonical_bytes, load, ordered_bytes
 from .files.model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
 from .files.reading import StateFiles
 from .files.store import StateStore, StateWriting, refuse
+from .projections.files import refuse_foreign
 from .recall.new_analysis import take_in
 
 if TYPE_CHECKING:
@@ -64,10 +65,12 @@ def init(
     """Make the project state from the analysis of the repository (`analysed`, a bundle).
 
     RefusedError `state.exists`, with the list, where any of its files exist. With `force` these are archived first,
-    readable settings and sources are kept, and ids continue. UsageError `state.provider`.
+    readable settings and sources are kept, and ids continue; files of a person where projections go are refused even
+    then. UsageError `state.provider`.
     """
     if provider not in PROVIDERS:
         raise UsageError("state.provider", f"{provider[:60]!r} is no provider", f"one of {', '.join(PROVIDERS)}")
+    refuse_foreign(store.files.read)
     found = existing(store)
     if found and not force:
         raise RefusedError(

@@ -6,11 +6,12 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from memory.document.model import BOM
 from memory.errors import MemdeckError, RefusedError
 from memory.state.files import schema
 from memory.state.files.archive import put_batch
 from memory.state.files.config import DEFAULT_BYTES, DEFAULTS, config_faults
-from memory.state.files.json_text import canonical_bytes, digest, load, ordered_bytes
+from memory.state.files.json_text import canonical_bytes, digest, line_bytes, load, ordered_bytes
 from memory.state.files.model import CHECKPOINTS, CONFIG, EVENTS, SOURCES, Json, event_id, number_of, plural
 from memory.state.files.reading import StateFiles, checkpoint_path
 from memory.state.files.schema import faults_of
@@ -122,19 +123,20 @@ def _events(memory: StateFiles, plan: RepairPlan) -> list[Json] | None:
         found = memory.found_events
     except MemdeckError:
         return None
-    lines = stored.data.split(b"\n")
+    lines = stored.data.removeprefix(BOM).split(b"\n")
     kept: dict[int, tuple[Json, bytes]] = {}
-    twice = 0
+    twice: list[Json] = []
     for event, line in zip(found.items, found.lines, strict=True):
         number = number_of(event["id"])
-        twice += number in kept
-        kept.setdefault(number, (event, lines[line - 1]))
+        if kept.setdefault(number, (event, lines[line - 1]))[0] != event:
+            twice.append(event)
+    highest = max([0, *kept, *memory.archived_numbers()])
+    for number, event in enumerate(twice, highest + 1):
+        # Two that were made at once, on two branches: the second waits behind all others.
+        new = {**event, "id": event_id(number)}
+        kept[number] = (new, line_bytes(new).rstrip(b"\n"))
     ordered = [kept[number] for number in sorted(kept)]
-    if (
-        not found.bad
-        and not twice
-        and ordered == [(e, lines[n - 1]) for e, n in zip(found.items, found.lines, strict=True)]
-    ):
+    if not found.bad and ordered == [(e, lines[n - 1]) for e, n in zip(found.items, found.lines, strict=True)]:
         return list(found.items)
     plan.keep_aside(EVENTS, stored.data)
     data = b"".join(line + b"\n" for _, line in ordered)

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from memory.document.model import BOM
 from memory.errors import MemdeckError, NotFoundError
 from memory.storage.safe_open import Stored
 
@@ -85,12 +86,12 @@ def without_collector() -> Iterator[None]:
 
 @without_collector()
 def read_events(data: bytes) -> EventFile:
-    """Return the events of a file and its bad lines; only a newline ends a line."""
+    """Return the events of a file and its bad lines; only a newline ends a line, a byte order mark in front is none."""
     items: list[Json] = []
     lines: list[int] = []
     bad: list[BadLine] = []
     decode = json.JSONDecoder(parse_constant=no_constant).decode
-    for number, raw in enumerate(data.split(b"\n"), 1):
+    for number, raw in enumerate(data.removeprefix(BOM).split(b"\n"), 1):
         if not raw.strip():
             continue
         try:
