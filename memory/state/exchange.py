@@ -28,6 +28,8 @@ class _List(NamedTuple):
 
 _GOTCHAS = _List("gotcha", "gotchas", "gotchas", ("symptom", "cause", "correctPath"))
 _STEPS = _List("next-step", "next-steps", "nextSteps", ("why", "start", "done"))
+_CHECKPOINTS = 50
+"""How many checkpoints are looked at for what was there; retention keeps ten of those that are old."""
 _UNKNOWN = "-"
 """The value of an unknown field; the schema requires a text."""
 
@@ -55,9 +57,12 @@ def parts_of(memory: StateFiles) -> Iterator[Item]:
 def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime) -> Taken:
     """Convert items to the project state: open tasks become next steps, gotchas become gotchas; other items do not fit.
 
-    The commit makes one change for each of the two lists.
+    What a checkpoint has under its title was there already, and was done or removed since. The commit makes one change
+    for each of the two lists.
     """
-    bundle = store.memory().bundle
+    memory = store.memory()
+    bundles = [memory.bundle, *(one["bundle"] for one in memory.latest_checkpoints(_CHECKPOINTS))]
+    known = {place: {one["title"] for bundle in bundles for one in bundle[place.key]} for place in (_GOTCHAS, _STEPS)}
     new: dict[_List, list[Json]] = {_GOTCHAS: [], _STEPS: []}
     converted: list[Item] = []
     skipped: list[Skipped] = []
@@ -68,7 +73,7 @@ def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime)
             skipped.append(Skipped(item.what, "project state takes open tasks, next steps and gotchas"))
             continue
         value, lost = _value(place, item)
-        if value in bundle[place.key] or value in new[place]:
+        if value["title"] in known[place] or value in new[place]:
             skipped.append(Skipped(item.what, "it is there already"))
             continue
         new[place].append(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -155,8 +154,7 @@ def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False
         left -= part.count
         for one in part.batches:
             folder = f"{ARCHIVE}/{one}"
-            with suppress(MemoryError):  # The batch is gone; a remaining empty folder does no harm.
-                fsio.remove_folders([folder, f"{folder}/damaged", f"{folder}/checkpoints"], store.root)
+            fsio.remove_folders([folder, f"{folder}/damaged", f"{folder}/checkpoints"], store.root)
         archived += [batch] if batch is not None else []
         done = PruneCandidates(
             (*done.events, *part.events),

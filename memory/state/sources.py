@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -205,8 +204,7 @@ def sync(
         return _write(writing, found, quiet)
 
     synced = store.change("state.sync", build, actor=actor, now=now)
-    with suppress(MemoryError):  # The import is made; without the record the next sync reads more.
-        remembered.keep(read, now)
+    remembered.keep(read, now)
     return synced
 
 

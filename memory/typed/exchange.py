@@ -83,6 +83,8 @@ def block_of(item: Item) -> bytes:
     """Return an item as one block; UsageError `convert.block` where it would not be read back as the same item."""
     body = body_of(item)
     raw = encode(f"## {item.title}\n\n{body}")
+    if b"\0" in raw:
+        raise UsageError("convert.block", "a NUL in it would make the file no text", "mend it there")
     document = parse(raw + b"\n## next\n")
     titles = [section.title for section in document.sections]
     if titles != [item.title, "next"] or document.head.raw.strip():

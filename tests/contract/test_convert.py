@@ -258,3 +258,13 @@ def test_only_a_line_feed_ends_a_record(workspace: Place) -> None:
     assert workspace("curated", "write", "--name", "First", *made).code == 0
     answer = workspace("curated", "session", "append", "s", "--content", "-", given=event + "\n")
     assert answer.code == 0, answer
+
+
+def test_a_next_step_that_was_done_since_does_not_come_back(place: Place) -> None:
+    """What the project state had as a next step, and has no more, is left out by a second run."""
+    here = source(place, "here", {"tasks.md": "## Pending\n\n### Ship it\n- created: 2026-01-01\n"})
+    there = all_systems(place, "there")
+    assert place.json("convert", f"files:{here}", "state", folder=there)["converted"] == 1
+    given = place("state", "edit", "next-steps", "--json", "-", given=b"\xef\xbb\xbf[]", folder=there)
+    assert given.code == 0, given
+    assert place.json("convert", f"files:{here}", "state", folder=there)["converted"] == 0
