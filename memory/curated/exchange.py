@@ -59,7 +59,12 @@ def take(curated: Curated, items: Sequence[Item], place: str, *, actor: str, now
     losses: list[Loss] = []
     files: set[str] = set()
     for item in items:
-        found = _planned(curated, _candidate(root, item), files, actor, now)
+        try:
+            candidate = _candidate(root, item)
+        except MemdeckError as error:
+            skipped.append(Skipped(item.what, error.message))
+            continue
+        found = _planned(curated, candidate, files, actor, now)
         if isinstance(found, str):
             skipped.append(Skipped(item.what, found))
             continue

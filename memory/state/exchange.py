@@ -72,6 +72,9 @@ def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime)
         if place is None:
             skipped.append(Skipped(item.what, "project state takes open tasks, next steps and gotchas"))
             continue
+        if not item.title.strip():
+            skipped.append(Skipped(item.what, f"a {place.kind} needs a title"))
+            continue
         value, lost = _value(place, item)
         if value["title"] in known[place] or value in new[place]:
             skipped.append(Skipped(item.what, "it is there already"))
@@ -103,7 +106,7 @@ def _value(place: _List, item: Item) -> tuple[Json, list[Loss]]:
     """Return an item as a value of a list, and what it loses; notes and text go into the first field."""
     said = dict(item.fields)
     own = ("notes", "section") if item.kind == "task" else ()
-    texts = [one for one in (said.get("notes", "") if own else "", item.text) if one]
+    texts = [one for one in (said.get("notes", "") if own else "", item.text) if one.strip()]
     if texts:
         said.setdefault(place.names[0], "\n".join(texts))
     reason = f"a {place.kind} has title, {', '.join(place.names)}"
@@ -113,4 +116,5 @@ def _value(place: _List, item: Item) -> tuple[Json, list[Loss]]:
         for name, given in (("tags", item.tags), ("created", item.created))
         if given and name not in item.fields
     ]
-    return {"title": item.title, **{name: said.get(name) or _UNKNOWN for name in place.names}}, losses
+    known = {name: value for name, value in said.items() if value.strip()}
+    return {"title": item.title, **{name: known.get(name, _UNKNOWN) for name in place.names}}, losses

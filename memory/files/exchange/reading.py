@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from memory.base.clock import BadMoment, read_moment
@@ -32,7 +33,7 @@ def items_of(snapshot: Snapshot) -> Iterator[Item | Skipped]:
         yield from (_entry(one, snapshot) for one in entries)
         yield from _between(journal.file, journal.document, _entry_lines(entries))
     knowledge = snapshot.knowledge
-    yield from map(_knowledge, knowledge.items)
+    yield from (_knowledge(one, knowledge.document) for one in knowledge.items)
     yield from _between(knowledge.file, knowledge.document, _bullet_lines(knowledge.document), 3)
     contacts = snapshot.contacts
     yield from (_contact(one, contacts.document) for one in contacts.all())
@@ -156,11 +157,17 @@ def _bullet(line: str) -> str:
     return "\n".join([f"- {first}", *(f"  {one}" if one else "" for one in rest)])
 
 
-def _knowledge(item: KnowledgeItem) -> Item:
+def _knowledge(item: KnowledgeItem, document: Document) -> Item:
     named = (("section", item.section), ("topic", item.topic), ("date", item.date), ("reason", item.reason))
     title, _, text = item.text.partition("\n")
     fields = {key: value for key, value in named if value}
-    return Item(item.kind, title, text, _where(item), item.date or "", (), fields, encode(item.raw))
+    block, bullet = document.block(*item.at[:2]), item.at[2]
+    first, *rest = [
+        line for line, _ in split_lines(block.body[block.bullets[bullet].start : block.bullets[bullet].end])
+    ]
+    # The blanks at the end of a line are a line break of Markdown, which its text has no more.
+    raw = "\n".join([first[1:].lstrip(" "), dedent("\n".join(rest))])
+    return Item(item.kind, title, text, _where(item), item.date or "", (), fields, encode(raw.rstrip()))
 
 
 def _contact(contact: Contact, document: Document) -> Item:
