@@ -158,6 +158,51 @@ def test_two_events_with_one_id_both_stay(state: Place) -> None:
     ]
 
 
+def test_a_repair_keeps_what_is_sound_of_a_record(state: Place) -> None:
+    """A wrong value costs no whole source and no whole event: it alone is replaced, and the original kept aside."""
+    (state.work / "sessions").mkdir()
+    assert state("state", "add", "--path", "sessions", "--type", "claude-local", "--name", "mine").code == 0
+    waiting(state, "Uploads go through nginx", "Errors are sent to a queue", "Prices are rounded")
+    lines = state.read(EVENTS).split(b"\n")
+    lines[1] = lines[1].replace(b'["Uploads go', b'[7, "Uploads go')
+    lines[2] = lines[2].replace(b'"2026-03-01T09:00:00.000Z"', b"12345")
+    state.write(EVENTS, b"\n".join(lines))
+    state.write(SOURCES, state.read(SOURCES).replace(b'"never"', b'"maybe"'))
+    assert state("state", "validate").code == 4
+    assert state("state", "validate", "--repair", "--yes").code == 0
+    assert state("state", "validate").code == 0
+    assert left(state) == 3
+    assert [one["id"] for one in json.loads(state.read(SOURCES))] == ["mine"]
+    events = [json.loads(line) for line in state.read(EVENTS).splitlines()]
+    assert events[1]["signals"]["decisions"] == ["Uploads go through nginx"]
+
+
+def test_a_lost_event_is_recorded_and_no_failure_for_ever(state: Place) -> None:
+    """A line that somebody deleted is named; a repair records that it is lost, and its exit code is that of now."""
+    waiting(state, "Uploads go through nginx", "Errors are sent to a queue")
+    lines = state.read(EVENTS).split(b"\n")
+    state.write(EVENTS, b"\n".join([lines[0], *lines[2:]]))
+    changed(state, historyEventCount=2)
+    assert "evt-000002" in state("state", "validate").out
+    assert state("state", "validate", "--repair", "--yes").code == 0
+    assert state("state", "validate").code == 0
+    state.write(EVENTS, state.read(EVENTS) + lines[2] + b"\n")
+    assert state("state", "validate", "--repair", "--yes").code == 0, "a repeated line is mended and nothing is left"
+
+
+def test_an_update_lets_paths_go_that_are_gone(state: Place) -> None:
+    """A path that a session named and that was removed since fails no validation after an update."""
+    state.write("tests/test_a.py", "")
+    waiting(state, "Uploads go through nginx")
+    state.write(EVENTS, state.read(EVENTS).replace(b'"keyPaths": []', b'"keyPaths": ["tests/test_a.py"]'))
+    assert state("state", "recall", "--yes").code == 0
+    assert b"tests/test_a.py" in state.read(STATE)
+    (state.work / "tests/test_a.py").unlink()
+    assert state("state", "validate").code == 4
+    assert state("state", "update").code == 0
+    assert state("state", "validate").code == 0
+
+
 # -- git ------------------------------------------------------------------------------------------------------------
 
 

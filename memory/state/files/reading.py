@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from memory.document.model import BOM
 from memory.errors import MemdeckError, NotFoundError
+from memory.state.paths import is_there
 from memory.storage.safe_open import Stored
 
 from . import schema
@@ -209,6 +210,10 @@ class StateFiles:
             except MemdeckError:
                 continue
         return found
+
+    def has(self, path: str) -> bool:
+        """Return whether a file or folder of the repository exists; links that lead out do not count."""
+        return is_there(self.root, path)
 
     @cached_property
     def batches(self) -> tuple[str, ...]:
