@@ -78,3 +78,8 @@ NO_HOME = "it has no such field"
 def losses_of(item: Item, known: Sequence[str], reason: str = NO_HOME) -> list[Loss]:
     """Return a loss for each field of an item that is not in `known`."""
     return [Loss(item.what, key, reason) for key in item.fields if key not in known]
+
+
+def comma_losses(item: Item) -> list[Loss]:
+    """Return a loss for each tag with a comma, for memories that write tags with commas between them."""
+    return [Loss(item.what, "tags", f"commas separate tags: {one!r} is several") for one in item.tags if "," in one]

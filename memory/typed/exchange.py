@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from memory.base.items import Committed, Item, Skipped, Taken
+from memory.base.items import Committed, Item, Skipped, Taken, comma_losses
 from memory.document import parse
 from memory.document.item_block import body_of, item_of_block
 from memory.document.lines import decode, encode, newline_of
@@ -76,7 +76,7 @@ def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, no
         change = AgentWriter(store, now, actor).rewrite(path, build, "typed.convert", summary)
         return Committed((change.id,) if change.files else ())
 
-    return Taken(converted, skipped, (), commit)
+    return Taken(converted, skipped, [loss for item in converted for loss in comma_losses(item)], commit)
 
 
 def block_of(item: Item) -> bytes:

@@ -268,3 +268,17 @@ def test_a_next_step_that_was_done_since_does_not_come_back(place: Place) -> Non
     given = place("state", "edit", "next-steps", "--json", "-", given=b"\xef\xbb\xbf[]", folder=there)
     assert given.code == 0, given
     assert place.json("convert", f"files:{here}", "state", folder=there)["converted"] == 0
+
+
+def test_curated_memory_begins_with_a_conversion(place: Place) -> None:
+    """A workspace without curated memory gets it by a conversion, and a task comes back without invented dates."""
+    here = source(place, "here", {"tasks.md": "## Pending\n\n### Ship it\n- tags: a, b\n"})
+    there, back = source(place, "there", {}), source(place, "back", {})
+    report = place.json("convert", f"files:{here}", "curated", folder=there)
+    assert report["converted"], report
+    assert place.json("convert", f"curated:{there}", "files", folder=back)["converted"]
+    assert (
+        (back / TASKS)
+        .read_text()
+        .endswith("### Ship it\n- tags: a, b\n\n## In Progress\n\n## Completed (last 7 days)\n")
+    )

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, format_local, read_moment
-from memory.base.items import Item, Loss, Skipped, losses_of
+from memory.base.items import Item, Loss, Skipped, comma_losses, losses_of
 from memory.document import Document, Entry
 from memory.document.lines import decode, encode, with_line_end
 from memory.document.nodes import bare
@@ -197,9 +197,7 @@ class DraftDocuments:
             values["created"] = self._time(item, "created", item.created, losses) or ""
         if item.tags and "tags" not in values:
             values["tags"] = write_tags(item.tags)
-            losses += [
-                Loss(item.what, "tags", f"commas separate tags: {one!r} is several") for one in item.tags if "," in one
-            ]
+            losses += comma_losses(item)
         return {key: value for key, value in values.items() if value}
 
     def _due(self, item: Item, value: str, losses: list[Loss]) -> str | None:

@@ -188,7 +188,7 @@ def test_one_undo_takes_a_conversion_back(tmp_path: Path) -> None:
         ("jrnl:missing.json", "files", "convert.unreadable"),
         ("backlog:missing", "files", "convert.unreadable"),
         ("state", "files", "convert.absent"),
-        ("files", "curated", "convert.absent"),
+        ("files", "state", "convert.absent"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, source: str, target: str, code: str) -> None:
