@@ -36,7 +36,8 @@ def git_folder(top: str) -> str | None:
 
 def is_foreign(top: str) -> bool:
     """Return whether `.git` of a folder names a repository that does not list the folder as its work tree."""
-    return os.path.lexists(os.path.join(top, ".git")) and git_folder(top) is None
+    named = os.path.islink(os.path.join(top, ".git")) or (read_small(top, ".git") or "").startswith("gitdir:")
+    return named and git_folder(top) is None
 
 
 def _is_listed(folder: str, top: str) -> bool:
