@@ -119,13 +119,14 @@ _OURS = frozenset(
             "started",
             "completed",
             "created",
+            "assigned",
             "progress",
-            "action",
         ),
-        *("cronjobid", "orchestrationid", "date", "time", "topic", "reason", "scope", "ts", "kind", "contact"),
+        *("tags", "notes", "action", "outcome", "lastupdate", "cronjobid", "orchestrationid"),
+        *("date", "time", "topic", "reason", "scope", "ts", "kind", "contact"),
     }
 )
-"""Fields that decide where an entry goes, when it is due or what may run, in lower case."""
+"""The names of our fields, in lower case."""
 
 
 def rest_of(values: Mapping[str, object], known: Collection[str], tool: str) -> dict[str, str]:

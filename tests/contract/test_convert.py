@@ -162,8 +162,9 @@ def test_words_with_a_colon_stay_text(workspace: Place) -> None:
 def test_attributes_of_other_tools_set_no_field_of_ours(workspace: Place) -> None:
     """User-defined attributes with the names of our fields keep their values under the name of the tool."""
     odd = {"section": "completed", "completed": "2026-01-01", "started": "2026-01-02", "heading": "Later"}
-    odd |= {"created": "2020-01-01", "action": "rm -rf .", "Section": "completed"}
-    task = {"description": "Ship it", "status": "pending", "uuid": "u-1", **odd}
+    odd |= {"created": "2020-01-01", "action": "rm -rf .", "Section": "completed", "notes": "of the tool"}
+    said = [{"entry": "20260101T080000Z", "description": "by hand"}]
+    task = {"description": "Ship it", "status": "pending", "uuid": "u-1", "annotations": said, **odd}
     (workspace.work / "export.json").write_text(json.dumps([task]))
     workspace.write(
         "backlog/tasks/task-1.md",
@@ -177,6 +178,7 @@ def test_attributes_of_other_tools_set_no_field_of_ours(workspace: Place) -> Non
         "pending", None, None, None, None,
     )  # fmt: skip
     assert {key: ship["extra"][f"taskwarrior-{key}"] for key in odd} == odd
+    assert "by hand" in ship["notes"]
     assert (login["section"], login["due"], login["completed"]) == ("pending", None, None)
     assert login["extra"]["backlog-due"] == "2020-01-01"
 
