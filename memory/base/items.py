@@ -14,7 +14,7 @@ class Item:
     `kind` is one of task, journal, contact, fact, decision, note, next-step, gotcha, or a word of its source. `where`
     is the file and line, for the user. `fields` are texts by memdeck's names (`due`, `assigned`), else by those of the
     source, in its order; `created` and `tags` are parsed, and are in `fields` too where the source has its own form for
-    them.
+    them. `raw` is the exact source of an entry of the memory files, for a target that is memory files too.
     """
 
     kind: str
@@ -24,6 +24,7 @@ class Item:
     created: str = ""
     tags: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
+    raw: bytes = b""
 
     @property
     def what(self) -> str:
@@ -36,6 +37,12 @@ class Skipped(NamedTuple):
 
     what: str
     reason: str
+
+
+def skipped_text(where: str, text: str, reason: str) -> Skipped:
+    """Return a text that is not converted, named by its place and its first words."""
+    words = " ".join(text.split())
+    return Skipped(f"{where}: {words if len(words) <= 60 else words[:59] + '…'}", reason)
 
 
 class Loss(NamedTuple):
@@ -71,3 +78,8 @@ NO_HOME = "it has no such field"
 def losses_of(item: Item, known: Sequence[str], reason: str = NO_HOME) -> list[Loss]:
     """Return a loss for each field of an item that is not in `known`."""
     return [Loss(item.what, key, reason) for key in item.fields if key not in known]
+
+
+def comma_losses(item: Item) -> list[Loss]:
+    """Return a loss for each tag with a comma, for memories that write tags with commas between them."""
+    return [Loss(item.what, "tags", f"commas separate tags: {one!r} is several") for one in item.tags if "," in one]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -55,7 +56,7 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise UsageError("convert.unreadable", f"{path}:{error.lineno}: {error.msg}", "export it again") from None
+        raise UsageError("convert.unreadable", f"{path}:{error.lineno}: {error.msg}", "export it as JSON") from None
     except (ValueError, RecursionError):
         raise UsageError("convert.unreadable", f"{path}:1: a number or the nesting is too large", "mend it") from None
 
@@ -107,10 +108,49 @@ def texts(value: object) -> tuple[str, ...]:
     return ()
 
 
-def rest_of(values: Mapping[str, object], known: Collection[str]) -> dict[str, str]:
-    """Return the values that no reader uses, as texts; empty and false ones are left out."""
+_OURS = frozenset(
+    {
+        *(
+            "section",
+            "heading",
+            "priority",
+            "due",
+            "recurring",
+            "started",
+            "completed",
+            "created",
+            "assigned",
+            "progress",
+        ),
+        *("tags", "notes", "action", "outcome", "lastupdate", "cronjobid", "orchestrationid"),
+        *("date", "time", "topic", "reason", "scope", "ts", "kind", "contact"),
+    }
+)
+"""The names of our fields, in lower case."""
+
+
+def rest_of(values: Mapping[str, object], known: Collection[str], tool: str) -> dict[str, str]:
+    """Return the values that no reader uses, as texts; empty and false ones are left out.
+
+    An attribute of another tool is not a field of ours because it has the same name: it gets the name of the tool in
+    front (`taskwarrior-section`).
+    """
     empty: tuple[object, ...] = (None, "", False, [], {})
-    return {key: one_line(one) for key, one in values.items() if key not in known and one not in empty}
+    return {
+        f"{tool}-{key}" if key.casefold() in _OURS else key: one_line(one)
+        for key, one in values.items()
+        if key not in known and one not in empty
+    }
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text: only a line feed ends one, and a carriage return before it belongs to it."""
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def title_of(text: str) -> str:
+    """Return a text as a title: one line, with single blanks; other white space of Unicode is text."""
+    return re.sub(r"[ \t\r\n]+", " ", text).strip(" ")
 
 
 def one_line(value: object) -> str:

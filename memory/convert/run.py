@@ -64,6 +64,8 @@ def convert(
     `convert.source`, `convert.target`, `convert.same`, `convert.absent`, `convert.unreadable`.
     """
     name, _, path = source.partition(":")
+    if path.startswith("~/") and workspace.home is not None:
+        path = f"{workspace.home}{path[1:]}"  # No shell expands it behind a colon.
     to = _target(workspace, target)
     if name in FORMATS:
         if not path:
@@ -96,7 +98,6 @@ _MADE_BY = {
     "files": "`memdeck init` makes it",
     "typed": "`memdeck typed merge` makes it in the folder of an agent; list that in ~/.aide/config.toml",
     "state": "`memdeck state init` makes it",
-    "curated": "`memdeck curated write` makes it with its first memory",
 }
 
 
@@ -104,8 +105,8 @@ def _target(workspace: Workspace, name: str) -> Guarded:
     known = [one.name for one in registered()]
     if name not in known:
         raise UsageError("convert.target", f"{name[:60]!r} is no memory system", f"use one of {', '.join(known)}")
-    # Facts need no setup: the first one creates the file.
-    if name != "facts" and name not in workspace.present():
+    # Facts and curated memory need no setup: the first one creates it.
+    if name not in ("facts", "curated") and name not in workspace.present():
         raise UsageError("convert.absent", f"this workspace holds no {name}", _MADE_BY.get(name, "make it first"))
     return Guarded(workspace, name)
 

@@ -120,11 +120,10 @@ def files_of(curated: Curated, side: Side, day: str) -> Mapping[str, str]:
 def merged(stored: bytes | None, text: str) -> str:
     """Return a log with the lines of its file that the events lack: the database may have been removed since."""
     before = "" if stored is None else stored.decode("utf-8", "replace")
-    known = set(text.splitlines())
-    if all(line in known for line in before.splitlines()):
+    there, lines = set(before.split("\n")), text.removesuffix("\n").split("\n")
+    if there <= {*lines, ""}:
         return text
-    there = set(before.splitlines())
-    return before.rstrip("\n") + "\n" + "".join(f"{line}\n" for line in text.splitlines() if line not in there)
+    return before.rstrip("\n") + "\n" + "".join(f"{line}\n" for line in lines if line not in there)
 
 
 # -- upkeep ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from memory.base.items import Committed, Item, Loss, Skipped, Taken
+from memory.base.items import Committed, Item, Loss, Skipped, Taken, comma_losses
 from memory.document.item_block import body_of, item_of_block
 from memory.errors import MemdeckError, UsageError
 
@@ -34,12 +34,12 @@ def items_of(memories: Sequence[Memory], invalid: Sequence[Invalid], folder: str
         said = {"description": header.description, "type": header.type, "scope": one.root.scope}
         if one.root.agent:
             said |= {"agent": one.root.agent, "tier": one.root.tier or ""}
-        created = found.created or header.provenance.created_at or ""
         if found.kind == "memory":
+            created = found.created or header.provenance.created_at or ""
             yield Item("memory", header.name, one.body.strip("\n"), where, created, (), said)
         else:
             text = "" if found.text == found.title else found.text
-            yield Item(found.kind, found.title, text, where, created, found.tags, found.fields)
+            yield Item(found.kind, found.title, text, where, found.created, found.tags, found.fields)
     for bad in invalid:
         yield Skipped(f"{folder}/{bad.root.folder}/{bad.filename}:{bad.line}", bad.reason)
 
@@ -59,11 +59,17 @@ def take(curated: Curated, items: Sequence[Item], place: str, *, actor: str, now
     losses: list[Loss] = []
     files: set[str] = set()
     for item in items:
-        found = _planned(curated, _candidate(root, item), files, actor, now)
+        try:
+            candidate = _candidate(root, item)
+        except MemdeckError as error:
+            skipped.append(Skipped(item.what, error.message))
+            continue
+        found = _planned(curated, candidate, files, actor, now)
         if isinstance(found, str):
             skipped.append(Skipped(item.what, found))
             continue
         planned.append((item, found))
+        losses += comma_losses(item)
         name = "" if found.header is None else found.header.name
         if name != item.title:
             losses.append(Loss(item.what, "title", f"another memory has that name: this one is {name!r}"))

@@ -79,6 +79,8 @@ def _row(number: int, item: Item) -> tuple[ImportRow, list[Loss]]:
         losses.append(Loss(item.what, "scope", f"{scope[:40]!r} is none of {', '.join(SCOPES)}"))
         scope = DEFAULT_SCOPE
     ts = item.created
+    if not ts and item.fields.get("created", "").strip():
+        losses.append(Loss(item.what, "created", f"{item.fields['created'][:40]!r} is no time"))
     if ts and not time_key(ts):
         losses.append(Loss(item.what, "created", f"{ts[:40]!r} is no time with an offset"))
         ts = ""

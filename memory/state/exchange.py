@@ -28,6 +28,8 @@ class _List(NamedTuple):
 
 _GOTCHAS = _List("gotcha", "gotchas", "gotchas", ("symptom", "cause", "correctPath"))
 _STEPS = _List("next-step", "next-steps", "nextSteps", ("why", "start", "done"))
+_CHECKPOINTS = 50
+"""How many checkpoints are looked at for what was there; retention keeps ten of those that are old."""
 _UNKNOWN = "-"
 """The value of an unknown field; the schema requires a text."""
 
@@ -55,9 +57,12 @@ def parts_of(memory: StateFiles) -> Iterator[Item]:
 def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime) -> Taken:
     """Convert items to the project state: open tasks become next steps, gotchas become gotchas; other items do not fit.
 
-    The commit makes one change for each of the two lists.
+    What a checkpoint has under its title was there already, and was done or removed since. The commit makes one change
+    for each of the two lists.
     """
-    bundle = store.memory().bundle
+    memory = store.memory()
+    bundles = [memory.bundle, *(one["bundle"] for one in memory.latest_checkpoints(_CHECKPOINTS))]
+    known = {place: {one["title"] for bundle in bundles for one in bundle[place.key]} for place in (_GOTCHAS, _STEPS)}
     new: dict[_List, list[Json]] = {_GOTCHAS: [], _STEPS: []}
     converted: list[Item] = []
     skipped: list[Skipped] = []
@@ -67,8 +72,11 @@ def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime)
         if place is None:
             skipped.append(Skipped(item.what, "project state takes open tasks, next steps and gotchas"))
             continue
+        if not item.title.strip():
+            skipped.append(Skipped(item.what, f"a {place.kind} needs a title"))
+            continue
         value, lost = _value(place, item)
-        if value in bundle[place.key] or value in new[place]:
+        if value["title"] in known[place] or value in new[place]:
             skipped.append(Skipped(item.what, "it is there already"))
             continue
         new[place].append(value)
@@ -98,7 +106,7 @@ def _value(place: _List, item: Item) -> tuple[Json, list[Loss]]:
     """Return an item as a value of a list, and what it loses; notes and text go into the first field."""
     said = dict(item.fields)
     own = ("notes", "section") if item.kind == "task" else ()
-    texts = [one for one in (said.get("notes", "") if own else "", item.text) if one]
+    texts = [one for one in (said.get("notes", "") if own else "", item.text) if one.strip()]
     if texts:
         said.setdefault(place.names[0], "\n".join(texts))
     reason = f"a {place.kind} has title, {', '.join(place.names)}"
@@ -108,4 +116,5 @@ def _value(place: _List, item: Item) -> tuple[Json, list[Loss]]:
         for name, given in (("tags", item.tags), ("created", item.created))
         if given and name not in item.fields
     ]
-    return {"title": item.title, **{name: said.get(name) or _UNKNOWN for name in place.names}}, losses
+    known = {name: value for name, value in said.items() if value.strip()}
+    return {"title": item.title, **{name: known.get(name, _UNKNOWN) for name in place.names}}, losses

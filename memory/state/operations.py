@@ -18,6 +18,8 @@ from .files.json_text import canonical_bytes, load, ordered_bytes
 from .files.model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
 from .files.reading import StateFiles
 from .files.store import StateStore, StateWriting, refuse
+from .paths import without_gone
+from .projections.files import refuse_foreign
 from .recall.new_analysis import take_in
 
 if TYPE_CHECKING:
@@ -64,10 +66,12 @@ def init(
     """Make the project state from the analysis of the repository (`analysed`, a bundle).
 
     RefusedError `state.exists`, with the list, where any of its files exist. With `force` these are archived first,
-    readable settings and sources are kept, and ids continue. UsageError `state.provider`.
+    readable settings and sources are kept, and ids continue; files of a person where projections go are refused even
+    then. UsageError `state.provider`.
     """
     if provider not in PROVIDERS:
         raise UsageError("state.provider", f"{provider[:60]!r} is no provider", f"one of {', '.join(PROVIDERS)}")
+    refuse_foreign(store.files.read)
     found = existing(store)
     if found and not force:
         raise RefusedError(
@@ -133,7 +137,8 @@ def _unreadable(read: Callable[[], object]) -> bool:
 
 
 def update(store: StateStore, analysed: Callable[[], Json], *, actor: str, now: datetime) -> StateChange:
-    """Renew the bundle from the present repository; what recall and people added stays (see `new_analysis.take_in`).
+    """Renew the bundle from the present repository; what recall and people added stays (see `new_analysis.take_in`),
+    except paths that are gone.
 
     Adds one event and one checkpoint, even where nothing changed.
     """
@@ -142,7 +147,8 @@ def update(store: StateStore, analysed: Callable[[], Json], *, actor: str, now: 
 
     def build(writing: StateWriting) -> StateChange:
         state = writing.memory.state
-        bundle = take_in(_analysed_before(writing.memory), state["bundle"], fresh)
+        merged = take_in(_analysed_before(writing.memory), state["bundle"], fresh)
+        bundle = without_gone(merged, writing.memory.has)
         state = writing.persist("update", bundle, bundle["currentFocus"]["summary"], state=state)
         writing.put(ANALYSED, canonical_bytes(fresh))
         summary = f"renewed the state of {bundle['project']['name']}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from .files.model import Json
@@ -20,6 +21,18 @@ def bundle_paths(bundle: Json) -> list[str]:
         *parts["firstFilesToRead"],
     ]
     return list(dict.fromkeys(paths))
+
+
+def without_gone(bundle: Json, has: Callable[[str], bool]) -> Json:
+    """Return a bundle without the paths that do not exist (`has` tells), and what it says of them."""
+    project, parts = bundle["project"], bundle["projectMap"]
+    lists = {key: list(parts[key]) for key in ("modules", "entrypoints", "denseSourceAreas", "firstFilesToRead")}
+    kept = {
+        key: [one for one in values if has(one if isinstance(one, str) else one["path"])]
+        for key, values in lists.items()
+    }
+    paths = [path for path in project["keyPaths"] if has(path)]
+    return {**bundle, "project": {**project, "keyPaths": paths}, "projectMap": {**parts, **kept}}
 
 
 def shown_path(path: str, root: str | os.PathLike[str] | None, home: str | os.PathLike[str] | None = None) -> str:

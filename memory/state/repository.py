@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from memory.errors import MemdeckError
@@ -18,15 +19,44 @@ def top_of(path: str) -> str | None:
 
 
 def git_folder(top: str) -> str | None:
-    """Return the folder with the data of a work tree: `.git`, or where that file points; None without one."""
+    """Return the folder with the data of a work tree: `.git`, or where that file points; None without one.
+
+    A file `.git` is followed out of the folder only if git itself lists this folder as a work tree there: whoever sent
+    the folder could otherwise have any repository of the machine read.
+    """
     path = os.path.join(top, ".git")
     if os.path.isdir(path):
         return path if not os.path.islink(path) else None
     text = read_small(top, ".git") or ""
     if not text.startswith("gitdir:"):
         return None
-    target = os.path.join(top, text.removeprefix("gitdir:").strip().split("\n", 1)[0])
-    return os.path.realpath(target) if _is_git(target) else None
+    folder = _resolved(top, text.removeprefix("gitdir:"))
+    return folder if _is_git(folder) and _is_listed(folder, os.path.realpath(top)) else None
+
+
+def is_foreign(top: str) -> bool:
+    """Return whether `.git` of a folder names a repository that does not list the folder as its work tree."""
+    named = os.path.islink(os.path.join(top, ".git")) or (read_small(top, ".git") or "").startswith("gitdir:")
+    return named and git_folder(top) is None
+
+
+def _is_listed(folder: str, top: str) -> bool:
+    """Return whether the git folder lies in the work tree at `top`, or names it as a work tree or submodule."""
+    if folder.startswith(f"{top}/"):
+        return True
+    if os.path.basename(os.path.dirname(folder)) == "worktrees":
+        return _resolved(folder, read_small(folder, "gitdir") or "") == os.path.join(top, ".git")
+    worktree = _WORKTREE.search(read_small(folder, "config") or "")
+    return worktree is not None and _resolved(folder, worktree[1].strip('"')) == top
+
+
+_WORKTREE = re.compile(r"^\[core\][^\[]*?^[ \t]*worktree[ \t]*=[ \t]*([^\r\n]+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
+
+
+def _resolved(folder: str, text: str) -> str:
+    """Return the path that a file of git names in its first line, relative to the folder; "" for none."""
+    name = text.strip().split("\n", 1)[0]
+    return os.path.realpath(os.path.join(folder, name)) if name and "\0" not in name else ""
 
 
 def _is_git(folder: str) -> bool:
@@ -35,9 +65,9 @@ def _is_git(folder: str) -> bool:
 
 def common_of(folder: str) -> str:
     """Return the folder that all work trees of a repository share, given the git folder of one of them."""
-    text = (read_small(folder, "commondir") or "").strip()
-    common = os.path.realpath(os.path.join(folder, text)) if text and "\0" not in text else folder
-    return common if _is_git(common) else folder
+    common = _resolved(folder, read_small(folder, "commondir") or "")
+    # Only the git folder of a further work tree has one elsewhere, above itself.
+    return common if common and os.path.join(common, "worktrees", os.path.basename(folder)) == folder else folder
 
 
 def common_folder(top: str) -> str | None:
@@ -62,7 +92,8 @@ def is_elsewhere(folder: str, root: str | os.PathLike[str]) -> bool:
     own_top = top_of(own)
     if top is None or own_top is None:
         return True
-    return common_folder(top) != common_folder(own_top)
+    common = common_folder(own_top)
+    return common is None or common_folder(top) != common
 
 
 def read_bytes(folder: str, name: str) -> bytes | None:

@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from memory.document.model import BOM
 from memory.state.files.model import ANALYSED, ARCHIVE, ENTRY_FILES, FOLDER, PRIVATE, PROJECTIONS, STATE
 from memory.storage.changes import PlainReading
 
@@ -65,7 +66,7 @@ def ref_of(name: str) -> str:
 def _bundle(data: bytes) -> bytes:
     """Return the bundle of a state without the outcome of the last validation; bytes without a bundle unchanged."""
     try:
-        bundle = json.loads(data)["bundle"]
+        bundle = json.loads(data.removeprefix(BOM))["bundle"]
         bundle["currentFocus"].pop("validationSnapshot", None)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return data

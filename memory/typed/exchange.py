@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from memory.base.items import Committed, Item, Skipped, Taken
+from memory.base.items import Committed, Item, Skipped, Taken, comma_losses
 from memory.document import parse
 from memory.document.item_block import body_of, item_of_block
 from memory.document.lines import decode, encode, newline_of
@@ -76,13 +76,15 @@ def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, no
         change = AgentWriter(store, now, actor).rewrite(path, build, "typed.convert", summary)
         return Committed((change.id,) if change.files else ())
 
-    return Taken(converted, skipped, (), commit)
+    return Taken(converted, skipped, [loss for item in converted for loss in comma_losses(item)], commit)
 
 
 def block_of(item: Item) -> bytes:
     """Return an item as one block; UsageError `convert.block` where it would not be read back as the same item."""
     body = body_of(item)
     raw = encode(f"## {item.title}\n\n{body}")
+    if b"\0" in raw:
+        raise UsageError("convert.block", "a NUL in it would make the file no text", "mend it there")
     document = parse(raw + b"\n## next\n")
     titles = [section.title for section in document.sections]
     if titles != [item.title, "next"] or document.head.raw.strip():

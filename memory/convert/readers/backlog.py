@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memory.base.items import Item, Skipped
-from memory.convert.outside import MarkdownFile, markdown_files, read_note, rest_of, texts
+from memory.convert.outside import MarkdownFile, markdown_files, read_note, rest_of, texts, title_of
 
 _SECTIONS = {"to do": "pending", "in progress": "in-progress", "done": "completed"}
 _PRIORITIES = {"high": "HIGH", "medium": "NORMAL", "low": "LOW"}
@@ -24,8 +24,9 @@ def read(path: Path) -> Iterator[Item | Skipped]:
     top = next((one for one in (path / "backlog", path) if os.path.isdir(one)), path)
     for file in markdown_files(top):
         place = file.relative_to(top).parts[:-1]
-        if place and place[0] not in ("tasks", "completed", "archive"):
-            yield Skipped(str(file), f"it lies in {place[0]}, and is no task")
+        folder = place[-1] if place[:1] == ("archive",) and len(place) > 1 else "".join(place[:1])
+        if folder not in ("", "tasks", "completed", "archive"):
+            yield Skipped(str(file), f"it lies in {folder}, and is no task")
             continue
         note = read_note(file)
         yield note if isinstance(note, Skipped) else _item(file, note, place[:1])
@@ -47,7 +48,7 @@ def _item(file: Path, note: MarkdownFile, place: tuple[str, ...]) -> Item | Skip
     people = texts(front.data.get("assignee"))
     if people:
         fields["assigned"] = ", ".join(people)
-    fields |= rest_of(front.data, _READ)
+    fields |= rest_of(front.data, _READ, "backlog")
     text = _MARKER.sub("", note.body).strip()
     created = front.get("created_date") or ""
-    return Item("task", " ".join(title.split()), text, str(file), created, texts(front.data.get("labels")), fields)
+    return Item("task", title_of(title), text, str(file), created, texts(front.data.get("labels")), fields)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memory.base.items import Item, Skipped
-from memory.convert.outside import markdown_files, read_note, rest_of, texts
+from memory.convert.outside import markdown_files, read_note, rest_of, texts, title_of
 
 _READ = frozenset({"title", "tags", "created"})
 
@@ -19,8 +19,8 @@ def read(path: Path) -> Iterator[Item | Skipped]:
             yield note
             continue
         front = note.front
-        fields = rest_of(front.data, _READ)
-        title = " ".join((front.get("title") or file.stem).split())
+        fields = rest_of(front.data, _READ, "basic-memory")
+        title = title_of(front.get("title") or file.stem)
         text = note.body.strip("\n")
         # The first heading of a note repeats its title.
         head, _, rest = text.partition("\n")

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from memory.base.items import Item, Skipped
-from memory.convert.outside import MarkdownFile, markdown_files, read_note, read_text, rest_of
+from memory.base.items import Item, Skipped, skipped_text
+from memory.convert.outside import MarkdownFile, markdown_files, read_note, read_text, rest_of, title_of
 from memory.document import parse
 from memory.document.lines import read_bullets
 
@@ -29,8 +29,8 @@ def read(path: Path) -> Iterator[Item | Skipped]:
 
 
 def _memory(file: Path, note: MarkdownFile) -> Item | Skipped:
-    title = " ".join((note.front.get("name") or file.stem).split())
-    fields = rest_of(note.front.data, _READ)
+    title = title_of(note.front.get("name") or file.stem)
+    fields = rest_of(note.front.data, _READ, "claude-code")
     text = note.body.strip("\n")
     if not text and not fields:
         return Skipped(str(file), "it is empty")
@@ -64,7 +64,5 @@ def _prose(path: Path, heading: str, body: str, start: int, end: int, line: int)
     """Return the text in a part of a body that is no bullet; `line` is that of the heading."""
     text = body[start:end]
     at = start + len(text) - len(text.lstrip())
-    first = " ".join(text.split())
-    shown = first if len(first) <= 60 else first[:59] + "…"
     why = f"it is text below {heading!r}, no list" if heading else "it is no list"
-    return Skipped(f"{path}:{line + bool(heading) + body.count(chr(10), 0, at)}: {shown}", why)
+    return skipped_text(f"{path}:{line + bool(heading) + body.count(chr(10), 0, at)}", text, why)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from memory.base.items import Item, Skipped
-from memory.convert.outside import one_line, read_json, rest_of
+from memory.convert.outside import one_line, read_json, rest_of, title_of
 from memory.errors import UsageError
 
 _READ = frozenset({"title", "body", "date", "time", "tags"})
@@ -26,14 +27,27 @@ def read(path: Path) -> Iterator[Item | Skipped]:
             continue
         tags = entry.get("tags") or []
         fields = {key: one_line(entry[key]) for key in ("date", "time") if entry.get(key)}
-        fields |= rest_of(entry, _READ)
+        if not re.fullmatch(r"\d{4}-\d\d-\d\d", fields.get("date", "")):
+            yield Skipped(f"{where}: {title_of(title)}", "its date is not written as YYYY-MM-DD")
+            continue
+        if "time" in fields:
+            fields["time"] = _clock(fields["time"])
+        fields |= rest_of(entry, _READ, "jrnl")
         body = entry.get("body")
         yield Item(
             "journal",
-            " ".join(title.split()),
+            title_of(title),
             body.strip("\n") if isinstance(body, str) else "",
             where,
             " ".join(fields[key] for key in ("date", "time") if key in fields),
             tuple(one.lstrip("@") for one in tags if isinstance(one, str)) if isinstance(tags, list) else (),
             fields,
         )
+
+
+def _clock(text: str) -> str:
+    """Return a time of twelve hours as one of 24; another text as it is."""
+    found = re.fullmatch(r"(\d{1,2})(:\d\d) ?([AaPp])\.?[Mm]\.?", text.strip())
+    if found is None:
+        return text
+    return f"{int(found[1]) % 12 + (12 if found[3] in 'Pp' else 0):02}{found[2]}"

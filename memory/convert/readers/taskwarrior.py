@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.base.items import Item, Skipped
-from memory.convert.outside import one_line, read_json, read_text
+from memory.convert.outside import lines_of, one_line, read_json, read_text, rest_of, title_of
 from memory.errors import UsageError
 
 _TIME = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z")
@@ -51,7 +51,7 @@ def read(path: Path) -> Iterator[Item | Skipped]:
                 yield Skipped(f"{where}: {title}", f"it is a due date of the recurring task {path}:{made_of}")
                 continue
             task = {key: value for key, value in task.items() if key != "recur"}
-        yield _item(task, " ".join(title.split()), where)
+        yield _item(task, title_of(title), where)
 
 
 def _tasks(path: Path) -> list[Any]:
@@ -62,7 +62,7 @@ def _tasks(path: Path) -> list[Any]:
             raise UsageError("convert.unreadable", f"{path}:1: it is no list of tasks", "write it with `task export`")
         return found
     tasks = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(lines_of(text), 1):
         if line.strip():
             try:
                 tasks.append(json.loads(line.rstrip().removesuffix(",")))
@@ -86,7 +86,7 @@ def _item(task: dict[str, Any], title: str, where: str) -> Item:
         fields["due"] = f"{day} (recurring: {_cron(recur, day)})".strip()
     elif recur:
         fields["recur"] = one_line(recur)
-    fields.update({key: _time(one_line(value)) for key, value in task.items() if key not in _READ})
+    fields.update({key: _time(value) for key, value in rest_of(task, _READ, "taskwarrior").items()})
     notes = [
         f"{_time(one_line(one.get('entry', '')))} {one_line(one.get('description', ''))}".strip()
         for one in task.get("annotations") or ()

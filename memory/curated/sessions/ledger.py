@@ -57,7 +57,7 @@ def _session_of(place: SessionFolder, given: Json, curated: Curated, now: dateti
 def events_of(text: str) -> list[Json]:
     """Return the events of JSON lines; UsageError `memory.session.event` with the line of an invalid one."""
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         values = read_object(line)

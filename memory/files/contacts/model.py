@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from memory.base.values import split_remark
 from memory.document import Document, Section
-from memory.document.lines import encode, insert_line, read_bullets, split_lines
+from memory.document.lines import encode, insert_line, newline_of, read_bullets, split_lines
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import UsageError
 from memory.files.edit import Edit, one_line, started_document, with_end
@@ -158,14 +158,29 @@ class Contacts:
         }
 
 
-def _places(document: Document, kind: str) -> list[int]:
+def places_of(document: Document, kind: str) -> list[int]:
+    """Return the indexes of the sections that a kind of contact is read from."""
     found = document.find(SECTIONS[kind])
     return found or (document.find("Routes") if kind == "route" else found)
 
 
 def read_sections(document: Document) -> frozenset[int]:
     """Return the indexes of the sections that are read as channels, routes or people."""
-    return frozenset(index for kind in SECTIONS for index in _places(document, kind))
+    return frozenset(index for kind in SECTIONS for index in places_of(document, kind))
+
+
+def read_tables(document: Document, index: int) -> list[Table]:
+    """Return the tables of a section that are read as channels or routes."""
+    kinds = [kind for kind in COLUMNS if index in places_of(document, kind)]
+    return [table for table in document.sections[index].tables for kind in kinds if _is_table(table, kind)]
+
+
+def source_of(document: Document, contact: Contact) -> str:
+    """Return the exact source of a contact: its line of a table, or its bullet."""
+    index, number, place = contact.at
+    section = document.sections[index]
+    one = section.bullets[place] if isinstance(contact, Person) else section.tables[number].rows[place]
+    return section.body[one.start : one.end]
 
 
 def _is_table(table: Table, kind: str) -> bool:
@@ -176,7 +191,7 @@ def _rows(
     document: Document, kind: str
 ) -> Iterator[tuple[tuple[int, int, int], int, dict[str, str], Mapping[str, str]]]:
     columns = COLUMNS[kind]
-    for index in _places(document, kind):
+    for index in places_of(document, kind):
         top = document.line_of(index) + 1
         for number, table in enumerate(document.sections[index].tables):
             if not _is_table(table, kind):
@@ -190,7 +205,7 @@ def _rows(
 
 
 def _people(document: Document) -> Iterator[tuple[tuple[int, int, int], int, str, str | None, str, bool]]:
-    for index in _places(document, "person"):
+    for index in places_of(document, "person"):
         top = document.line_of(index) + 1
         for number, bullet in enumerate(document.sections[index].bullets):
             yield (index, 0, number), top + bullet.line, *_read_person(bullet.text)
@@ -239,10 +254,11 @@ def _refuse_taken_id(contacts: Contacts, value: str, but: tuple[int, int, int] |
         )
 
 
-def add_contact(snapshot: Files, kind: str, values: Mapping[str, str], *, now: datetime) -> Edit:
+def add_contact(snapshot: Files, kind: str, values: Mapping[str, str], *, source: str = "", now: datetime) -> Edit:
     """Add a channel, a route or a person at the end of its table or list; what is missing is made.
 
-    `values` by key (`name`, `id`, …; for rows also the title of any further column). Raises UsageError
+    `values` by key (`name`, `id`, …; for rows also the title of any further column). `source` is how the contact is
+    written elsewhere, which is kept where it is read as the values here. Raises UsageError
     `contact.kind`, `contact.key`, `contact.name`, `contact.id` for the id of another channel, `table.value`.
     """
     if kind not in SECTIONS:
@@ -253,13 +269,16 @@ def add_contact(snapshot: Files, kind: str, values: Mapping[str, str], *, now: d
     if kind == "channel":
         _refuse_taken_id(snapshot.view("contacts.md", read_contacts), given.get("id", ""))
     document = started_document(snapshot, FILE, now)
-    places = _places(document, kind)
+    places = places_of(document, kind)
     if not places:
         at = _new_place(document, kind)
         document = document.insert_section(at, Section.compose(SECTIONS[kind], newline=document.newline))
         places = [at]
+    source = source.rstrip("\r\n")
     body, index, place = (
-        _added_person(document, places, given) if kind == "person" else _added_row(document, places, kind, given)
+        _added_person(document, places, given, source)
+        if kind == "person"
+        else _added_row(document, places, kind, given, source)
     )
     document = document.with_section(index, document.sections[index].with_body(body))
     there = [one for one in Contacts(FILE, document).all() if one.kind == kind and one.at[:2] == (index, place)]
@@ -270,44 +289,62 @@ def add_contact(snapshot: Files, kind: str, values: Mapping[str, str], *, now: d
 
 def _new_place(document: Document, kind: str) -> int:
     kinds = list(SECTIONS)
-    before = [index for other in kinds[: kinds.index(kind)] for index in _places(document, other)]
+    before = [index for other in kinds[: kinds.index(kind)] for index in places_of(document, other)]
     return (
         max(before) + 1
         if before
-        else min((i for k in kinds for i in _places(document, k)), default=len(document.sections))
+        else min((i for k in kinds for i in places_of(document, k)), default=len(document.sections))
     )
 
 
-def _added_row(document: Document, places: list[int], kind: str, given: Mapping[str, str]) -> tuple[str, int, int]:
+def _added_row(
+    document: Document, places: list[int], kind: str, given: Mapping[str, str], source: str
+) -> tuple[str, int, int]:
+    columns = COLUMNS[kind]
     for index in places:
         body = document.sections[index].body
         for number, table in enumerate(find_tables(body)):
             if _is_table(table, kind):
-                values = [""] * len(table.header)
-                for key, value in given.items():
-                    values[_column(table, kind, key)] = value
-                return add_row(body, table, values), index, number
+                return _with_row(body, number, kind, given, source), index, number
     index = places[0]
     body = document.sections[index].body
-    columns = COLUMNS[kind]
     wrong = [key for key in given if key not in columns]
     if wrong:
         raise _bad_key(kind, wrong[0])
-    text = compose_table(list(columns.values()), [[given.get(key, "") for key in columns]])
     number = len(find_tables(body))
+    if source:
+        text = compose_table(list(columns.values()), [])
+        body = with_end(body, ("\n" if body.strip() else "") + text, document, index)
+        return _with_row(body, number, kind, given, source), index, number
+    text = compose_table(list(columns.values()), [[given.get(key, "") for key in columns]])
     return with_end(body, ("\n" if body.strip() else "") + text, document, index), index, number
 
 
-def _added_person(document: Document, places: list[int], given: Mapping[str, str]) -> tuple[str, int, int]:
+def _with_row(body: str, number: int, kind: str, given: Mapping[str, str], source: str) -> str:
+    """Return the body with a row behind those of a table: as its source has it where that reads as the values."""
+    table = find_tables(body)[number]
+    values = [""] * len(table.header)
+    for key, value in given.items():
+        values[_column(table, kind, key)] = value
+    if source:
+        written = insert_line(body, table.end, source, newline_of(encode(body)))
+        read = find_tables(written)[number].rows
+        if len(read) == len(table.rows) + 1 and [read[-1].text(at) for at in range(len(values))] == values:
+            return written
+    return add_row(body, table, values)
+
+
+def _added_person(document: Document, places: list[int], given: Mapping[str, str], source: str) -> tuple[str, int, int]:
     index = places[0]
     body = document.sections[index].body
-    raw = _compose_person(given)
     bullets = read_bullets(body)
+    wanted = (given.get("name", ""), given.get("role") or None, given.get("text", ""))
+    if [_read_person(one.text)[:3] for one in read_bullets(source)] != [wanted]:
+        source = _bullet(_compose_person(given), "\n", f"{bullets[-1].marker} " if bullets else "- ")
     if not bullets:
-        return with_end(body, _bullet(raw, "\n", "- "), document, index), index, 0
-    last = bullets[-1]
-    written = _bullet(raw, document.newline, f"{last.marker} ")
-    return insert_line(body, last.end, written, document.newline), index, 0
+        return with_end(body, source, document, index), index, 0
+    written = document.newline.join(line for line, _ in split_lines(source))
+    return insert_line(body, bullets[-1].end, written, document.newline), index, 0
 
 
 def _compose_person(values: Mapping[str, str]) -> str:

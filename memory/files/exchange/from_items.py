@@ -5,22 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, format_local, read_moment
-from memory.base.items import Item, Loss, Skipped, losses_of
+from memory.base.items import Item, Loss, Skipped, comma_losses, losses_of
 from memory.document import Document, Entry
-from memory.document.lines import encode
-from memory.errors import MemdeckError
+from memory.document.lines import decode, encode, with_line_end
+from memory.document.nodes import bare
+from memory.errors import MemdeckError, UsageError
 from memory.files.contacts import model as contacts
 from memory.files.edit import started_document
 from memory.files.journal import edits as journal
-from memory.files.journal.model import read_date, read_lines, split_heading, write_lines
+from memory.files.journal.model import read_lines, split_heading, write_lines
 from memory.files.knowledge import model as knowledge
 from memory.files.snapshot import Snapshot, WrittenFiles
 from memory.files.tasks import edits as tasks
 from memory.files.tasks.edits import check_due, heading, with_text, write_tags
 from memory.files.tasks.values import PRIORITIES, SECTIONS, read_due, read_progress, with_section
+
+from .known_tasks import KnownTasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +51,8 @@ class DraftDocuments:
         self._zone = snapshot.zone
         self._now = now
         self._changed: dict[str, Document] = {}
-        self._there: dict[str, set[tuple[str, bytes]]] = {}
+        self._there: dict[str, frozenset[tuple[str, bytes]]] = {}
+        self._added: set[tuple[str, tuple[str, bytes], str]] = set()
         self._bullets: dict[tuple[str, str | None], list[tuple[Item, str]]] = {}
         self.converted: list[Item] = []
         self.skipped: list[Skipped] = []
@@ -103,6 +108,10 @@ class DraftDocuments:
         self._bullets.clear()
         return self._changed
 
+    @cached_property
+    def _tasks(self) -> KnownTasks:
+        return KnownTasks(self._before)
+
     # -- inside -------------------------------------------------------------------------------------------------
 
     def _skip(self, item: Item, reason: str) -> None:
@@ -111,21 +120,24 @@ class DraftDocuments:
     def _document(self, name: str) -> Document:
         return self._changed.get(name) or started_document(self._before, name, self._now)
 
-    def _is_new(self, name: str, source: bytes, day: str = "") -> bool:
-        """Tell whether no entry of a file (of a day in it) has that source, and count it as there from now on."""
+    def _is_new(self, name: str, key: tuple[str, bytes], more: str = "") -> bool:
+        """Tell whether nothing that was in a file has this key, and nothing added since has this and `more`."""
         if name not in self._there:
-            parts = [part for _, part in self._document(name).all_sections()]
-            days = [(read_date(part.title) or "") if name == journal.FILE else "" for part in parts]
-            self._there[name] = {
-                (one, entry.raw.strip()) for one, part in zip(days, parts, strict=True) for entry in part.entries
-            }
-        return self._is_first(name, (day, source.strip()))
-
-    def _is_first(self, name: str, key: tuple[str, bytes]) -> bool:
-        known = self._there[name]
-        new = key not in known
-        known.add(key)
+            self._there[name] = frozenset(self._known(name))
+        new = key not in self._there[name] and (name, key, more) not in self._added
+        self._added.add((name, key, more))
         return new
+
+    def _known(self, name: str) -> Iterable[tuple[str, bytes]]:
+        """Return the keys of what is in a file for `_is_new`; none for tasks, which `KnownTasks` knows."""
+        if name == knowledge.FILE:
+            return (_bullet(one.section, one.topic, one.raw) for one in self._before.knowledge.items)
+        if name == journal.FILE:
+            files = (self._before.journal, *self._before.archived_journals())
+            return ((one.date or "", bare(one.entry)) for file in files for one in file.entries())
+        if name == contacts.FILE:
+            return (_contact_key(one.kind, one.title) for one in self._before.contacts.all())
+        return ()
 
     def _time(self, item: Item, key: str, value: str, losses: list[Loss]) -> str | None:
         """Return a time as the files have it, in the zone of the workspace; None, and a loss, for what is none."""
@@ -146,15 +158,21 @@ class DraftDocuments:
         if priority is not None and priority not in PRIORITIES:
             losses.append(Loss(item.what, "priority", f"{said['priority'][:40]!r} is none of {', '.join(PRIORITIES)}"))
             priority = None
-        entry = Entry.compose(heading(priority, item.title), "", self._document(tasks.FILE).newline)
-        for key, value in self._task_fields(item, losses).items():
-            try:
-                entry = with_text(entry, key, value)
-            except MemdeckError as error:
-                losses.append(Loss(item.what, key, error.message))
+        newline = self._document(tasks.FILE).newline
+        if item.raw:
+            entry, losses[:] = _as_written(item.raw, newline), []
+        else:
+            entry = Entry.compose(heading(priority, item.title), "", newline)
+            for key, value in self._task_fields(item, losses).items():
+                try:
+                    entry = with_text(entry, key, value)
+                except MemdeckError as error:
+                    losses.append(Loss(item.what, key, error.message))
+            if item.text:
+                entry = _with_body(entry, item, losses)
         if "heading" in said:
             losses.append(Loss(item.what, "heading", "a task stands under Pending, In Progress or Completed"))
-        if not self._is_new(tasks.FILE, entry.raw):
+        if entry in self._tasks or not self._is_new(tasks.FILE, (section, bare(entry))):
             return "it is there already"
         document, place = with_section(self._document(tasks.FILE), section)
         self._changed[tasks.FILE] = document.insert_entry(place, len(document.sections[place]), entry)
@@ -179,8 +197,7 @@ class DraftDocuments:
             values["created"] = self._time(item, "created", item.created, losses) or ""
         if item.tags and "tags" not in values:
             values["tags"] = write_tags(item.tags)
-        if item.text:
-            values["notes"] = "\n".join(one for one in (values.get("notes"), item.text) if one)
+            losses += comma_losses(item)
         return {key: value for key, value in values.items() if value}
 
     def _due(self, item: Item, value: str, losses: list[Loss]) -> str | None:
@@ -208,12 +225,15 @@ class DraftDocuments:
             return "it says no day"
         name = journal.FILE
         document = self._document(name)
-        lines = [line.text for line in read_lines(item.text + "\n")] if item.text else []
-        title = f"{time} — {item.title}" if time else item.title
-        entry = Entry.compose(title, write_lines(lines, document.newline), document.newline)
-        if split_heading(entry.title) != (time, item.title.strip()):
-            return "its title would be read as a time"
-        if not self._is_new(name, entry.raw, date):
+        if item.raw:
+            entry = _as_written(item.raw, document.newline)
+        else:
+            lines = [line.text for line in read_lines(item.text + "\n")] if item.text else []
+            title = f"{time} — {item.title}" if time else item.title
+            entry = Entry.compose(title, write_lines(lines, document.newline), document.newline)
+            if split_heading(entry.title) != (time, item.title.strip()):
+                return "its title would be read as a time"
+        if not self._is_new(name, (date, bare(entry))):
             return "it is there already"
         document, section = journal.section_for(document, date)
         clocks = [split_heading(one.title)[0] for one in document.sections[section].entries]
@@ -231,8 +251,9 @@ class DraftDocuments:
         if decision and date is None:
             date = item.created[:10] or None
         section = said.get("section") or (knowledge.DECISIONS if decision else _FACTS)
-        raw = knowledge.compose(f"{item.title}\n{item.text}" if item.text else item.title, date, said.get("reason"))
-        if not self._is_new_bullet(section, said.get("topic"), raw):
+        text = f"{item.title}\n{item.text}" if item.text else item.title
+        raw = decode(item.raw) if item.raw else knowledge.compose(text, date, said.get("reason"))
+        if not self._is_new(knowledge.FILE, _bullet(section, said.get("topic"), raw)):
             return "it is there already"
         self._bullets.setdefault((section, said.get("topic")), []).append((item, raw))
         losses += losses_of(item, _ABOUT_KNOWLEDGE, "a piece of knowledge has a text, and a decision date and reason")
@@ -241,13 +262,6 @@ class DraftDocuments:
         if item.created and not decision:
             losses.append(Loss(item.what, "created", "only a decision has a date"))
         return None
-
-    def _is_new_bullet(self, section: str, topic: str | None, raw: str) -> bool:
-        """Tell whether no bullet says that there, and count it as there from now on."""
-        if knowledge.FILE not in self._there:
-            items = self._before.knowledge.items
-            self._there[knowledge.FILE] = {_bullet(one.section, one.topic, one.raw) for one in items}
-        return self._is_first(knowledge.FILE, _bullet(section, topic, raw))
 
     def _contact(self, item: Item, losses: list[Loss]) -> str | None:
         values = {key: value for key, value in item.fields.items() if value.strip()}
@@ -258,12 +272,50 @@ class DraftDocuments:
             values["text"] = item.text
         elif item.text:
             losses.append(Loss(item.what, "text", f"a {kind} has no text"))
-        values["channel" if kind == "route" else "name"] = item.title
-        look = Snapshot(WrittenFiles(self._before, self._changed), lambda: self._zone)
-        if any(one.kind == kind and one.title == item.title for one in look.contacts.all()):
+        values.setdefault("channel" if kind == "route" else "name", item.title)
+        keys = contacts.COLUMNS.get(kind, contacts.PERSON_KEYS)
+        source = decode(item.raw)
+        if not self._is_new(contacts.FILE, _contact_key(kind, item.title), repr(sorted(values.items()))):
             return "it is there already"
-        self._changed.update(contacts.add_contact(look, kind, values, now=self._now).documents)
+        look = Snapshot(WrittenFiles(self._before, self._changed), lambda: self._zone)
+        try:
+            edit = contacts.add_contact(look, kind, values, source=source, now=self._now)
+        except UsageError as error:
+            if error.code != "contact.key":
+                raise
+            losses += [Loss(item.what, key, f"a {kind} has no such column here") for key in values if key not in keys]
+            known = {key: value for key, value in values.items() if key in keys}
+            edit = contacts.add_contact(look, kind, known, now=self._now)
+        self._changed.update(edit.documents)
         return None
+
+
+def _as_written(raw: bytes, newline: str) -> Entry:
+    """Return an entry with the bytes of its source, behind which others may stand."""
+    entry = Entry(raw)
+    # A blank line ends an HTML block, which the end of the file did in the source.
+    return Entry(with_line_end(raw, newline)) if entry.open_ended else entry
+
+
+def _with_body(entry: Entry, item: Item, losses: list[Loss]) -> Entry:
+    """Return a task with the text of its item below the fields; in `notes` where it would not stay text there."""
+    body = f"{entry.body}{entry.newline}" if entry.body else ""
+    try:
+        new = entry.with_body(body + item.text.replace("\n", entry.newline) + entry.newline)
+        if new.fields == entry.fields:
+            return new
+    except MemdeckError:
+        pass
+    notes = entry.fields.get("notes")
+    try:
+        return with_text(entry, "notes", f"{notes}\n{item.text}" if notes else item.text)
+    except MemdeckError as error:
+        losses.append(Loss(item.what, "text", error.message))
+        return entry
+
+
+def _contact_key(kind: str, title: str) -> tuple[str, bytes]:
+    return kind, encode(title)
 
 
 def _bullet(section: str, topic: str | None, raw: str) -> tuple[str, bytes]:

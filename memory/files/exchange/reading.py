@@ -1,14 +1,18 @@
-"""The entries of the memory files as items, archives included."""
+"""The entries of the memory files as items, archives included; text that is no entry is yielded as skipped."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from memory.base.clock import BadMoment, read_moment
-from memory.base.items import Item
+from memory.base.items import Item, Skipped, skipped_text
+from memory.document.lines import count_line_ends, decode, encode, split_lines
+from memory.files.contacts.model import places_of, read_tables, source_of
 
 if TYPE_CHECKING:
+    from memory.document import Document, Entry
     from memory.files.contacts.model import Contact
     from memory.files.journal.model import JournalEntry
     from memory.files.knowledge.model import KnowledgeItem
@@ -19,21 +23,85 @@ if TYPE_CHECKING:
 _ABOUT = ("ref", "line", "kind", "name", "extra", "text")
 
 
-def items_of(snapshot: Snapshot) -> Iterator[Item]:
-    """Yield every task, journal entry, piece of knowledge, contact, plan, monitor and setting."""
+def items_of(snapshot: Snapshot) -> Iterator[Item | Skipped]:
+    """Yield every task, journal entry, piece of knowledge, contact, plan, monitor and setting, and the text between."""
     for tasks in (snapshot.tasks, *snapshot.archived_tasks()):
         yield from (_task(one, snapshot) for one in tasks.tasks)
+        yield from _between(tasks.file, tasks.document, _entry_lines(tasks.tasks))
     for journal in (snapshot.journal, *snapshot.archived_journals()):
-        yield from (_entry(one, snapshot) for one in journal.entries())
-    yield from map(_knowledge, snapshot.knowledge.items)
-    yield from map(_contact, snapshot.contacts.all())
+        entries = list(journal.entries())
+        yield from (_entry(one, snapshot) for one in entries)
+        yield from _between(journal.file, journal.document, _entry_lines(entries))
+    knowledge = snapshot.knowledge
+    yield from (_knowledge(one, knowledge.document) for one in knowledge.items)
+    yield from _between(knowledge.file, knowledge.document, _bullet_lines(knowledge.document), 3)
+    contacts = snapshot.contacts
+    yield from (_contact(one, contacts.document) for one in contacts.all())
+    yield from _between(contacts.file, contacts.document, _contact_lines(contacts.document))
     for plans in (snapshot.plans, *snapshot.archived_plans()):
-        for plan in plans.plans:
-            yield _whole("plan", plan)
-    for monitor in snapshot.monitors.monitors:
-        yield _whole("monitor", monitor)
-    for setting in snapshot.config.settings:
+        yield from (_whole("plan", plan) for plan in plans.plans)
+        yield from _between(plans.file, plans.document, _entry_lines(plans.plans))
+    monitors = snapshot.monitors
+    yield from (_whole("monitor", monitor) for monitor in monitors.monitors)
+    yield from _between(monitors.file, monitors.document, _entry_lines(monitors.monitors))
+    config = snapshot.config
+    for setting in config.settings:
         yield Item("setting", setting.key, "", f"config.md:{setting.line + 1}", fields={"value": setting.value or ""})
+    lines = {at for one in config.settings for at in range(one.line, one.line + len(split_lines(one.raw)))}
+    yield from _between(config.file, config.document, lines, 3)
+
+
+# -- the text between entries ---------------------------------------------------------------------------------------
+
+
+def _between(file: str, document: Document, taken: set[int], levels: int = 2) -> Iterator[Skipped]:
+    """Yield each run of lines that are in no entry (`taken`, from 0), nor headings of these levels or front matter."""
+    headings = {line: title for line, level, title in document.headings() if level <= levels}
+    top = count_line_ends(document.bom + document.front_raw)
+    run: list[str] = []
+    start, heading = 0, ""
+    lines = [line for line, _ in split_lines(decode(document.dump()))]
+    for number, line in enumerate([*lines, ""]):
+        if number < top or number == len(lines) or number in taken or number in headings:
+            if run:
+                why = f"it is text below {heading!r}, no entry" if heading else "it is text, no entry"
+                yield skipped_text(f"{file}:{start + 1}", "\n".join(run), why)
+                run = []
+            heading = headings.get(number, heading)
+        elif line.strip():
+            start = start if run else number
+            run.append(line)
+
+
+def _entry_lines(entries: Any) -> set[int]:
+    return {at for one in entries for at in range(one.line, one.line + count_line_ends(one.entry.raw) + 1)}
+
+
+def _bullet_lines(document: Document) -> set[int]:
+    return {
+        first + bullet.line + at
+        for _, _, block, first in document.blocks()
+        for bullet in block.bullets
+        for at in range(len(split_lines(block.body[bullet.start : bullet.end])))
+    }
+
+
+def _contact_lines(document: Document) -> set[int]:
+    """Return the lines of the bullets of people, and of the tables of channels and routes."""
+    found: set[int] = set()
+    people = places_of(document, "person")
+    for index, section in enumerate(document.sections):
+        top = document.line_of(index) + 1
+        if index in people:
+            for bullet in section.bullets:
+                first = top + bullet.line
+                found.update(range(first, first + len(split_lines(section.body[bullet.start : bullet.end]))))
+        for table in read_tables(document, index):
+            found.update(range(top + table.line, top + table.line + len(table.rows) + 2))
+    return found
+
+
+# -- entries --------------------------------------------------------------------------------------------------------
 
 
 def _where(one: Any) -> str:
@@ -48,7 +116,19 @@ def _task(task: Task, snapshot: Snapshot) -> Item:
         fields["priority"] = task.priority
     fields.update(task.fields)
     created = _instant(task.created, snapshot)
-    return Item("task", task.title, "", _where(task), created, task.tags, fields)
+    return Item("task", task.title, _text(task.entry), _where(task), created, task.tags, fields, task.entry.raw)
+
+
+def _text(entry: Entry) -> str:
+    """Return what stands in an entry beside its fields; of a repeated field the first is the field."""
+    body, parts, end = entry.body, [], 0
+    known: set[str] = set()
+    for node in entry.fields.nodes:
+        if node.key not in known:
+            known.add(node.key)
+            parts.append(body[end : node.start])
+            end = node.end
+    return "\n".join(line for line, _ in split_lines("".join([*parts, body[end:]]))).strip("\n")
 
 
 def _instant(text: str | None, snapshot: Snapshot) -> str:
@@ -67,7 +147,7 @@ def _entry(entry: JournalEntry, snapshot: Snapshot) -> Item:
     fields = {key: value for key, value in (("date", entry.date), ("time", entry.time)) if value}
     return Item(
         "journal", entry.title, "\n".join(_bullet(line) for line in entry.lines), _where(entry),
-        _instant(when or None, snapshot), (), fields,
+        _instant(when or None, snapshot), (), fields, entry.entry.raw,
     )  # fmt: skip
 
 
@@ -77,21 +157,27 @@ def _bullet(line: str) -> str:
     return "\n".join([f"- {first}", *(f"  {one}" if one else "" for one in rest)])
 
 
-def _knowledge(item: KnowledgeItem) -> Item:
+def _knowledge(item: KnowledgeItem, document: Document) -> Item:
     named = (("section", item.section), ("topic", item.topic), ("date", item.date), ("reason", item.reason))
     title, _, text = item.text.partition("\n")
-    return Item(
-        item.kind, title, text, _where(item), item.date or "", (), {key: value for key, value in named if value}
-    )
+    fields = {key: value for key, value in named if value}
+    block, bullet = document.block(*item.at[:2]), item.at[2]
+    first, *rest = [
+        line for line, _ in split_lines(block.body[block.bullets[bullet].start : block.bullets[bullet].end])
+    ]
+    # The blanks at the end of a line are a line break of Markdown, which its text has no more.
+    raw = "\n".join([first[1:].lstrip(" "), dedent("\n".join(rest))])
+    return Item(item.kind, title, text, _where(item), item.date or "", (), fields, encode(raw.rstrip()))
 
 
-def _contact(contact: Contact) -> Item:
+def _contact(contact: Contact, document: Document) -> Item:
     values = contact.json()
     kept = {key: str(value) for key, value in values.items() if value and key not in _ABOUT}
     kept["contact"] = contact.kind
     extra: Mapping[str, str] = values.get("extra") or {}
     text = values.get("text") or ""
-    return Item("contact", contact.title, text, _where(contact), "", (), {**kept, **extra})
+    raw = encode(source_of(document, contact))
+    return Item("contact", contact.title, text, _where(contact), "", (), {**extra, **kept}, raw)
 
 
 def _whole(kind: str, one: Any) -> Item:

@@ -6,6 +6,7 @@ from typing import Any
 
 from memory.state.files.model import Json
 from memory.state.projections.markdown import one_line
+from memory.state.repository import is_foreign
 
 from .around import ci_files
 from .git import GitWork, work_of
@@ -30,6 +31,7 @@ def without_first_run(focus: Json) -> Json:
     return {**focus, "suggestedNextActions": kept}
 
 
+FOREIGN = "`.git` names a repository that does not list this folder as its work tree, so nothing of it was read."
 NOT_RUN = "The validation commands were not run yet."
 _MOST_PROBLEMS = 8
 UNREAD = "Could not be read, so nothing of it is known"
@@ -85,7 +87,7 @@ def _file_of(step: dict[str, str]) -> str:
 def _state(tree: Tree, work: GitWork | None) -> list[str]:
     lines = []
     if work is None:
-        lines.append("The folder is no git repository.")
+        lines.append(FOREIGN if is_foreign(tree.root) else "The folder is no git repository.")
     else:
         where = f"On branch `{work.branch}`" if work.branch else "On no branch"
         lines.append(ended(f"{where}; the last commit is “{work.subject}”" if work.subject else where))

@@ -25,7 +25,7 @@ from memory.state.files.model import (
 )
 from memory.state.files.reading import StateFiles
 from memory.state.files.store import entry_path
-from memory.state.paths import bundle_paths, is_there, shown_path
+from memory.state.paths import bundle_paths, shown_path
 from memory.state.projections.entry_block import find_blocks, render_block
 from memory.state.projections.files import VERSION, marker_of, path_of, render_projections
 
@@ -211,7 +211,7 @@ def _entry(memory: StateFiles, bundle_hash: str) -> Iterator[Finding]:
 
 def _bundle_paths(memory: StateFiles) -> Iterator[Finding]:
     bundle = memory.bundle
-    missing = [path for path in bundle_paths(bundle) if not is_there(memory.root, path)]
+    missing = [path for path in bundle_paths(bundle) if not memory.has(path)]
     if bundle["project"]["recommendedEntryFile"] not in ENTRY_FILES:
         missing.append(bundle["project"]["recommendedEntryFile"])
     for path in missing[:SHOWN]:

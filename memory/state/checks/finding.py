@@ -64,7 +64,7 @@ class RepairPlan:
     @property
     def id(self) -> str:
         """Identifies the plan: the hash of what it would write."""
-        told = hashlib.sha256()
+        told = hashlib.sha256(repr(self.lost).encode())
         for path, data in sorted(self.files.items()):
             told.update(repr((path, None if data is None else hashlib.sha256(data).hexdigest())).encode())
         return told.hexdigest()

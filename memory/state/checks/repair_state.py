@@ -14,7 +14,6 @@ from memory.state.files.model import (
     SCOPES,
     STATE,
     Json,
-    event_id,
     number_of,
     stamp,
 )
@@ -25,6 +24,8 @@ from memory.state.projections.entry_block import put_block, render_block
 from memory.state.projections.files import path_of, render_projections
 
 from .finding import RepairPlan
+
+_OWN, _ANEW = "its own bundle", "; every event counts as not recalled"
 
 
 def mend_state(
@@ -46,14 +47,17 @@ def mend_state(
     except MemdeckError as error:
         why = error.message
     if state is None:
-        bundle, whose = _rescued(stored.data, "bundle", schema.BUNDLE), "its own bundle"
+        bundle, whose = _rescued(stored.data, "bundle", schema.BUNDLE), _OWN
         if bundle is None and checkpoints:
             bundle, whose = checkpoints[-1]["bundle"], f"the bundle of {checkpoints[-1]['id']}"
         if bundle is None:
             return
-        # Its sound parts stay: without its cursors every event would be recalled again.
+        # Its sound parts stay: without its cursors every event would be recalled again. An older bundle lacks what was
+        # recalled after it.
         provider = _rescued(stored.data, "provider", schema.PROVIDER)
         maintenance = _rescued(stored.data, "maintenance", schema.MAINTENANCE)
+        if maintenance and whose != _OWN and maintenance["latestCheckpointId"] != checkpoints[-1]["id"]:
+            maintenance = None
         plan.keep_aside(STATE, stored.data)
         new: Json = {
             "schemaVersion": SCHEMA_VERSION,
@@ -64,12 +68,13 @@ def mend_state(
             "bundle": bundle,
             "maintenance": maintenance or fresh_maintenance(),
         }
-        cursors = "" if maintenance else "; every event counts as not recalled"
-        action = f"write a state anew, with {whose}{cursors}"
+        action = f"write a state anew, with {whose}{'' if maintenance else _ANEW}"
     else:
         new = {**state, "bundleHash": digest(state["bundle"])}
         action = "write the counts, pointers and the hash that fit what is there"
     maintenance = _maintenance(memory, new["maintenance"], sources, events)
+    if maintenance["recallCursors"] != new["maintenance"]["recallCursors"] and _ANEW not in action:
+        action += _ANEW
     _latest(memory, plan, new, maintenance, checkpoints, events, now)
     new = {**new, "maintenance": maintenance}
     if state is None or new != state:
@@ -106,7 +111,8 @@ def _maintenance(memory: StateFiles, written: Json, sources: int | None, events:
     highest = max([0, *(number_of(event["id"]) for event in events), *memory.archived_numbers()])
     for cursor in (new, *(cursors[scope] for scope in SCOPES)):
         if number_of(cursor["lastRecalledEventId"]) > highest:
-            cursor["lastRecalledEventId"] = event_id(highest) if highest else None
+            # How far a recall came is unknown: what waits must not be passed over, what was taken in says nothing new.
+            cursor["lastRecalledAt"] = cursor["lastRecalledEventId"] = None
     return new
 
 

@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from typing import Any
 
+from memory.document.model import BOM
 from memory.errors import ConfigError
 
 from .model import Json
@@ -20,10 +21,13 @@ _GAPS = tuple("\n" + "  " * depth for depth in range(24))
 
 
 def load(data: bytes, file: str, code: str, *, twice: bool = True) -> Any:
-    """Return the JSON of some bytes; ConfigError `code` with file and line. `twice`: refuse a key that occurs twice."""
+    """Return the JSON of some bytes; ConfigError `code` with file and line. `twice`: refuse a key that occurs twice.
+
+    A byte order mark in front, which some editors write, says nothing.
+    """
     try:
         return json.loads(
-            data.decode("utf-8"),
+            data.removeprefix(BOM).decode("utf-8"),
             parse_constant=no_constant,
             object_pairs_hook=_once if twice else None,
         )

@@ -12,7 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from memory.document.model import BOM
 from memory.errors import MemdeckError, NotFoundError
+from memory.state.paths import is_there
 from memory.storage.safe_open import Stored
 
 from . import schema
@@ -85,12 +87,12 @@ def without_collector() -> Iterator[None]:
 
 @without_collector()
 def read_events(data: bytes) -> EventFile:
-    """Return the events of a file and its bad lines; only a newline ends a line."""
+    """Return the events of a file and its bad lines; only a newline ends a line, a byte order mark in front is none."""
     items: list[Json] = []
     lines: list[int] = []
     bad: list[BadLine] = []
     decode = json.JSONDecoder(parse_constant=no_constant).decode
-    for number, raw in enumerate(data.split(b"\n"), 1):
+    for number, raw in enumerate(data.removeprefix(BOM).split(b"\n"), 1):
         if not raw.strip():
             continue
         try:
@@ -208,6 +210,10 @@ class StateFiles:
             except MemdeckError:
                 continue
         return found
+
+    def has(self, path: str) -> bool:
+        """Return whether a file or folder of the repository exists; links that lead out do not count."""
+        return is_there(self.root, path)
 
     @cached_property
     def batches(self) -> tuple[str, ...]:

@@ -103,10 +103,11 @@ class StateWriting:
         self.put(EVENTS, data + b"".join(map(line_bytes, events)))
 
     def put_views(self, bundle: Json, bundle_hash: str) -> None:
-        """Plan the projections and the entry block of a bundle."""
+        """Plan the projections and the entry block of a bundle; RefusedError `state.exists` for a person's own file."""
         from memory.state.projections.entry_block import put_block, render_block
-        from memory.state.projections.files import path_of, render_projections
+        from memory.state.projections.files import path_of, refuse_foreign, render_projections
 
+        refuse_foreign(self.transaction.read)
         for name, text in render_projections(bundle, bundle_hash).items():
             self.put(path_of(name), text.encode())
         entry = entry_path(self.store.root, bundle)

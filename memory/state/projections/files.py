@@ -7,12 +7,18 @@ that differs from the result of `render_projections` was edited by hand or is ou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memory.document.lines import decode
+from memory.document.model import BOM
+from memory.errors import RefusedError
 from memory.state.files.model import PROJECTIONS
 
 from .markdown import code, inline
+
+if TYPE_CHECKING:
+    from memory.storage.safe_open import Stored
 
 VERSION = 3
 """The version in the markers of projections."""
@@ -64,6 +70,19 @@ def marker_of(text: str) -> Marker | None:
 def path_of(name: str) -> str:
     """Return the path of a projection, relative to the repository."""
     return f"{PROJECTIONS}/{name}.md"
+
+
+def refuse_foreign(read: Callable[[str], Stored]) -> None:
+    """Raise RefusedError `state.exists` where a file is in the place of a projection that memdeck did not write."""
+    stored = [(path_of(name), read(path_of(name))) for name in NAMES]
+    found = [path for path, one in stored if one.exists and marker_of(decode(one.data.removeprefix(BOM))) is None]
+    if found:
+        raise RefusedError(
+            "state.exists",
+            f"there is {', '.join(found)} already, and memdeck did not write it",
+            "move it elsewhere and try again",
+            files=found,
+        )
 
 
 def render_projections(bundle: Bundle, bundle_hash: str) -> dict[str, str]:

@@ -12,7 +12,6 @@ from memory.state.diff import Digest, SectionDiff, diff_bundles, digest_of
 from memory.state.files.model import KEYS, POLICIES, SCOPES, SECTIONS, Json, number_of, plural, stamp
 from memory.state.files.reading import StateFiles, without_collector
 from memory.state.files.store import StateStore, StateWriting
-from memory.state.paths import is_there
 
 from .consolidate import BundleProposal, consolidate
 from .grouping import EventGroup, group_events
@@ -163,7 +162,7 @@ def _propose(
         if bundle is not None:
             return BundleProposal(_keep_run(before, bundle), engine=words), ""
         note = words
-    return consolidate(before, events, lambda path: is_there(memory.root, path)), note
+    return consolidate(before, events, memory.has), note
 
 
 def _keep_run(before: Json, proposed: Json) -> Json:

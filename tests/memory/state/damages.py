@@ -168,7 +168,7 @@ DAMAGES = (
     Damage("events in the wrong order", _lines(lambda lines: [lines[1], lines[0], *lines[2:]]), ("history:ordering",)),
     Damage("an event twice", _lines(lambda lines: [*lines, lines[1]]), ("history:ids", "history:event-count")),
     Damage("an event that names itself as the next", _event("id", "evt-000001"), ("history:ids",)),
-    Damage("an event taken out", _lines(lambda lines: [lines[0], *lines[2:]]), ("history:event-count",), ("history:continuity",)),
+    Damage("an event taken out", _lines(lambda lines: [lines[0], *lines[2:]]), ("history:event-count",)),
     Damage("no sources", _gone(SOURCES), ("sources:missing",)),
     Damage("half of the sources", _halved(SOURCES), ("sources:read",)),
     Damage("a source of an unknown type", _source(type="gemini-local"), ("sources:type:claude",)),

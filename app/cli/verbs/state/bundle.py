@@ -84,6 +84,8 @@ def _repository(folder: str) -> str | None:
 
 
 def _say_written(session: Session, made: StateChange) -> None:
+    from memory.state.analysis.focus import FOREIGN
+
     def lines() -> Iterator[str]:
         paint = session.paint
         yield paint.line(made.summary)
@@ -93,6 +95,7 @@ def _say_written(session: Session, made: StateChange) -> None:
         if made.archived is not None:
             yield paint.line(f"what was there is in {made.archived}")
         yield paint.line(bundle["project"]["summary"])
+        yield from (paint.line(one) for one in bundle["currentFocus"]["currentState"] if one == FOREIGN)
         yield f"{maintenance['latestCheckpointId']}, bundle {made.state['bundleHash'][:12]}"
         yield paint.line(f"docs/agent-memory/README.md shows it, {bundle['project']['recommendedEntryFile']} names it")
 

@@ -75,7 +75,7 @@ def json_of(text: str, what: str) -> Any:
     import json
 
     try:
-        return json.loads(text)
+        return json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
         raise UsageError("state.json", f"{what} is not JSON: {error}", "mend it and try again") from None
 

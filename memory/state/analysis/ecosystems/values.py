@@ -22,7 +22,7 @@ def read_manifest(tree: Tree, path: str, found: Ecosystem) -> dict[str, Any] | N
     form, load = ("TOML", tomllib.loads) if path.endswith(".toml") else ("JSON", json.loads)
     try:
         value: object = load(tree.text(path))
-    except (ValueError, RecursionError, OverflowError, MemoryError):
+    except (ValueError, RecursionError, OverflowError):
         found.problems.append(f"`{path}` (not valid {form})")
         return None
     if not isinstance(value, dict):

@@ -1,0 +1,286 @@
+"""Conversion by the command line: every byte arrives or is named, and a second run brings nothing back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contract.place import Place
+
+TASKS = ".aiter/memory/tasks.md"
+CONTACTS = ".aiter/memory/contacts.md"
+TARGETS = {
+    "files": ".aiter/memory/tasks.md",
+    "facts": ".aegis/memory/memories.jsonl",
+    "typed": "lessons/converted.md",
+    "state": ".agent-memory/state.json",
+    "curated": ".agh",
+}
+TASK = """### [HIGH] Migrate the database
+- created: 2026-01-01
+- notes: short
+Steps, in this order: BODYTEXT one.
+
+```sh
+pg_dump BODYCODE > x.sql
+```
+
+- [ ] BODYBOX first
+"""
+
+
+def all_systems(place: Place, name: str) -> Path:
+    """Make a folder beside `work` with all five memory systems; return it."""
+    folder = place.top / name
+    (folder / "lessons").mkdir(parents=True)
+    (folder / "Aidefile").write_text('[memory]\nprocedural_dir = "lessons"\nepisodic_dir = "scratch"\n')
+    for words in (["init"], ["state", "init"]):
+        assert place(*words, folder=folder).code == 0
+    memory = ("--type", "project", "--description", "about", "--content", "There is one memory")
+    made = place("curated", "write", "--name", "First", *memory, folder=folder)
+    assert made.code == 0, made
+    return folder
+
+
+def source(place: Place, name: str, files: dict[str, str]) -> Path:
+    """Make a workspace of memory files beside `work`; return its folder."""
+    folder = place.top / name
+    folder.mkdir()
+    assert place("init", folder=folder).code == 0
+    for file, text in files.items():
+        (folder / ".aiter/memory" / file).write_text(text)
+    return folder
+
+
+def content(path: Path) -> str:
+    """Return the text of a file, or of all files beneath a folder."""
+    if path.is_file():
+        return path.read_text("utf-8", "replace")
+    return "\n".join(one.read_text("utf-8", "replace") for one in sorted(path.rglob("*.md")))
+
+
+def said(report: Any) -> str:
+    """Return all that a report says of what does not come along."""
+    return json.dumps([report["skipped"], report["losses"]], ensure_ascii=False)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_text_of_a_task_arrives_in_every_target(place: Place, target: str) -> None:
+    """Paragraphs, code and boxes below the fields of a task are in the target, whichever it is."""
+    here = source(place, "here", {"tasks.md": f"## Pending\n\n{TASK}"})
+    there = all_systems(place, "there")
+    report = place.json("convert", f"files:{here}", target, folder=there)
+    assert report["converted"] >= 1, report
+    text = content(there / TARGETS[target])
+    for word in ("BODYTEXT one", "pg_dump BODYCODE > x.sql", "- [ ] BODYBOX first"):
+        assert word in text, (word, report)
+
+
+def test_text_that_is_no_entry_is_named(place: Place) -> None:
+    """Prose of each file, and sections that a file does not know, are skipped by name, with file and line."""
+    here = source(
+        place,
+        "here",
+        {
+            "tasks.md": "# Tasks\nPROSE01\n\n## Pending\n\nPROSE02\n\n### A\n- created: 2026-01-01\n",
+            "journal.md": "## 2026-01-01\n\nPROSE03\n\n### 09:00 — B\n- c\n",
+            "knowledge.md": "## Technical Facts\n\nPROSE04\n\n- a fact\n  below\n\nPROSE05\n\n### T\nPROSE06\n- x\n",
+            "contacts.md": "## Channels\n\nPROSE07\n\n## Others\n\n- PROSE08\n\n### PROSE09\n",
+            "monitors.md": "## Notes\n\nPROSE10\n\n### PROSE11\nPROSE12\n",
+            "orchestration.md": "## Active Plans\n\nPROSE13\n",
+            "config.md": "## Settings\n\n- maxJournalEntries: 5\n\nPROSE14\n",
+        },
+    )
+    there = all_systems(place, "there")
+    for target in TARGETS:
+        report = place.json("convert", f"files:{here}", target, folder=there)
+        assert report["read"] == report["converted"] + len(report["skipped"])
+        text = said(report)
+        assert [at for at in range(1, 15) if f"PROSE{at:02}" not in text] == [], (target, report["skipped"])
+        assert "monitors.md:3: PROSE10" in text
+
+
+def test_an_empty_workspace_has_nothing_to_name(place: Place) -> None:
+    """The files that `init` makes hold no text that would be named: only settings are read."""
+    here = source(place, "here", {})
+    report = place.json("convert", f"files:{here}", "files", folder=source(place, "there", {}))
+    assert all(one["what"].startswith("config.md:") for one in report["skipped"]), report
+
+
+def test_routes_keep_their_bytes(place: Place) -> None:
+    """A row of Message Routes is the same in another workspace, and by way of typed memory has the same cells."""
+    row = "| Dev Team Bot | project-123 | /ask | auto |"
+    table = f"## Message Routes\n\n| Channel | Project | Prefix | Terminal |\n|---|---|---|---|\n{row}\n"
+    here = source(place, "here", {"contacts.md": table})
+    there = all_systems(place, "there")
+    report = place.json("convert", f"files:{here}", "files", folder=there)
+    assert (report["converted"], report["losses"]) == (1, [])
+    assert row in (there / CONTACTS).read_text().splitlines()
+    assert not place.json("convert", f"files:{here}", "files", folder=there)["converted"]
+    assert place.json("convert", f"files:{here}", "typed", folder=there)["converted"]
+    back = all_systems(place, "back")
+    assert place.json("convert", f"typed:{there}", "files", folder=back)["losses"] == []
+    routes = place.json("contacts", "list", folder=back)["routes"]
+    assert [(one["channel"], one["project"], one["prefix"], one["terminal"]) for one in routes] == [
+        ("Dev Team Bot", "project-123", "/ask", "auto")
+    ]
+    assert place("check", folder=back).code == 0
+
+
+def tasks_of(place: Place, section: str = "all") -> list[Any]:
+    """Return the tasks of the workspace."""
+    found: list[Any] = place.json("tasks", "list", "--section", section)["tasks"]
+    return found
+
+
+def test_words_with_a_colon_stay_text(workspace: Place) -> None:
+    """A word of todo.txt is a field only where todo.txt has one: `due:` with a date, and `pri:`."""
+    lines = [
+        "Check section:completed of form",
+        "Read section:4 of the book",
+        "Eat more vitamin:C and list:A today",
+        "plan:B size:A",
+        "ask person:john at 14:30 about agreement with customer:initech",
+        "priority:HIGH completed:2026-01-01 created:2026-01-01 started:2026-01-02 progress:90 action:rm",
+        "due:tomorrow or due:2026-03-09",
+        "Pay pri:A",
+    ]
+    (workspace.work / "todo.txt").write_text("\n".join(lines) + "\n")
+    report = workspace.json("convert", "todotxt:todo.txt", "files")
+    assert (report["converted"], report["losses"]) == (len(lines), [])
+    found = {one["title"]: one for one in tasks_of(workspace)}
+    assert set(found) == {*lines[:6], "due:tomorrow or", "Pay"}
+    assert {one["section"] for one in found.values()} == {"pending"}
+    assert all(one["extra"] == {} and one["completed"] is None for one in found.values())
+    assert found["due:tomorrow or"]["due"] == "2026-03-09"
+    assert [one["priority"] for one in found.values()] == [None] * 7 + ["HIGH"]
+
+
+def test_attributes_of_other_tools_set_no_field_of_ours(workspace: Place) -> None:
+    """User-defined attributes with the names of our fields keep their values under the name of the tool."""
+    odd = {"section": "completed", "completed": "2026-01-01", "started": "2026-01-02", "heading": "Later"}
+    odd |= {"created": "2020-01-01", "action": "rm -rf .", "Section": "completed", "notes": "of the tool"}
+    said = [{"entry": "20260101T080000Z", "description": "by hand"}]
+    task = {"description": "Ship it", "status": "pending", "uuid": "u-1", "annotations": said, **odd}
+    (workspace.work / "export.json").write_text(json.dumps([task]))
+    workspace.write(
+        "backlog/tasks/task-1.md",
+        "---\nid: task-1\ntitle: Login\nstatus: To Do\nsection: completed\ndue: 2020-01-01\ncompleted: 2020-01-02\n"
+        "---\n",
+    )
+    assert workspace.json("convert", "taskwarrior:export.json", "files")["converted"] == 1
+    assert workspace.json("convert", "backlog:backlog", "files")["converted"] == 1
+    ship, login = sorted(tasks_of(workspace), key=lambda one: str(one["title"]), reverse=True)
+    assert (ship["section"], ship["created"], ship["started"], ship["completed"], ship["action"]) == (
+        "pending", None, None, None, None,
+    )  # fmt: skip
+    assert {key: ship["extra"][f"taskwarrior-{key}"] for key in odd} == odd
+    assert "by hand" in ship["notes"]
+    assert (login["section"], login["due"], login["completed"]) == ("pending", None, None)
+    assert login["extra"]["backlog-due"] == "2020-01-01"
+
+
+SOURCES = {
+    "taskwarrior:t.json": ("t.json", json.dumps([{"description": "Ship it", "status": "pending", "uuid": "u-1"}])),
+    "todotxt:todo.txt": ("todo.txt", "Ship it\n"),
+    "backlog:backlog": ("backlog/tasks/task-1.md", "---\nid: task-1\ntitle: Ship it\nstatus: To Do\n---\n\nText.\n"),
+    "files:../here": ("../here/.aiter/memory/tasks.md", "## Pending\n\n### Ship it\n- created: 2026-01-01\n"),
+}
+
+
+@pytest.mark.parametrize("step", ["start", "done", "edit", "archive"])
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_second_run_brings_nothing_back(workspace: Place, name: str, step: str) -> None:
+    """A task that was started, done, changed or archived since is there already, whatever format it came from."""
+    source(workspace, "here", {})
+    workspace.write(*SOURCES[name])
+    assert workspace.json("convert", name, "files")["converted"] == 1
+    if step == "start":
+        assert workspace("tasks", "start", "Ship it").code == 0
+    elif step == "edit":
+        assert workspace("tasks", "edit", "Ship it", "--set", "priority=HIGH", "--set", "notes=more").code == 0
+    else:
+        assert workspace("tasks", "done", "Ship it").code == 0
+    later = "2026-04-02T09:00:00Z"
+    if step == "archive":
+        assert workspace("archive", now=later).code == 0
+        assert tasks_of(workspace, "completed") == []
+    again = workspace.json("convert", name, "files", now=later)
+    assert again["converted"] == 0, again
+    assert "it is there already" in {one["reason"] for one in again["skipped"]}
+    assert len(tasks_of(workspace)) == 1
+
+
+def test_another_project_with_the_same_numbers_comes_along(workspace: Place) -> None:
+    """`task-1` of a second Backlog.md folder is another task, and so is another `uuid` with the same title."""
+    workspace.write(
+        "one/tasks/task-1.md", "---\nid: task-1\ntitle: Login\nstatus: To Do\ncreated_date: 2026-01-01\n---\n"
+    )
+    workspace.write(
+        "two/tasks/task-1.md", "---\nid: task-1\ntitle: Logout\nstatus: To Do\ncreated_date: 2026-01-02\n---\n"
+    )
+    assert workspace.json("convert", "backlog:one", "files")["converted"] == 1
+    assert workspace.json("convert", "backlog:two", "files")["converted"] == 1
+    assert workspace("tasks", "edit", "Logout", "--set", "title=Log out").code == 0
+    assert workspace.json("convert", "backlog:two", "files")["converted"] == 0
+
+
+def test_archived_journal_entries_do_not_come_back(workspace: Place) -> None:
+    """What maintenance archived of a journal is there already."""
+    entry = {"title": "Deploy", "body": "Fine.", "date": "2025-01-10", "time": "05:30 PM"}
+    (workspace.work / "j.json").write_text(json.dumps({"entries": [entry, {**entry, "date": "01/07/2026"}]}))
+    report = workspace.json("convert", "jrnl:j.json", "files")
+    assert (report["converted"], len(report["skipped"])) == (1, 1)
+    assert b"### 17:30 \xe2\x80\x94 Deploy" in workspace.read(".aiter/memory/journal.md")
+    assert workspace("prune").code == 0
+    assert b"Deploy" not in workspace.read(".aiter/memory/journal.md")
+    assert workspace.json("convert", "jrnl:j.json", "files")["converted"] == 0
+
+
+ODD = "\u2028 \u2029 \x85 \x0b \x0c"
+
+
+def test_only_a_line_feed_ends_a_record(workspace: Place) -> None:
+    """Line separators of Unicode, form feeds and vertical tabs are text in todo.txt, Taskwarrior and session events."""
+    lines = [f"second{mark}line" for mark in ODD.split(" ")]
+    workspace.write("todo.txt", "\r\n".join(lines) + "\r\n")
+    assert workspace.json("convert", "todotxt:todo.txt", "files")["converted"] == len(lines)
+    assert sorted(one["title"] for one in tasks_of(workspace)) == sorted(lines)
+    rows = [
+        json.dumps({"description": f"a{mark}b", "status": "pending"}, ensure_ascii=False) for mark in "\u2028\u2029\x85"
+    ]
+    workspace.write("t.json", "\n".join(rows) + "\n")
+    assert workspace.json("convert", "taskwarrior:t.json", "files")["converted"] == 3
+    assert "a\u2028b" in {one["title"] for one in tasks_of(workspace)}
+    event = json.dumps({"event_type": "user", "content": f"x{ODD[0]}y\x85z"}, ensure_ascii=False)
+    made = ("--type", "project", "--description", "about", "--content", "There is one memory")
+    assert workspace("curated", "write", "--name", "First", *made).code == 0
+    answer = workspace("curated", "session", "append", "s", "--content", "-", given=event + "\n")
+    assert answer.code == 0, answer
+
+
+def test_a_next_step_that_was_done_since_does_not_come_back(place: Place) -> None:
+    """What the project state had as a next step, and has no more, is left out by a second run."""
+    here = source(place, "here", {"tasks.md": "## Pending\n\n### Ship it\n- created: 2026-01-01\n"})
+    there = all_systems(place, "there")
+    assert place.json("convert", f"files:{here}", "state", folder=there)["converted"] == 1
+    given = place("state", "edit", "next-steps", "--json", "-", given=b"\xef\xbb\xbf[]", folder=there)
+    assert given.code == 0, given
+    assert place.json("convert", f"files:{here}", "state", folder=there)["converted"] == 0
+
+
+def test_curated_memory_begins_with_a_conversion(place: Place) -> None:
+    """A workspace without curated memory gets it by a conversion, and a task comes back without invented dates."""
+    here = source(place, "here", {"tasks.md": "## Pending\n\n### Ship it\n- tags: a, b\n"})
+    there, back = source(place, "there", {}), source(place, "back", {})
+    report = place.json("convert", f"files:{here}", "curated", folder=there)
+    assert report["converted"], report
+    assert place.json("convert", f"curated:{there}", "files", folder=back)["converted"]
+    assert (
+        (back / TASKS)
+        .read_text()
+        .endswith("### Ship it\n- tags: a, b\n\n## In Progress\n\n## Completed (last 7 days)\n")
+    )
