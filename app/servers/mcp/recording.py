@@ -48,8 +48,8 @@ def record_ahead(
     leave_out_unused()
     from .sdk_stream import serve
 
-    calls = Calls(workspace, clock, read_only=recorded.read_only)
-    watched = WatchedResources(workspace, calls)
+    calls = Calls(lambda: workspace, clock, read_only=recorded.read_only)
+    watched = WatchedResources(calls)
     for questions in missing:
         serve(calls, watched, _Asking(questions, recorded))
     recorded.save()

@@ -10,6 +10,7 @@ from memory.errors import UsageError
 
 if TYPE_CHECKING:
     from app.servers.mcp.calls import Calls
+    from memory.storage.own_folders import PrivateState
 
 
 @verb(
@@ -34,8 +35,9 @@ if TYPE_CHECKING:
 def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset: str) -> None:
     """Serve the workspace to an agent over stdin and stdout: eight tools, resources and prompts.
 
-    Clients start it themselves; docs/mcp.md shows how each is told to. Changes are made in the name of --actor or
-    MEMDECK_ACTOR, else of the client. Needs the extra `mcp`: pip install 'memdeck[mcp]'.
+    Clients start it themselves; docs/mcp.md shows how each is told to. In a folder without memory each tool says so.
+    Changes are made in the name of --actor or MEMDECK_ACTOR, else of the client. Needs the extra `mcp`: pip install
+    'memdeck[mcp]'.
     """
     if port is not None and not http:
         raise UsageError("usage.arguments", "--port goes with --http", "add --http")
@@ -47,12 +49,11 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
     from app.servers.mcp.watched import WatchedResources
     from app.version import __version__
 
-    workspace = session.workspace
     actor = session.named_actor or None
     if http:
-        life = Life()
+        life, root = Life(), session.workspace.root
         calls = _calls(session, toolset, actor=actor, read_only=read_only, busy=life.busy)
-        watched = WatchedResources(workspace, calls)
+        watched = WatchedResources(calls)
         from app.servers.mcp.sdk import leave_out_unused
 
         leave_out_unused()
@@ -63,7 +64,7 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
 
         def say(address: str, token: str) -> None:
             session.answer(
-                lambda: {"workspace": str(workspace.root), "address": address, "token": token},
+                lambda: {"workspace": str(root), "address": address, "token": token},
                 lambda: [address, f"Authorization: Bearer {token}", "serves this machine only; ctrl+c ends it"],
             )
             session.writer.flush()
@@ -76,15 +77,25 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
     begun = early_answer.taken()
     if begun is None:
         # The recorded answers are those of the eight tools.
-        state = workspace.state if toolset == "default" else None
+        state = _state(session) if toolset == "default" else None
         begun = begin(
             None if state is None else RecordedAnswers(state.folder, version=__version__, read_only=read_only)
         )
     calls = _calls(session, toolset, actor=actor, read_only=read_only, busy=begun.life.busy)
     try:
-        serve_stdio(calls, WatchedResources(workspace, calls), begun)
+        serve_stdio(calls, WatchedResources(calls), begun)
     except ImportError as error:
         raise _missing(str(error.name)) from error
+
+
+def _state(session: Session) -> PrivateState | None:
+    """Return the private folder of the workspace; None if there is no memory yet, which each call says."""
+    try:
+        return session.workspace.state
+    except UsageError as error:
+        if error.code != "workspace.not_found":
+            raise
+        return None
 
 
 def _calls(session: Session, toolset: str, **options: Any) -> Calls:
@@ -92,10 +103,10 @@ def _calls(session: Session, toolset: str, **options: Any) -> Calls:
     if toolset == "default":
         from app.servers.mcp.calls import Calls
 
-        return Calls(session.workspace, session.clock, **options)
+        return Calls(lambda: session.workspace, session.clock, **options)
     from app.servers.mcp.curated_tools import CuratedCalls
 
-    return CuratedCalls(session.workspace, session.clock, toolset=toolset, **options)
+    return CuratedCalls(lambda: session.workspace, session.clock, toolset=toolset, **options)
 
 
 def _missing(name: str) -> UsageError:
