@@ -47,11 +47,10 @@ def try_server(words: Sequence[str], folder: Path, path: str) -> str:
         clock.start()
         answer: dict[str, Any] = {}
         with suppress(OSError):
-            for message in _MESSAGES:
-                process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-            process.stdin.flush()
+            # Without a buffer, which a server that ended would leave full.
+            os.write(process.stdin.fileno(), b"".join(_line(message) for message in _MESSAGES))
             answer = next((one for one in map(read_object, process.stdout) if one.get("id") == 2), {})
-            process.stdin.close()
+        process.stdin.close()
         said = process.stderr.read().decode(errors="replace").strip().splitlines()
         clock.cancel()
     result = answer.get("result")
@@ -61,3 +60,7 @@ def try_server(words: Sequence[str], folder: Path, path: str) -> str:
         failed = result.get("structuredContent", {}).get("error", {})
         return f"{failed.get('code', 'internal')}: {failed.get('message', '')}"
     return said[-1] if said else "the server did not answer"
+
+
+def _line(message: dict[str, Any]) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
