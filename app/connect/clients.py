@@ -32,7 +32,10 @@ ACTOR = "MEMDECK_ACTOR"
 
 @dataclass(frozen=True, slots=True)
 class ConnectionTarget:
-    """The target of a connection: one client, in one project or for a user, and how memdeck is started."""
+    """The target of a connection: one client, in one project or for a user, and how memdeck is started.
+
+    With `everywhere` its parts are in all files that the client may read, not only in those that it reads now.
+    """
 
     client: str
     scope: Scope
@@ -40,6 +43,7 @@ class ConnectionTarget:
     home: Path
     environ: Mapping[str, str]
     command: tuple[str, ...]
+    everywhere: bool = False
 
     @property
     def user(self) -> bool:
@@ -59,6 +63,11 @@ class ConnectionTarget:
     def hook(self, event: str) -> str:
         """Return the command line that runs a hook."""
         return shlex.join([*self.command, "hook", event, "--client", self.client])
+
+    def first_of(self, folder: Path, *names: str) -> list[Path]:
+        """Return the first file of a folder that exists, else the last; with `everywhere` all that exist."""
+        there = [folder / name for name in names if os.path.isfile(folder / name)] or [folder / names[-1]]
+        return [*dict.fromkeys(there)] if self.everywhere else there[:1]
 
     def place(self, project: str, user: str) -> Path:
         """Return the file of the scope: a path in the project or in the home folder."""
@@ -91,8 +100,7 @@ def _instructions(setting: ConnectionTarget, user: str | Path | None, *names: st
     """
     if setting.user:
         return [InstructionBlock(setting.home / user, WORDS)] if user is not None else []
-    there = [one for one in names if os.path.isfile(setting.project / one)]
-    return [InstructionBlock(setting.project / (there or names[-1:])[0], WORDS)]
+    return [InstructionBlock(path, WORDS) for path in setting.first_of(setting.project, *names)]
 
 
 _CLAUDE_EVENTS = {
@@ -192,11 +200,12 @@ def _cursor(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
 
 def _opencode(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     folder = setting.home / ".config/opencode" if setting.user else setting.project
-    name = next((one for one in ("opencode.jsonc", "opencode.json") if os.path.isfile(folder / one)), "opencode.json")
+    files = setting.first_of(folder, "opencode.jsonc", "opencode.json")
     plugin = folder / ("plugin" if setting.user else ".opencode/plugin") / "memdeck.js"
     server = {"type": "local", "command": setting.server, "enabled": True}
     words = _instructions(setting, folder / "AGENTS.md", "AGENTS.md", "CLAUDE.md", "AGENTS.md")
-    return [JsonEntry(folder / name, ("mcp", "memdeck"), server), OwnFile(plugin, _plugin(setting)), *words]
+    entries = [JsonEntry(path, ("mcp", "memdeck"), server) for path in files]
+    return [*entries, OwnFile(plugin, _plugin(setting)), *words]
 
 
 def _plugin(setting: ConnectionTarget) -> str:

@@ -167,7 +167,7 @@ def plan_disconnect(setting: ConnectionTarget, state: Path) -> Connection:
     client = client_of(setting.client, setting.scope)
     shared = _shared(setting)
     files, notes = [], []
-    for path, parts in _by_file(client.parts(setting)).items():
+    for path, parts in _by_file(client.parts(replace(setting, everywhere=True))).items():
         before = read_file(path)
         known = _recorded(path, state)
         if known is None:

@@ -173,6 +173,23 @@ def test_one_file_of_two_names_keeps_the_words_for_the_other_client(
     assert (workspace.work / link).is_symlink()
 
 
+@pytest.mark.parametrize(
+    ("client", "newer", "content"), [("claude-code", "CLAUDE.md", "# Mine\n"), ("opencode", "opencode.jsonc", "{}\n")]
+)
+def test_a_file_that_the_client_reads_since_hides_nothing(
+    workspace: Place, client: str, newer: str, content: str
+) -> None:
+    """Where a file was made that the client reads in place of the one that `connect` wrote, both are as before."""
+    assert workspace("connect", client, "-o", "json").code == 0
+    workspace.write(newer, content)
+    assert workspace("disconnect", client, "-o", "json").code == 0
+    assert tree(workspace) == {f"work/{newer}": content.encode()}
+    assert workspace("connect", client, "-o", "json").code == 0
+    assert b"memdeck" in workspace.read(newer)
+    assert workspace("disconnect", client, "-o", "json").code == 0
+    assert tree(workspace) == {f"work/{newer}": content.encode()}
+
+
 def test_the_words_for_the_agent_name_tools_and_no_shell(workspace: Place) -> None:
     """Neither the files of instructions nor the words for other clients offer a command."""
     for client in ("claude-code", "codex", "gemini", "opencode", "zed"):
