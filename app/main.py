@@ -56,7 +56,9 @@ def _hook_words(arguments: Sequence[str]) -> Sequence[str] | None:
 
     A client takes any exit code but 0 as an order to drop the user's message, so no parser of options is asked.
     """
-    if "hook" not in arguments or not (arguments[0] == "hook" or arguments[0].startswith("-")):
+    if list(arguments[:1]) == ["hook"]:
+        return arguments[1:]
+    if "hook" not in arguments or not arguments[0].startswith("-"):
         return None
     from .cli.declared import MAINTAIN, first_of
     from .cli.verbs import VERBS

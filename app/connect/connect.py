@@ -142,7 +142,7 @@ def plan_connect(setting: ConnectionTarget, state: Path) -> Connection:
         if own := _users_own(before, parts):
             raise UsageError(
                 "connect.taken",
-                f"{path} has {own} already, which memdeck did not write",
+                f"{path} has {own} already, which is not what memdeck writes for {setting.client}",
                 "rename or remove it first; nothing was changed",
                 file=str(path),
             )
@@ -173,7 +173,7 @@ def plan_disconnect(setting: ConnectionTarget, state: Path) -> Connection:
         if known is None:
             _stay_inside(path, setting)
         if own := _users_own(before, parts):
-            notes.append(f"{path} keeps {own}, which memdeck did not write.")
+            notes.append(f"{path} keeps {own}, which is not what memdeck writes.")
         if before is None or path.resolve() in shared:
             files.append(FilePlan(path, before, before))
             continue
