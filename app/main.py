@@ -28,12 +28,6 @@ def main() -> int:
         return code
     # A verb is short-lived: searching for cycles among a hundred thousand entries would free nothing.
     gc.disable()
-    if arguments[:1] == ["hook"]:
-        from .hooks.run import run as run_hook
-
-        if run_hook(arguments[1:]) is not None:
-            # A client waits for the process to end, not for its memory to be freed.
-            os._exit(0)
     try:
         code = run(arguments)
         if "textual" not in sys.modules:
@@ -46,6 +40,42 @@ def main() -> int:
 
 def run(arguments: Sequence[str], session: Session | None = None) -> int:
     """Run memdeck with these arguments and return its exit code; errors are printed, never raised."""
+    words = _hook_words(arguments)
+    if words is not None and not {"-h", "--help"} & set(words):
+        return _run_hook(words)
+    code = _run(arguments, session)
+    return code if words is None else 0
+
+
+def _hook_words(arguments: Sequence[str]) -> Sequence[str] | None:
+    """Return what follows the word `hook` in a call of a hook, whatever options stand before it; None for other calls.
+
+    A client takes any exit code but 0 as an order to drop the user's message, so no parser of options is asked.
+    """
+    if list(arguments[:1]) == ["hook"]:
+        return arguments[1:]
+    if "hook" not in arguments or not arguments[0].startswith("-"):
+        return None
+    from .cli.declared import MAINTAIN, first_of
+    from .cli.verbs import VERBS
+
+    place = first_of(arguments, VERBS)
+    if place is None or arguments[place] != "hook" or {MAINTAIN, "--"} & set(arguments[:place]):
+        return None
+    return [*arguments[:place], *arguments[place + 1 :]]
+
+
+def _run_hook(words: Sequence[str]) -> int:
+    """Answer a hook; return 0 whatever happens, even in an installation that is half replaced."""
+    try:
+        from .hooks.run import run as run_hook
+
+        return run_hook(words)
+    except Exception:
+        return 0
+
+
+def _run(arguments: Sequence[str], session: Session | None) -> int:
     from contextlib import suppress
 
     from .cli.printing import OutputClosed

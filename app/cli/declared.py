@@ -208,6 +208,12 @@ def first_word(arguments: Sequence[str]) -> str | None:
     return next(words, None)
 
 
+def first_of(arguments: Sequence[str], verbs: object) -> int | None:
+    """Return the index of the first word that names one of the verbs and is no value of a common option."""
+    words = ((index, word) for index, word in _words(arguments) if not word.startswith("-"))
+    return next((index for index, word in words if word in verbs), None)  # type: ignore[operator]
+
+
 def _words(arguments: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield the arguments with their indexes, without the values of the common options."""
     index = 0

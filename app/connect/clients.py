@@ -22,15 +22,20 @@ WORDS = (
     "## Memory",
     "",
     "The memory of this project (tasks, journal, knowledge, contacts, plans) is kept with memdeck. Read and change it",
-    "with the tools of the MCP server `memdeck`, or with the command `memdeck` in a shell; do not edit `.aiter/memory`",
-    "by hand while others work there. Where nothing told you of it when the session began, call the tool `brief`.",
-    "Note what you did in the journal before you finish.",
+    "with the tools of the MCP server `memdeck` only: a person reviews and undoes what these change. If the tools are",
+    "missing, say so. If nothing told you of the memory when the session began, call the tool `brief`. Note what you",
+    "did in the journal before you finish.",
 )
+ACTOR = "MEMDECK_ACTOR"
+"""The variable that names the actor of what a client's shell does with memdeck."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionTarget:
-    """The target of a connection: one client, in one project or for a user, and how memdeck is started."""
+    """The target of a connection: one client, in one project or for a user, and how memdeck is started.
+
+    With `everywhere` its parts are in all files that the client may read, not only in those that it reads now.
+    """
 
     client: str
     scope: Scope
@@ -38,6 +43,7 @@ class ConnectionTarget:
     home: Path
     environ: Mapping[str, str]
     command: tuple[str, ...]
+    everywhere: bool = False
 
     @property
     def user(self) -> bool:
@@ -45,13 +51,23 @@ class ConnectionTarget:
         return self.scope == "user"
 
     @property
+    def actor(self) -> str:
+        """The actor of the client's changes."""
+        return f"agent:{self.client}"
+
+    @property
     def server(self) -> list[str]:
         """The command that starts the server."""
-        return [*self.command, "mcp", "--actor", f"agent:{self.client}"]
+        return [*self.command, "mcp", "--actor", self.actor]
 
     def hook(self, event: str) -> str:
         """Return the command line that runs a hook."""
         return shlex.join([*self.command, "hook", event, "--client", self.client])
+
+    def first_of(self, folder: Path, *names: str) -> list[Path]:
+        """Return the first file of a folder that exists, else the last; with `everywhere` all that exist."""
+        there = [folder / name for name in names if os.path.isfile(folder / name)] or [folder / names[-1]]
+        return [*dict.fromkeys(there)] if self.everywhere else there[:1]
 
     def place(self, project: str, user: str) -> Path:
         """Return the file of the scope: a path in the project or in the home folder."""
@@ -84,8 +100,7 @@ def _instructions(setting: ConnectionTarget, user: str | Path | None, *names: st
     """
     if setting.user:
         return [InstructionBlock(setting.home / user, WORDS)] if user is not None else []
-    there = [one for one in names if os.path.isfile(setting.project / one)]
-    return [InstructionBlock(setting.project / (there or names[-1:])[0], WORDS)]
+    return [InstructionBlock(path, WORDS) for path in setting.first_of(setting.project, *names)]
 
 
 _CLAUDE_EVENTS = {
@@ -119,6 +134,7 @@ def _nested_hooks(
 
 
 def _claude(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
+    settings = setting.place(".claude/settings.json", ".claude/settings.json")
     return [
         JsonEntry(
             setting.place(".mcp.json", ".claude.json"),
@@ -126,9 +142,8 @@ def _claude(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
             _entry(setting, type="stdio"),
             strict=True,
         ),
-        *_nested_hooks(
-            setting, setting.place(".claude/settings.json", ".claude/settings.json"), _CLAUDE_EVENTS, SECONDS
-        ),
+        JsonEntry(settings, ("env", ACTOR), setting.actor, strict=True),
+        *_nested_hooks(setting, settings, _CLAUDE_EVENTS, SECONDS),
         *_instructions(setting, ".claude/CLAUDE.md", "CLAUDE.md", "AGENTS.md"),
     ]
 
@@ -146,10 +161,11 @@ def _codex(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
         # TOML does not allow escaped surrogate pairs.
         f"command = {json.dumps(first, ensure_ascii=False)}",
         f"args = {json.dumps(rest, ensure_ascii=False)}",
-        'env_vars = ["XDG_STATE_HOME", "XDG_CONFIG_HOME"]',
+        'env_vars = ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "AGH_HOME"]',
     ]
+    shell = ["[shell_environment_policy.set]", f'{ACTOR} = "{setting.actor}"']
     return [
-        TomlTable(folder / "config.toml", ("mcp_servers", "memdeck"), tuple(table)),
+        TomlTable(folder / "config.toml", ("mcp_servers", "memdeck"), tuple(table), tuple(shell)),
         *_nested_hooks(setting, folder / "hooks.json", _CLAUDE_EVENTS, SECONDS),
         *_instructions(setting, _codex_home(setting) / "AGENTS.md", "AGENTS.md"),
     ]
@@ -184,26 +200,44 @@ def _cursor(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
 
 def _opencode(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     folder = setting.home / ".config/opencode" if setting.user else setting.project
-    name = next((one for one in ("opencode.jsonc", "opencode.json") if os.path.isfile(folder / one)), "opencode.json")
+    files = setting.first_of(folder, "opencode.jsonc", "opencode.json")
     plugin = folder / ("plugin" if setting.user else ".opencode/plugin") / "memdeck.js"
     server = {"type": "local", "command": setting.server, "enabled": True}
     words = _instructions(setting, folder / "AGENTS.md", "AGENTS.md", "CLAUDE.md", "AGENTS.md")
-    return [JsonEntry(folder / name, ("mcp", "memdeck"), server), OwnFile(plugin, _plugin(setting)), *words]
+    entries = [JsonEntry(path, ("mcp", "memdeck"), server) for path in files]
+    return [*entries, OwnFile(plugin, _plugin(setting)), *words]
 
 
 def _plugin(setting: ConnectionTarget) -> str:
-    """Return the plugin that passes the text of the session start to the model."""
+    """Return the plugin that passes the text of the session start to the model.
+
+    OpenCode asks for each request of a session; the text is made once, so that the requests begin alike. A title is
+    made without it.
+    """
     words = json.dumps([*setting.command, "hook", "session-start", "--client", setting.client])
     return f"""// Written by `memdeck connect opencode`; `memdeck disconnect opencode` takes it away.
-import {{ spawnSync }} from "node:child_process"
+import {{ execFile }} from "node:child_process"
 
 const [command, ...words] = {words}
+const told = new Map()
+
+const ask = (session_id, cwd) =>
+  new Promise((resolve) => {{
+    const options = {{ cwd, encoding: "utf8", timeout: {SECONDS * 1000} }}
+    const child = execFile(command, words, options, (error, text) => resolve(error ? "" : text))
+    child.stdin?.on("error", () => {{}})
+    child.stdin?.end(JSON.stringify({{ hook_event_name: "SessionStart", session_id, cwd }}))
+  }})
 
 export const Memdeck = async ({{ directory }}) => ({{
-  "experimental.chat.system.transform": async (_input, output) => {{
-    const input = JSON.stringify({{ hook_event_name: "SessionStart", cwd: directory }})
-    const done = spawnSync(command, words, {{ input, cwd: directory, encoding: "utf8", timeout: {SECONDS * 1000} }})
-    if (done.status === 0 && done.stdout) output.system.push(done.stdout)
+  "experimental.chat.system.transform": async ({{ sessionID }}, {{ system }}) => {{
+    if (!sessionID || system[0]?.startsWith("You are a title generator")) return
+    if (!told.has(sessionID)) told.set(sessionID, ask(sessionID, directory))
+    const text = await told.get(sessionID)
+    if (text) system.push(text)
+  }},
+  "shell.env": async ({{ sessionID }}, {{ env }}) => {{
+    if (sessionID) env.{ACTOR} = {json.dumps(setting.actor)}
   }},
 }})
 """
@@ -214,10 +248,10 @@ def _vscode(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     server["args"] = [*server["args"], "-w", "${workspaceFolder}"]
     path = setting.place(".vscode/mcp.json", ".config/Code/User/mcp.json")
     hooks = setting.place(".github/hooks/memdeck.json", ".copilot/hooks/memdeck.json")
-    start = [{"type": "command", "command": setting.hook("session-start"), "timeout": SECONDS}]
+    start = {"type": "command", "command": setting.hook("session-start"), "timeout": SECONDS}
     return [
         JsonEntry(path, ("servers", "memdeck"), server),
-        OwnFile(hooks, json.dumps({"hooks": {"SessionStart": start}}, indent=2) + "\n"),
+        JsonHook(hooks, ("hooks", "SessionStart"), start),
         *_instructions(setting, None, "AGENTS.md"),
     ]
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from hashlib import sha256
@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from memory.document.compare import take_over
-from memory.errors import ConflictError, MemdeckError, RefusedError, UsageError
+from memory.errors import ConflictError, MemdeckError, UsageError
+from memory.registry import workspace_of
 from memory.storage.fsio import remove_empty
 from memory.storage.replace import (
     allow_replacing,
@@ -23,13 +24,16 @@ from memory.storage.replace import (
     put_in_private_folder,
     read_file,
     remove_file,
+    remove_left_over,
     replace_file,
 )
 
 from .clients import CLIENTS, SCOPES, Client, ConnectionTarget, client_of, gains
-from .parts import ConnectionPart, InstructionBlock
+from .parts import ConnectionPart, InstructionBlock, stay_inside
+from .trial import runnable
 
 Action = Literal["create", "change", "remove", "none"]
+State = Literal["working", "not working", "not tried", "partly", "no"]
 _FOLDER = "connections"
 _TRIES = 5
 
@@ -84,6 +88,12 @@ class Connection:
     notes: tuple[str, ...] = ()
 
     @property
+    def memory(self) -> Path | None:
+        """The workspace that contains the project; None if there is none."""
+        found = workspace_of(str(self.setting.project))
+        return None if found is None else Path(found)
+
+    @property
     def changes(self) -> bool:
         """Whether any file changes."""
         return any(file.action != "none" for file in self.files)
@@ -94,17 +104,20 @@ class Connection:
             "client": self.setting.client,
             "scope": self.setting.scope,
             "files": [file.json() for file in self.files],
+            "memory": None if self.memory is None else str(self.memory),
             "notes": list(self.notes),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionState:
-    """How a client is connected: `working` if all parts are in place, `partly` with the problem, or not at all."""
+    """How a client is connected: `partly` with the problem, or not at all; if all parts are in place, whether a call of
+    the server worked.
+    """
 
     client: str
     scope: str
-    state: Literal["working", "partly", "no"]
+    state: State
     problems: tuple[str, ...] = ()
     gains: str = ""
 
@@ -126,6 +139,13 @@ def plan_connect(setting: ConnectionTarget, state: Path) -> Connection:
     for path, parts in _by_file(client.parts(setting)).items():
         _stay_inside(path, setting)
         before = read_file(path)
+        if own := _users_own(before, parts):
+            raise UsageError(
+                "connect.taken",
+                f"{path} has {own} already, which is not what memdeck writes for {setting.client}",
+                "rename or remove it first; nothing was changed",
+                file=str(path),
+            )
         after = before
         for part in parts:
             after = part.put(after)
@@ -135,39 +155,44 @@ def plan_connect(setting: ConnectionTarget, state: Path) -> Connection:
         if before is not None and after != before and _left(before, parts):
             original = _original(before, parts, _recorded(path, state))
         files.append(FilePlan(path, before, after, original))
-    return Connection(setting, tuple(files), (gains(client, setting), *client.notes(setting)))
+    found = Connection(setting, tuple(files), (gains(client, setting), *client.notes(setting)))
+    if found.memory is None and not setting.user:
+        there = f"There is no memory in {setting.project} yet: `memdeck init` creates it."
+        found = replace(found, notes=(there, *found.notes))
+    return found
 
 
 def plan_disconnect(setting: ConnectionTarget, state: Path) -> Connection:
     """Return what disconnecting would write: each file as it was before, with what others changed in it since."""
     client = client_of(setting.client, setting.scope)
     shared = _shared(setting)
-    files = []
-    for path, parts in _by_file(client.parts(setting)).items():
+    files, notes = [], []
+    for path, parts in _by_file(client.parts(replace(setting, everywhere=True))).items():
         before = read_file(path)
         known = _recorded(path, state)
         if known is None:
             _stay_inside(path, setting)
-        if before is None or path in shared:
+        if own := _users_own(before, parts):
+            notes.append(f"{path} keeps {own}, which is not what memdeck writes.")
+        if before is None or path.resolve() in shared:
             files.append(FilePlan(path, before, before))
             continue
         after = _original(before, parts, known)
         if after != before:
             allow_replacing(path)
         files.append(FilePlan(path, before, after))
-    return Connection(setting, tuple(files))
+    return Connection(setting, tuple(files), tuple(notes))
+
+
+def _users_own(data: bytes | None, parts: Sequence[ConnectionPart]) -> str:
+    """Return what of a file has the name of a part and is not memdeck's; empty if nothing has."""
+    return "" if data is None else next(filter(None, (part.taken(data) for part in parts)), "")
 
 
 def _stay_inside(path: Path, setting: ConnectionTarget) -> None:
-    """Raise RefusedError `connect.outside` if a project's file leads out of it: its author chose the target."""
-    real = path.resolve()
-    if not setting.user and not real.is_relative_to(setting.project.resolve()):
-        raise RefusedError(
-            "connect.outside",
-            f"{path} leads out of the project, to {real}",
-            "remove the link, or connect that folder itself; nothing was changed",
-            file=str(path),
-        )
+    """Raise RefusedError `connect.outside` if a project's file leads out of it."""
+    if not setting.user:
+        stay_inside(path, setting.project, "connect that folder itself")
 
 
 def carry_out(connection: Connection, state: Path, *, undo: bool = False) -> Connection:
@@ -192,6 +217,7 @@ def carry_out(connection: Connection, state: Path, *, undo: bool = False) -> Con
 
 
 def _write(file: FilePlan, state: Path, undo: bool) -> None:
+    remove_left_over(file.path)
     if file.before == file.after:
         return
     if not undo:
@@ -206,17 +232,25 @@ def _write(file: FilePlan, state: Path, undo: bool) -> None:
         replace_file(file.path, file.after, base=file.before)
 
 
-def states(project: ConnectionTarget, person: ConnectionTarget) -> list[ConnectionState]:
+def states(
+    project: ConnectionTarget, person: ConnectionTarget, trial: Callable[[ConnectionTarget], tuple[State, str]]
+) -> list[ConnectionState]:
     """Return how every client is connected, in the project and for the user.
 
-    Each has its own target, because memdeck may be started differently in the two.
+    Each has its own target, because memdeck may be started differently in the two. `trial` says how the server of a
+    target works, and why it does not, for those that have all parts.
     """
     targets = {"project": project, "user": person}
-    return [
-        _state(client, replace(targets[scope], client=name, scope=scope))
-        for name, client in CLIENTS.items()
-        for scope in client.scopes
-    ]
+    found = []
+    for name, client in CLIENTS.items():
+        for scope in client.scopes:
+            setting = replace(targets[scope], client=name, scope=scope)
+            one = _state(client, setting)
+            if one.state == "not tried":
+                state, why = trial(setting)
+                one = replace(one, state=state, problems=(why,) if why else ())
+            found.append(one)
+    return found
 
 
 def _state(client: Client, setting: ConnectionTarget) -> ConnectionState:
@@ -233,12 +267,12 @@ def _state(client: Client, setting: ConnectionTarget) -> ConnectionState:
             problems.append(error.message)
     if not begun:
         return ConnectionState(setting.client, setting.scope, "no")
-    if shutil.which(setting.command[0]) is None:
+    if runnable(setting.command[0], setting.environ.get("PATH", os.defpath)) is None:
         problems.append(f"{setting.command[0]} cannot be run")
     return ConnectionState(
         setting.client,
         setting.scope,
-        "partly" if problems else "working",
+        "partly" if problems else "not tried",
         tuple(dict.fromkeys(problems)),
         gains(client, setting),
     )
@@ -252,14 +286,14 @@ def _by_file(parts: Sequence[ConnectionPart]) -> dict[Path, list[ConnectionPart]
 
 
 def _shared(setting: ConnectionTarget) -> set[Path]:
-    """Return the files whose instructions another connected client needs, too."""
+    """Return the files, behind all links, whose instructions another connected client needs, too."""
     found: set[Path] = set()
     for name, client in CLIENTS.items():
         if name == setting.client or setting.scope not in client.scopes:
             continue
         other = replace(setting, client=name)
         if _state(client, other).state != "no":
-            found |= {part.path for part in client.parts(other)}
+            found |= {part.path.resolve() for part in client.parts(other)}
     return found
 
 

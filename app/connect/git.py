@@ -9,16 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory.base.programs import find_program
 from memory.errors import MemdeckError, UsageError
+from memory.registry import workspace_of
 from memory.storage.own_folders import config_home
 from memory.storage.replace import make_parents, read_file, remove_file, replace_file
 from memory.systems.merge_driver import PATTERNS
 
 from .blocks import HASH, has_block, with_block, without_block
 from .command import this_command
+from .parts import stay_inside
 
 _SECONDS = 20.0
 _NAME = "memdeck"
+_ELSEWHERE = "set git up everywhere with --global"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +45,7 @@ def install(folder: Path, *, everywhere: bool = False, command: Sequence[str] | 
     that is committed changes; with `everywhere` to the user's own. `command` runs memdeck, by default the running one.
     Raises UsageError `git.missing`, `git.no_repository`, `connect.block`, MemdeckError `git.failed`.
     """
-    scope = _scope(folder, everywhere)
-    path = _attributes(folder, everywhere)
+    scope, path = _places(folder, everywhere)
     run = " ".join(map(shlex.quote, command or this_command()))
     settings = {
         f"merge.{_NAME}.name": "memory files by their entries (memdeck)",
@@ -65,8 +68,7 @@ def install(folder: Path, *, everywhere: bool = False, command: Sequence[str] | 
 
 def uninstall(folder: Path, *, everywhere: bool = False) -> GitSetup:
     """Remove what `install` set; git's files are as they were before, byte for byte. Errors as `install`."""
-    scope = _scope(folder, everywhere)
-    path = _attributes(folder, everywhere)
+    scope, path = _places(folder, everywhere)
     changed = False
     for section in (f"merge.{_NAME}", f"diff.{_NAME}"):
         if _git(folder, "config", scope, "--get-regexp", rf"^{section.replace('.', chr(92) + '.')}\.", fails=True):
@@ -83,35 +85,52 @@ def uninstall(folder: Path, *, everywhere: bool = False) -> GitSetup:
     return GitSetup(path, scope.removeprefix("--"), changed)
 
 
-def _scope(folder: Path, everywhere: bool) -> str:
+def _places(folder: Path, everywhere: bool) -> tuple[str, Path]:
+    """Return the scope of git's settings, and the file of attributes that is not committed.
+
+    RefusedError `connect.outside` if a link leads one of the repository's files out of it.
+    """
     if everywhere:
-        return "--global"
-    if not _git(folder, "rev-parse", "--git-dir", fails=True):
+        chosen = _git(folder, "config", "--global", "--type=path", "--get", "core.attributesFile", fails=True)
+        return "--global", Path(chosen) if chosen else config_home(os.environ) / "git/attributes"
+    common = _git(folder, "rev-parse", "--git-common-dir", fails=True)
+    if not common:
         raise UsageError(
             "git.no_repository",
             f"{folder} is in no git repository",
             "go to one, or set git up everywhere with --global",
         )
-    return "--local"
+    own, link = folder / common, _repository(folder) / ".git"
+    if link.is_symlink():
+        stay_inside(link, link.parent, _ELSEWHERE)
+    for name in ("info/attributes", "config"):
+        stay_inside(own / name, own, _ELSEWHERE)
+    return "--local", own / "info/attributes"
 
 
-def _attributes(folder: Path, everywhere: bool) -> Path:
-    """Return the file of attributes that is not committed."""
-    if not everywhere:
-        return folder / _git(folder, "rev-parse", "--git-path", "info/attributes")
-    if chosen := _git(folder, "config", "--global", "--type=path", "--get", "core.attributesFile", fails=True):
-        return Path(chosen)
-    return config_home(os.environ) / "git/attributes"
+def _repository(folder: Path) -> Path:
+    """Return the nearest folder that holds a repository; the folder itself if none does."""
+    own = folder.resolve()
+    return next((one for one in (own, *own.parents) if os.path.lexists(one / ".git")), own)
 
 
 def _git(folder: Path, *words: str, fails: bool = False) -> str:
     """Return the output of a git command without the line end; with `fails`, empty if the command fails."""
+    own = str(_repository(folder))
+    outside = min(own, workspace_of(own) or own, key=len)
+    program = find_program("git", os.environ.get("PATH", os.defpath), outside=outside)
+    if program is None:
+        raise UsageError("git.missing", "there is no git on the PATH", "install git first")
     try:
         done = subprocess.run(
-            ["git", *words], cwd=folder, capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=False
+            [program, *words],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+            check=False,
         )
-    except FileNotFoundError:
-        raise UsageError("git.missing", "there is no git on the PATH", "install git first") from None
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MemdeckError("git.failed", f"git {words[0]} did not answer: {error}", "try it by hand") from error
     if done.returncode and not fails:

@@ -214,12 +214,12 @@ class JsonFile:
         self,
         path: Sequence[str],
         wanted: Callable[[Any], bool] | None = None,
-        inside: tuple[str, Callable[[Any], bool]] | None = None,
+        inside: tuple[str, Callable[[Any, Any], bool]] | None = None,
     ) -> str:
         """Remove the value under some keys, or the wanted items of the list there.
 
         Objects and lists on the way that become empty are removed, too. `inside` names a list within the items that
-        stay and selects what to remove from it; part of that list stays.
+        stay and selects, by the item and the value, what to remove from it; part of that list stays.
         """
         node = self.find(path)
         if node is None:
@@ -233,7 +233,7 @@ class JsonFile:
                 for place, item in node.inner.items():
                     inner = item.inner.get(inside[0]) if inside is not None and place not in gone else None
                     if inside is not None and inner is not None and inner.opening == "[":
-                        more = {number for number, one in inner.inner.items() if inside[1](one.value)}
+                        more = {number for number, one in inner.inner.items() if inside[1](item.value, one.value)}
                         splices += self._spans(inner, more)
                 return self._spliced(sorted(splices))
         above = self.find(path[:-1])

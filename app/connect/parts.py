@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import tomllib
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from memory.errors import UsageError
+from memory.errors import RefusedError, UsageError
 
 from .blocks import HASH, MARKUP, has_block, with_block, without_block
 from .jsonc import JsonFile
-
-_OURS = re.compile(r"(?:\bmemdeck|\bapp\.main)'? hook (?:session-start|prompt|pre-compact|stop|session-end) --client ")
 
 
 class ConnectionPart(Protocol):
@@ -32,6 +33,49 @@ class ConnectionPart(Protocol):
 
     def stands(self, data: bytes | None) -> bool:
         """Return whether the part is in the file, exactly as `put` would write it."""
+
+    def taken(self, data: bytes) -> str:
+        """Return what has the part's name and is the user's own, empty if nothing has: `put` and `take` leave it."""
+
+
+_HOOK = re.compile(
+    r"\b(?:memdeck|app\.main)\b.* hook (?:session-start|prompt|pre-compact|stop|session-end)\b", re.DOTALL
+)
+
+
+def _normal(value: Any) -> Any:
+    """Return a command of a client's file without the program that runs memdeck, which may have moved since."""
+    if not isinstance(value, dict):
+        return value
+    command, more = value.get("command"), value.get("args", [])
+    words = shlex.split(command) if isinstance(command, str) and "args" not in value else [command]
+    words = [*(command if isinstance(command, list) else words), *(more if isinstance(more, list) else [more])]
+    if os.path.basename(str(words[0] if words else "")) == "memdeck":
+        return {**value, "command": words[1:], "args": []}
+    return {**value, "command": words[3:], "args": []} if words[1:3] == ["-m", "app.main"] else value
+
+
+def _same(found: Any, written: Any) -> bool:
+    """Return whether a value of a client's file is what memdeck writes, wherever memdeck is."""
+    try:
+        return found == written or bool(_normal(found) == _normal(written))
+    except ValueError:  # a quote without an end
+        return False
+
+
+def stay_inside(path: Path, folder: Path, instead: str) -> None:
+    """Raise RefusedError `connect.outside` if a link leads out of a folder: its author would choose what is written.
+
+    `instead` is what the user can do instead.
+    """
+    real = path.resolve()
+    if not real.is_relative_to(folder.resolve()):
+        raise RefusedError(
+            "connect.outside",
+            f"{path} leads out of {folder}, to {real}",
+            f"remove the link, or {instead}; nothing was changed",
+            file=str(path),
+        )
 
 
 def _text(path: Path, data: bytes) -> str:
@@ -67,7 +111,7 @@ class JsonEntry:
 
     def take(self, data: bytes) -> bytes | None:
         """Return the file without the value."""
-        if self.keep:
+        if self.keep or self.taken(data):
             return data
         return _file(self, data).without(self.keys).encode()
 
@@ -76,12 +120,17 @@ class JsonEntry:
         node = _file(self, data).find(self.keys)
         return node is not None and (self.keep or bool(node.value == self.value))
 
+    def taken(self, data: bytes) -> str:
+        """Return the keys if another value is there."""
+        node = None if self.keep else _file(self, data).find(self.keys)
+        return "" if node is None or _same(node.value, self.value) else ".".join(self.keys)
+
 
 @dataclass(frozen=True, slots=True)
 class JsonHook:
     """An item of a list of hooks in a JSON file; an older one of memdeck is replaced.
 
-    The user may have added other commands to the same item, or given it a matcher: those stay.
+    The user may have added other commands to the same item: those stay.
     """
 
     path: Path
@@ -104,22 +153,34 @@ class JsonHook:
 
     def stands(self, data: bytes | None) -> bool:
         """Return whether the hook is there, without an older one beside it."""
+        found = [one for item, one in self._commands_in(data) if self._is_ours(item, one)]
+        return found == _commands(self.value)
+
+    def taken(self, data: bytes) -> str:
+        """Return the keys if a hook there runs memdeck in another way than this one."""
+        own = any(
+            isinstance(one, dict) and _HOOK.search(str(one.get("command", ""))) and not self._is_ours(item, one)
+            for item, one in self._commands_in(data)
+        )
+        return f"a hook of memdeck with other options in {'.'.join(self.keys)}" if own else ""
+
+    def _commands_in(self, data: bytes | None) -> list[tuple[Any, Any]]:
         node = _file(self, data).find(self.keys)
         items = node.value if node is not None and node.opening == "[" else []
-        return [one for item in items for one in _commands(item) if self._is_ours(one)] == _commands(self.value)
+        return [(item, one) for item in items for one in _commands(item)]
 
     def _without(self, file: JsonFile) -> str:
         def only_ours(item: Any) -> bool:
             commands = _commands(item)
-            return bool(commands) and all(map(self._is_ours, commands))
+            return bool(commands) and all(self._is_ours(item, one) for one in commands)
 
         return file.without(self.keys, only_ours, ("hooks", self._is_ours))
 
-    def _is_ours(self, command: Any) -> bool:
-        """Return whether a command of a client's file is one of memdeck's."""
-        if not isinstance(command, dict):
-            return False
-        return command in _commands(self.value) or _OURS.search(str(command.get("command", ""))) is not None
+    def _is_ours(self, item: Any, command: Any) -> bool:
+        """Return whether a command is what memdeck writes, in an item to which the user gave no keys of their own."""
+        nested = item is not command
+        plain = not nested or item.keys() == self.value.keys()
+        return plain and any(_same(command, one) for one in _commands(self.value))
 
 
 def _commands(item: Any) -> list[Any]:
@@ -130,32 +191,34 @@ def _commands(item: Any) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class TomlTable:
-    """A table at the end of a TOML file, between two comment lines."""
+    """A table at the end of a TOML file, between two comment lines; `more` are further tables, where they fit."""
 
     path: Path
     keys: tuple[str, ...]
     lines: tuple[str, ...]
+    more: tuple[str, ...] = ()
 
     def put(self, data: bytes | None) -> bytes:
-        """Return the file with the table; UsageError `connect.toml`, `connect.taken` if another table has its name."""
-        rest = without_block(data, HASH)
-        found: Any = self._read(rest or b"")
-        for key in self.keys:
-            found = found.get(key) if isinstance(found, dict) else None
-        if found is not None:
-            raise UsageError(
-                "connect.taken",
-                f"{self.path} has a table {'.'.join(self.keys)} already, which memdeck did not write",
-                "remove it first",
-                file=str(self.path),
-            )
-        new = with_block(data, HASH, list(self.lines))
-        self._read(new)
+        """Return the file with the table; UsageError `connect.toml` if the file is invalid, or can hold no table."""
+        self._read(without_block(data, HASH) or b"")
+        try:
+            self._read(new := with_block(data, HASH, [*self.lines, *self.more]))
+        except UsageError:
+            new = with_block(data, HASH, list(self.lines))
+            try:
+                self._read(new)
+            except UsageError:
+                raise UsageError(
+                    "connect.toml",
+                    f"{self.path} has {self.keys[0]} as a value in one line, to which nothing can be added",
+                    f"write it as tables, such as [{self.keys[0]}.name]; nothing was changed",
+                    file=str(self.path),
+                ) from None
         return new
 
     def _read(self, data: bytes) -> dict[str, Any]:
         try:
-            return tomllib.loads(_text(self.path, data))
+            return tomllib.loads(_text(self.path, data.removeprefix(BOM_UTF8)))
         except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
             said = str(error)
             line = int(found[1]) if (found := re.search(r"at line (\d+)", said)) else 1
@@ -173,7 +236,14 @@ class TomlTable:
 
     def stands(self, data: bytes | None) -> bool:
         """Return whether the table is in the file exactly as `put` would write it."""
-        return has_block(data, HASH) and with_block(data, HASH, list(self.lines)) == data
+        return has_block(data, HASH) and self.put(data) == data
+
+    def taken(self, data: bytes) -> str:
+        """Return the name of the table if the user's own lines have one."""
+        found: Any = self._read(without_block(data, HASH) or b"")
+        for key in self.keys:
+            found = found.get(key) if isinstance(found, dict) else None
+        return "" if found is None else ".".join(self.keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,31 +263,32 @@ class InstructionBlock:
 
     def stands(self, data: bytes | None) -> bool:
         """Return whether the instructions are there."""
-        return has_block(data, MARKUP) and with_block(data, MARKUP, list(self.lines)) == data
+        return has_block(data, MARKUP) and self.put(data) == data
+
+    def taken(self, data: bytes) -> str:  # noqa: ARG002
+        """Return nothing: the block is marked."""
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """A file that belongs to memdeck alone."""
+    """A file that belongs to memdeck alone, which its first line says."""
 
     path: Path
     text: str
 
-    def put(self, data: bytes | None) -> bytes:
-        """Return its text; UsageError `connect.taken` if another file has its name."""
-        if data is not None and not self._is_own(data):
-            raise UsageError(
-                "connect.taken", f"{self.path} is there, and not memdeck's", "move it", file=str(self.path)
-            )
+    def put(self, data: bytes | None) -> bytes:  # noqa: ARG002
+        """Return its text."""
         return self.text.encode()
 
     def take(self, data: bytes) -> bytes | None:
         """Return None if the file is as this memdeck or an older one wrote it; else it stays unchanged."""
-        return None if self._is_own(data) else data
+        return data if self.taken(data) else None
 
     def stands(self, data: bytes | None) -> bool:
         """Return whether the file has the right content."""
         return data == self.text.encode()
 
-    def _is_own(self, data: bytes) -> bool:
-        return self.stands(data) or b"memdeck" in data or _OURS.search(data.decode("utf-8", "replace")) is not None
+    def taken(self, data: bytes) -> str:
+        """Return what the file is if its first line is not memdeck's."""
+        return "" if data.splitlines()[:1] == self.text.encode().splitlines()[:1] else "a content of its own"

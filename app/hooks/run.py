@@ -1,17 +1,19 @@
 """`memdeck hook EVENT`: reads a client's JSON on stdin, and prints on stdout what the agent should know.
 
-A hook never blocks an agent: after any error it prints nothing and ends with exit code 0. The reason is recorded in the
-private state folder, where `memdeck doctor` finds it.
+A hook never blocks an agent: whatever is wrong, it ends with exit code 0, because a client drops the user's message at
+another one. Settings of clients are shared, so the words of the call may be those of another version: what this one
+does not know is passed over. The reason for an answer that failed is recorded in the private state folder, where
+`memdeck doctor` finds it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -28,49 +30,62 @@ MOST_CHARACTERS = 9_500
 """Clients replace texts of more than 10,000 characters by a preview."""
 CURATED = ".agh/workspace.toml"
 """The mark of curated memory; without it none of its modules are imported."""
-_MOST_INPUT = 1 << 20
+_VALUES = {"-w": "folder", "--workspace": "folder", "--client": "client", "--now": "now"}
+_OTHERS = frozenset({"-o", "--output", "--actor"})
+"""Options of every verb that have a value, which says nothing to a hook."""
+_MOST_INPUT = 64 << 20
+_LONGEST, _END = 20_000, 120
+"""Characters of a message that are searched for, and those of its end that come first: a search reads 40 words."""
 _SECONDS = 2.0
 """Seconds to wait for stdin; a client that opens it and writes nothing gets no answer for a message."""
+_TOLD = re.compile(r"<(hook_context|memdeck-memory[\w-]*)\b[^<>]*>")
+"""The beginning of what a hook told before, which some clients put into the message that they pass on."""
 
 
-def run(arguments: Sequence[str]) -> int | None:
-    """Run a hook called as `EVENT [--client NAME] [-w DIR] [--now ISO]` and return 0; None for any other call."""
-    words = _read(arguments)
-    if words is None:
-        return None
-    event, client, folder, now = words
+def run(arguments: Sequence[str]) -> int:
+    """Run a hook called as `EVENT [--client NAME] [-w DIR] [--now ISO]`; return 0 whatever the words are."""
     workspace: Workspace | None = None
+    event, client = "", ""
     try:
+        event, words = _read(arguments)
+        client = words.get("client", "")
+        if event not in EVENTS:
+            return 0
         given = _input()
-        workspace = _open(folder or _text(given, "cwd") or os.environ.get("CLAUDE_PROJECT_DIR") or ".")
+        workspace = _open(words.get("folder", ""), given)
         if workspace is not None:
+            now = _moment(words.get("now", ""))
             text = _ANSWERS[event](workspace, given, client, now)
             if os.path.lexists(workspace.root / CURATED):
                 _with_curated(workspace, given, event, client, now, text)
             else:
                 _say(text, event, client, given)
     except Exception as error:
-        _note(workspace, event, client, error, now)
+        _note(workspace, event, client, error)
     return 0
 
 
-def _read(arguments: Sequence[str]) -> tuple[str, str, str, datetime] | None:
-    rest = list(arguments)
-    if not rest or rest.pop(0) not in EVENTS:
-        return None
-    values = {"--client": "", "-w": "", "--workspace": "", "--now": ""}
+def _read(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """Return the event and the values of the options; the event is empty if there is none."""
+    event, values = "", {}
+    rest = list(reversed(arguments))
     while rest:
-        word = rest.pop(0)
-        if word not in values or not rest:
-            return None
-        values[word] = rest.pop(0)
-    try:
-        now = datetime.fromisoformat(values["--now"]) if values["--now"] else datetime.now(UTC)
-    except ValueError:
-        return None
+        word, equals, value = rest.pop().partition("=")
+        if word in _VALUES or word in _OTHERS:
+            # A value that is missing does not take the next option with it.
+            value = value if equals else rest.pop() if rest and not rest[-1].startswith("-") else ""
+            values[_VALUES.get(word, "")] = value
+        elif word in EVENTS and not event:
+            event = word
+    return event, values
+
+
+def _moment(text: str) -> datetime:
+    """Return the time of the call: that of the clock, unless one is given; ValueError."""
+    now = datetime.fromisoformat(text) if text else datetime.now(UTC)
     if now.tzinfo is None:
-        return None
-    return arguments[0], values["--client"], values["-w"] or values["--workspace"], now
+        raise ValueError(f"--now {text} names no zone")
+    return now
 
 
 def _input() -> dict[str, Any]:
@@ -78,14 +93,13 @@ def _input() -> dict[str, Any]:
     stream = sys.stdin
     if stream is None or stream.closed or stream.isatty():
         return {}
-    fd, data, end = stream.fileno(), b"", time.monotonic() + _SECONDS
-    while len(data) < _MOST_INPUT and (left := end - time.monotonic()) > 0:
-        ready, _, _ = select.select([fd], [], [], left)
-        chunk = os.read(fd, 1 << 16) if ready else b""
-        if not chunk:
-            break
-        data += chunk
-    return read_object(data)
+    pieces: list[bytes] = []
+    with suppress(OSError):
+        fd, room = stream.fileno(), _MOST_INPUT
+        while room > 0 and select.select([fd], [], [], _SECONDS)[0] and (chunk := os.read(fd, 1 << 16)):
+            pieces.append(chunk)
+            room -= len(chunk)
+    return read_object(b"".join(pieces))
 
 
 def _text(given: Mapping[str, Any], *keys: str) -> str:
@@ -93,12 +107,18 @@ def _text(given: Mapping[str, Any], *keys: str) -> str:
     return next((value for key in keys if isinstance(value := given.get(key), str) and value), "")
 
 
-def _open(folder: str) -> Workspace | None:
-    """Return the workspace around a folder, None if there is none."""
+def _open(chosen: str, given: Mapping[str, Any]) -> Workspace | None:
+    """Return the workspace of a call, None if there is none.
+
+    Agents change their folder, and remove it: without a folder in the call the first of the client's folder, its
+    project and that of this process which has a workspace counts.
+    """
     from memory.registry import workspace_of
     from memory.storage.own_folders import home, state_home
 
-    if not os.path.isdir(folder) or workspace_of(os.path.abspath(folder)) is None:
+    places = [chosen] if chosen else [_text(given, "cwd"), os.environ.get("CLAUDE_PROJECT_DIR", ""), "."]
+    folder = next((one for one in places if os.path.isdir(one) and workspace_of(os.path.abspath(one))), None)
+    if folder is None:
         return None
     from memory.workspace import Workspace
 
@@ -120,7 +140,7 @@ def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: da
     """Return what fits the message; empty if nothing does."""
     from memory.prompts import for_message, is_searched
 
-    message = _message(given)
+    message = _cut(_message(given))
     if not message:
         return ""
     without = told_apart(workspace)
@@ -145,8 +165,33 @@ def told_apart(workspace: Workspace) -> tuple[str, ...]:
 
 def _message(given: Mapping[str, Any]) -> str:
     """Return the user's message; empty for a command of the client."""
-    message = _text(given, "prompt", "message", "user_prompt")
-    return "" if not message.strip() or message.lstrip().startswith("/") else message
+    message = _said(given, "prompt", "message", "user_prompt")
+    return "" if message.startswith("/") else message
+
+
+def _said(given: Mapping[str, Any], *keys: str) -> str:
+    """Return the first text under some keys, without what hooks told before."""
+    return "".join(_own_words(_text(given, *keys))).strip()
+
+
+def _cut(text: str) -> str:
+    """Return a text that can be searched for; what is too long begins with its end, where the question is."""
+    return text if len(text) <= _LONGEST else f"{text[-_END:]}\n{text[:_LONGEST]}"
+
+
+def _own_words(text: str) -> Iterator[str]:
+    """Yield the pieces of a message between what hooks told before."""
+    at = 0
+    for found in _TOLD.finditer(text):
+        if found.start() < at:
+            continue
+        closing = f"</{found[1]}>"
+        end = text.find(closing, found.end())
+        if end < 0:
+            break
+        yield text[at : found.start()]
+        at = end + len(closing)
+    yield text[at:]
 
 
 def _compact(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
@@ -224,14 +269,14 @@ def _with_curated(
             _say(text + framed(more, MOST_CHARACTERS - len(text)), event, client, given)
             if event == "prompt":
                 curated.keep("user", message, turn)
-            elif event == "stop" and (message := _text(given, "last_assistant_message", "prompt_response")).strip():
+            elif event == "stop" and (message := _said(given, "last_assistant_message", "prompt_response")):
                 curated.keep("assistant", message, _session(workspace, given, client).next_turn())
             elif event == "session-end":
                 curated.end()
     except Exception as error:
         if not said:
             _say(text, event, client, given)
-        _note(workspace, event, client, error, now)
+        _note(workspace, event, client, error)
 
 
 # -- output ------------------------------------------------------------------------------------------------------
@@ -256,8 +301,9 @@ def _say(text: str, event: str, client: str, given: Mapping[str, Any]) -> None:
         shown = json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
     elif client == "cursor":
         shown = json.dumps({"additional_context": text})
-    sys.stdout.write(shown + "\n")
-    sys.stdout.flush()
+    # The model reads UTF-8, whatever the terminal of the person has.
+    sys.stdout.buffer.write(f"{shown}\n".encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()
 
 
 _NAMES = {
@@ -269,11 +315,11 @@ _NAMES = {
 }
 
 
-def _note(workspace: Workspace | None, event: str, client: str, error: Exception, now: datetime) -> None:
+def _note(workspace: Workspace | None, event: str, client: str, error: Exception) -> None:
     """Record why a hook returned nothing; if even that fails, do nothing."""
     if workspace is None:
         return
     with suppress(Exception):
         from .sessions import note_failure
 
-        note_failure(workspace, event, client, error, now)
+        note_failure(workspace, event, client, error, datetime.now(UTC))

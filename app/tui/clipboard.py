@@ -46,27 +46,21 @@ def safe_text(text: str) -> str:
     return _CONTROLS.sub(lambda found: visible(found[0]), text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def find_tool(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[str, ...] | None:
-    """Return the command of the desktop's clipboard program, found in the absolute folders of PATH; None if there is
-    none.
+def find_tool(
+    environ: Mapping[str, str], platform: str = sys.platform, *, outside: str | None = None
+) -> tuple[str, ...] | None:
+    """Return the command of the desktop's clipboard program, found by `find_program`; None if there is none.
+
+    `outside` is the workspace, whose programs do not count.
     """
+    from memory.base.programs import find_program
+
     for tool in (_MAC,) if platform == "darwin" else TOOLS:
         if tool.variable and not environ.get(tool.variable):
             continue
-        path = _which(tool.command[0], environ.get("PATH", ""))
+        path = find_program(tool.command[0], environ.get("PATH", ""), outside=outside)
         if path is not None:
             return (path, *tool.command[1:])
-    return None
-
-
-def _which(name: str, path: str) -> str | None:
-    """Find the program in PATH. Empty and relative folders are skipped: they are in the workspace, whose files are not
-    trusted.
-    """
-    for folder in path.split(os.pathsep):
-        candidate = os.path.join(folder, name)
-        if os.path.isabs(folder) and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
-            return candidate
     return None
 
 

@@ -423,6 +423,11 @@ class Shell(LateTimers, App[int]):
         keys = self.keymap.keys(action_id, action.keys)
         return key_name(keys[0]) if keys else f"{self.key_of('app.palette')} {action.words}"
 
+    @property
+    def top(self) -> str | None:
+        """The folder of the workspace, from which no program of this machine is taken; None without a workspace."""
+        return None if self.workspace is None else str(self.workspace.root)
+
     def copy_to_clipboard(self, text: str) -> None:
         """Copy through the terminal, and through the desktop's clipboard program if one exists."""
         from .clipboard import LARGEST, find_tool, give_to_tool, safe_text
@@ -430,7 +435,7 @@ class Shell(LateTimers, App[int]):
         text = safe_text(text)
         if len(text) <= LARGEST:
             super().copy_to_clipboard(text)
-        command = find_tool(self.environ)
+        command = find_tool(self.environ, outside=self.top)
         if command is not None:
             self.work(lambda: give_to_tool(command, text, self.environ), group="clipboard", exclusive=True)
 

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.cli.declared import OneOf, argument, option, verb
-from app.cli.session import Session
+from app.cli.printing import tell
+from app.cli.session import PROBLEMS, Session
 from app.connect.clients import ConnectionTarget, Scope, for_any
 from app.connect.command import this_command
-from app.connect.connect import Connection, carry_out, plan_connect, plan_disconnect, states
+from app.connect.connect import Connection, State, carry_out, plan_connect, plan_disconnect, states
+from app.connect.trial import try_server
 from memory.errors import UsageError
 from memory.storage.own_folders import home, state_home
 
@@ -37,14 +39,19 @@ _dry_run = option("--dry-run", is_flag=True, help="Only show what would be writt
 @argument("client", required=False)
 @_scope
 @_dry_run
-@option("--list", "listing", is_flag=True, help="Say what is connected where, and whether it works.")
+@option("--list", "listing", is_flag=True, help="Say what is connected where, and whether a call works.")
 @option("--print", "printing", is_flag=True, help="Print what any other client has to be told.")
-def connect(session: Session, client: str | None, scope: Scope, dry_run: bool, listing: bool, printing: bool) -> None:
+def connect(
+    session: Session, client: str | None, scope: Scope, dry_run: bool, listing: bool, printing: bool
+) -> int | None:
     """Connect CLIENT: write the MCP server, hooks and a few words for the agent into its own files.
 
     CLIENT is claude-code, codex, gemini, cursor, opencode, vscode, zed or windsurf. Only memdeck's own lines are
-    written. In a terminal the change is shown first, and asked for. `memdeck disconnect` gives every byte back.
+    written. In a terminal the change is shown first, and asked for. `memdeck disconnect` gives every byte back. The
+    exit code is 4 if there is no memory here that the agent could work with.
     """
+    if client is not None and scope == "project" and not (listing or printing or dry_run):
+        _offer_memory(session)
     setting = _setting(session, client or "other", scope)
     if listing:
         _list(session)
@@ -54,7 +61,20 @@ def connect(session: Session, client: str | None, scope: Scope, dry_run: bool, l
     else:
         if client is None:
             raise UsageError("usage.client", "connect needs the name of a client", "see memdeck connect --help")
-        _do(session, plan_connect(setting, state_home(os.environ)), dry_run=dry_run, undo=False)
+        connection = plan_connect(setting, state_home(os.environ))
+        _do(session, connection, dry_run=dry_run, undo=False)
+        return PROBLEMS if connection.memory is None and scope == "project" else None
+    return None
+
+
+def _offer_memory(session: Session) -> None:
+    """Ask a person whether memory shall be created where there is none."""
+    if session.root is None and session.asks_person:
+        session.writer.lines(["There is no memory here yet that an agent could work with."])
+        if session.agreed("Create it (memdeck init)?"):
+            from .opening import init
+
+            init.function(session, None)
 
 
 @verb(
@@ -119,7 +139,20 @@ def _note_lines(session: Session, connection: Connection) -> Iterator[str]:
 
 
 def _list(session: Session) -> None:
-    found = states(_setting(session, "other", "project"), _setting(session, "other", "user"))
+    tried: dict[tuple[str, ...], str] = {}
+
+    def trial(setting: ConnectionTarget) -> tuple[State, str]:
+        """Try the server once for all clients that start the same memdeck."""
+        root = session.root
+        if root is None:
+            what = "there is no memory here: `memdeck init` creates it"
+            return ("not tried", what) if setting.user else ("not working", what)
+        if setting.command not in tried:
+            tell(f"memdeck: trying the server of {setting.client} ...")
+            tried[setting.command] = try_server(setting.server, root, os.environ.get("PATH", os.defpath))
+        return "not working" if tried[setting.command] else "working", tried[setting.command]
+
+    found = states(_setting(session, "other", "project"), _setting(session, "other", "user"), trial)
 
     def lines() -> Iterator[str]:
         for one in found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -129,11 +128,7 @@ def _lines(session: Session, found: AgentPrompt, why: str = "") -> Iterator[str]
 def hook(session: Session, event: str, client: str) -> None:
     """Answer a client's hook: its JSON on stdin, what the agent is to know on stdout.
 
-    `memdeck connect` tells clients to call it. Whatever is wrong, it says nothing and ends with exit code 0;
-    `memdeck doctor` has the reason.
+    `memdeck connect` tells clients to call it. Whatever is wrong, it ends with exit code 0, words that it does not know
+    included; `memdeck doctor` has the reason of an answer that failed.
     """
-    from app.hooks.run import run
-
-    words = [event, "--client", client, *(["-w", session.folder] if session.folder else [])]
-    run([*words, "--now", session.now_option] if session.now_option else words)
-    sys.stdout.flush()
+    # Calls are answered before their words are parsed: see `app.main`. What is parsed is a call with `--help`.

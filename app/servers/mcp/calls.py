@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -69,24 +70,38 @@ class Calls:
 
     def __init__(
         self,
-        workspace: Workspace,
+        workspace: Callable[[], Workspace],
         clock: Callable[[], datetime],
         *,
         actor: str | None = None,
         read_only: bool = False,
         busy: Busy | None = None,
     ) -> None:
-        """`actor` is the actor of changes; without one it is the client's name."""
-        self.entries = EntryAccess(workspace, clock)
+        """`workspace` opens it; where there is none yet, every call tries again, and its error is the answer.
+
+        `actor` is the actor of changes; without one it is the client's name.
+        """
         self.begun = busy or Busy()
-        self._workspace = workspace
+        self._open = workspace
         self._actor = actor
         self.clock = clock
+        with suppress(MemdeckError):
+            _ = self.entries
         self._offer(tools(read_only=read_only))
 
     def _offer(self, offered: tuple[Tool, ...]) -> None:
         self.offered = offered
         self._known = {tool.name: tool for tool in offered}
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """The workspace; MemdeckError if it cannot be opened."""
+        return self._open()
+
+    @cached_property
+    def entries(self) -> EntryAccess:
+        """The entries of the workspace; errors as there."""
+        return EntryAccess(self.workspace, self.clock)
 
     def actor(self, client: str | None) -> str:
         """Return the actor of a client's changes: `agent:` and the name it gives itself."""
@@ -145,8 +160,8 @@ class Calls:
         from memory.systems import systems_of
 
         with self.begun:
-            names = [name for system in systems_of(self._workspace) for name in system.files()]
-            return [name for name in dict.fromkeys(names) if (self._workspace.root / name).is_file()]
+            names = [name for system in systems_of(self.workspace) for name in system.files()]
+            return [name for name in dict.fromkeys(names) if (self.workspace.root / name).is_file()]
 
     def resource(self, uri: str, client: str | None = None) -> tuple[str, str]:
         """Return the text of a resource and its type; MemdeckError if there is none."""
@@ -169,7 +184,7 @@ class Calls:
         name = unquote(path)
         known = name in self.files()
         with self.begun:
-            found = self._workspace.together.find(name) if known else None
+            found = self.workspace.together.find(name) if known else None
             if found is None:
                 raise NotFoundError(
                     "mcp.no_resource", f"{name[:80]!r} is no memory file of this workspace", "list them"

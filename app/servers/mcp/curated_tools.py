@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Any
 
@@ -57,7 +57,7 @@ class CuratedCalls(Calls):
 
     instructions = INSTRUCTIONS
 
-    def __init__(self, workspace: Workspace, *args: Any, toolset: str, **more: Any) -> None:
+    def __init__(self, workspace: Callable[[], Workspace], *args: Any, toolset: str, **more: Any) -> None:
         """`toolset` is `curated` or `curated-admin`; the other arguments are those of `Calls`."""
         super().__init__(workspace, *args, **more)
         self._offer(curated_tools(toolset, read_only=more.get("read_only", False)))
@@ -78,7 +78,7 @@ class CuratedCalls(Calls):
 
     def _done(self, operation: Operation, values: Json, actor: str) -> Json:
         # Settings and files may change between two calls, so each reads them again.
-        own = Workspace(self._workspace.root, state_home=state_home(os.environ), home=home(os.environ))
+        own = Workspace(self.workspace.root, state_home=state_home(os.environ), home=home(os.environ))
         with own, closing(system_of(own, "curated", CuratedMemory).curated) as curated:
             found = operation.call(curated, values, OperationCall(self.clock(), actor, "tool"))
         shown: Json = _shown(_cut(found, operation.output.get("x-rows")))

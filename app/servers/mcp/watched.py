@@ -14,7 +14,6 @@ from .definitions import BRIEF_URI, ENTRY_URI, FILE_URI
 
 if TYPE_CHECKING:
     from memory.storage.watch import Watcher
-    from memory.workspace import Workspace
 
     from .calls import Calls
 
@@ -25,9 +24,8 @@ MOST = 500
 class WatchedResources:
     """Calls back with each watched resource that changed, from its own thread."""
 
-    def __init__(self, workspace: Workspace, calls: Calls) -> None:
+    def __init__(self, calls: Calls) -> None:
         """Nothing is watched yet."""
-        self._workspace = workspace
         self._calls = calls
         self._changed: Callable[[str], object] | None = None
         self._entries: dict[str, str | None] = {}
@@ -49,7 +47,7 @@ class WatchedResources:
                 elif uri == BRIEF_URI or uri.startswith(FILE_URI):
                     self._others[uri] = unquote(uri.removeprefix(FILE_URI))
             if self._watcher is None:
-                self._watcher = self._workspace.watcher(self._look)
+                self._watcher = self._calls.workspace.watcher(self._look)
                 self._watcher.start()
 
     def remove(self, uris: Collection[str]) -> None:

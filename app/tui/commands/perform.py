@@ -189,7 +189,7 @@ class Performer(Part):
         from app.tui.forms.editor import edit_text
 
         try:
-            new = edit_text(text, self.app.environ, self.app.setup.hand_over)
+            new = edit_text(text, self.app.environ, self.app.setup.hand_over, outside=self.app.top)
         except MemdeckError as error:
             self.app.say_error(error)
         except SuspendNotSupported:

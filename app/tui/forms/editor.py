@@ -25,12 +25,17 @@ def editor_command(environ: Mapping[str, str]) -> list[str]:
 
 
 def edit_text(
-    text: str, environ: Mapping[str, str], hand_over: Callable[[], AbstractContextManager[None]], name: str = NAME
+    text: str,
+    environ: Mapping[str, str],
+    hand_over: Callable[[], AbstractContextManager[None]],
+    name: str = NAME,
+    *,
+    outside: str | None,
 ) -> str:
     """Let the user edit a text in a scratch file of this name, and return it; bytes that are not UTF-8 are preserved.
 
-    `hand_over` gives the terminal away while the editor runs. The editor is searched in the absolute folders of PATH:
-    the current folder may be a workspace. Raises MemdeckError `editor.failed`, `editor.missing` if no editor ran,
+    `hand_over` gives the terminal away while the editor runs. The editor is searched in the absolute folders of PATH
+    that are not in the workspace `outside`. Raises MemdeckError `editor.failed`, `editor.missing` if no editor ran,
     `editor.command`; then nothing was changed.
     """
     import subprocess
@@ -39,7 +44,7 @@ def edit_text(
     from memory.storage import fsio
 
     command = editor_command(environ)
-    program = find_program(command[0], environ.get("PATH") or os.defpath)
+    program = find_program(command[0], environ.get("PATH") or os.defpath, outside=outside)
     if program is None:
         raise MemdeckError("editor.missing", f"{command[0]} cannot be found", "set $EDITOR to your editor")
     folder = fsio.temporary_folder("memdeck-edit-")

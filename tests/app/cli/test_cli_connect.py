@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def test_what_was_connected_is_listed_as_working(
     folder = tmp_path / "bin"
     folder.mkdir()
     if found:
-        (folder / "memdeck").write_text("#!/bin/sh\n")
+        (folder / "memdeck").write_text(f'#!/bin/sh\nexec {sys.executable} -m app.main "$@"\n')
         (folder / "memdeck").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}/usr/bin:/bin")
     for name, client in CLIENTS.items():

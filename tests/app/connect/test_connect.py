@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from app.connect.clients import CLIENTS, ConnectionTarget, gains
-from app.connect.connect import carry_out, plan_connect, plan_disconnect, states
+from app.connect.connect import ConnectionState, carry_out, plan_connect, plan_disconnect, states
 from app.connect.jsonc import JsonFile
 from app.connect.parts import InstructionBlock, JsonHook, OwnFile
 from memory.errors import MemdeckError
@@ -63,6 +63,8 @@ TOML = [
     '[[list]]\na = 1\n[[list]]\na = """\nlong [x]\n"""\n',
 ]
 MARKDOWN = ["", "# Rules\n", "# Rules\n\nno end", "# Rules\r\n\r\ncrlf\r\n"]
+OWN_KEYS = ("memdeck", "version", "MEMDECK_ACTOR")
+"""The keys of memdeck's entries, and the version of hooks."""
 KEYS = {"opencode": "mcp", "vscode": "servers", "zed": "context_servers"}
 LENIENT = {"gemini": COMMENTS, "opencode": [*COMMENTS, *COMMAS], "vscode": COMMENTS, "zed": [*COMMENTS, *COMMAS]}
 
@@ -73,6 +75,12 @@ def setting_of(top: Path, client: str, scope: str = "project") -> ConnectionTarg
         (top / name).mkdir(exist_ok=True)
     chosen = scope if scope in CLIENTS[client].scopes else CLIENTS[client].scopes[0]
     return ConnectionTarget(client, chosen, top / "project", top / "home", {}, ("/bin/true",))  # type: ignore[arg-type]
+
+
+def state_of(setting: ConnectionTarget) -> ConnectionState:
+    """Return how the client of a setting is connected, with a server that works."""
+    found = states(setting, setting, lambda _: ("working", ""))
+    return next(one for one in found if (one.client, one.scope) == (setting.client, setting.scope))
 
 
 def tree(top: Path) -> dict[str, bytes | None]:
@@ -92,7 +100,7 @@ def there_and_back(setting: ConnectionTarget, top: Path) -> None:
     assert first.changes
     after = tree(top)
     assert not plan_connect(setting, state).changes
-    (found,) = [one for one in states(setting, setting) if (one.client, one.scope) == (setting.client, setting.scope)]
+    found = state_of(setting)
     assert (found.state, found.problems) == ("working", ())
     for name, data in before.items():
         if data is not None and name.endswith((".json", ".jsonc")):
@@ -112,9 +120,9 @@ def there_and_back(setting: ConnectionTarget, top: Path) -> None:
 
 
 def _without_ours(data: Any) -> Any:
-    """Return data without memdeck's entries, the lists and objects that are empty then, and the version of hooks."""
+    """Return data without memdeck's entries, and without the lists and objects that are empty then."""
     if isinstance(data, dict):
-        found = {key: _without_ours(value) for key, value in data.items() if key not in ("memdeck", "version")}
+        found = {key: _without_ours(value) for key, value in data.items() if key not in OWN_KEYS}
         return {key: value for key, value in found.items() if value not in ({}, [])}
     if isinstance(data, list):
         return [
@@ -140,9 +148,8 @@ def test_json_files_come_back(client: str, number: int, text: str, tmp_path: Pat
     setting = setting_of(tmp_path, client)
     paths = {part.path for part in CLIENTS[client].parts(setting) if part.path.suffix in (".json", ".jsonc")}
     for path in paths:
-        if path.name != "memdeck.json":
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text.replace("KEY", KEYS.get(client, "mcpServers")).encode())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.replace("KEY", KEYS.get(client, "mcpServers")).encode())
     there_and_back(setting, tmp_path)
 
 
@@ -165,6 +172,7 @@ def test_toml_files_come_back(text: str, scope: str, tmp_path: Path) -> None:
     carry_out(plan_connect(setting, tmp_path / "state"), tmp_path / "state")
     found = tomllib.loads(path.read_text())
     assert found["mcp_servers"].pop("memdeck")["args"] == ["mcp", "--actor", "agent:codex"]
+    assert found.pop("shell_environment_policy") == {"set": {"MEMDECK_ACTOR": "agent:codex"}}
     assert {key: value for key, value in found.items() if value} == tomllib.loads(text)
 
 
@@ -196,7 +204,7 @@ def test_words_for_the_agent_come_and_go(client: str, text: str, tmp_path: Path)
         ("codex", ".codex/config.toml", b"a = 1\nb = = 2\n", "connect.toml", 2),
         ("codex", ".codex/config.toml", b'[mcp_servers.memdeck]\ncommand = "x"\n', "connect.taken", None),
         ("codex", ".codex/config.toml", b"# memdeck begin\n", "connect.block", None),
-        ("vscode", ".github/hooks/memdeck.json", b"{}", "connect.taken", None),
+        ("opencode", ".opencode/plugin/memdeck.js", b"export const x = 1 // memdeck\n", "connect.taken", None),
     ],
 )
 def test_files_that_are_broken_stay_as_they_are(
@@ -298,7 +306,7 @@ def test_an_older_hook_is_replaced(tmp_path: Path) -> None:
     before = tree(tmp_path)
     carry_out(plan_connect(old, state), state)
     new = ConnectionTarget("claude-code", "project", old.project, old.home, {}, ("/opt/memdeck",))
-    assert [one.state for one in states(new, new) if one.client == "claude-code"] == ["partly", "no"]
+    assert state_of(new).state == "partly"
     carry_out(plan_connect(new, state), state)
     stops = json.loads(path.read_text())["hooks"]["Stop"]
     assert [hook["command"] for stop in stops for hook in stop["hooks"]] == [
@@ -314,7 +322,7 @@ def test_a_command_that_is_gone_is_told(tmp_path: Path) -> None:
     setting = setting_of(tmp_path, "cursor")
     gone = ConnectionTarget("cursor", "project", setting.project, setting.home, {}, ("/gone/memdeck",))
     carry_out(plan_connect(gone, tmp_path / "state"), tmp_path / "state")
-    (found,) = [one for one in states(gone, gone) if (one.client, one.scope) == ("cursor", "project")]
+    found = state_of(gone)
     assert (found.state, found.problems) == ("partly", ("/gone/memdeck cannot be run",))
 
 
@@ -340,9 +348,9 @@ def test_what_a_client_gets_is_said(client: str, scope: str, tmp_path: Path) -> 
     assert runs == ("has no hooks" not in said)
     assert any(isinstance(part, InstructionBlock) for part in parts) == ("words for the agent" in said)
     connection = plan_connect(setting, tmp_path / "state")
-    assert connection.notes[0] == said
+    assert said in connection.notes
     carry_out(connection, tmp_path / "state")
-    (state,) = [one for one in states(setting, setting) if (one.client, one.scope) == (client, setting.scope)]
+    state = state_of(setting)
     assert (state.state, state.gains) == ("working", said)
     for event in CLIENTS[client].events:
         assert any(f"hook {event}" in str(part) or f'"{event}"' in str(part) for part in parts), event

@@ -61,7 +61,8 @@ def test_what_is_taken_away_leaves_the_rest_as_it_was(seed: int) -> None:
     for _ in range(150):
         said = settings(chance)
         text = written(said, chance)
-        left = JsonFile("settings.json", text).without(("hooks", "Stop"), is_ours, ("hooks", is_ours))
+        inside = ("hooks", lambda _item, value: is_ours(value))
+        left = JsonFile("settings.json", text).without(("hooks", "Stop"), is_ours, inside)
         items = said["hooks"]["Stop"]
         stays = [one for one in items if one != OURS]
         if items and not stays:

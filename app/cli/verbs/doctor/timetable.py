@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -14,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from memory.base.cron import BadCron, check_cron, describe, next_runs
+from memory.base.programs import find_program
 from memory.errors import UsageError
 from memory.lazy import NamedTuple
 
@@ -127,8 +127,8 @@ def executable() -> list[str]:
     beside = os.path.join(os.path.dirname(sys.executable), "memdeck")
     if os.access(beside, os.X_OK):
         return [beside]
-    found = shutil.which("memdeck")
-    return [os.path.abspath(found)] if found else [sys.executable, "-m", "app.main"]
+    found = find_program("memdeck", os.environ.get("PATH", ""))
+    return [found or sys.executable, *([] if found else ["-m", "app.main"])]
 
 
 def _slug(root: Path) -> str:

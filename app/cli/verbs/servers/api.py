@@ -44,7 +44,7 @@ def api(session: Session, port: int | None, path: str | None, read_only: bool, o
     actor = session.named_actor or None
     life = Life()
     runs = Runs(workspace, session.clock, life.busy, read_only=read_only)
-    calls = Calls(workspace, session.clock, read_only=read_only)
+    calls = Calls(lambda: workspace, session.clock, read_only=read_only)
     if openapi:
         made = Api(runs, calls, ChangeEvents(workspace, session.clock, life.busy), actor=actor)
         session.writer.document(described(made.application))

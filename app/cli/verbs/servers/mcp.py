@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset: str) -> None:
     """Serve the workspace to an agent over stdin and stdout: eight tools, resources and prompts.
 
-    Clients start it themselves; docs/mcp.md shows how each is told to. Changes are made in the name of --actor or
-    MEMDECK_ACTOR, else of the client. Needs the extra `mcp`: pip install 'memdeck[mcp]'.
+    Clients start it themselves; docs/mcp.md shows how each is told to. In a folder without memory each tool says so.
+    Changes are made in the name of --actor or MEMDECK_ACTOR, else of the client. Needs the extra `mcp`: pip install
+    'memdeck[mcp]'.
     """
     if port is not None and not http:
         raise UsageError("usage.arguments", "--port goes with --http", "add --http")
@@ -45,20 +46,27 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
     from app.servers.life import Life
     from app.servers.mcp.watched import WatchedResources
 
-    workspace, life = session.workspace, Life()
+    try:
+        _ = session.workspace
+    except UsageError as error:
+        # Without memory the server starts all the same, and each tool says so.
+        if http or error.code != "workspace.not_found":
+            raise
+    life = Life()
     calls = _calls(session, toolset, actor=session.named_actor or None, read_only=read_only, busy=life.busy)
-    watched = WatchedResources(workspace, calls)
-
-    def say(address: str, token: str) -> None:
-        session.answer(
-            lambda: {"workspace": str(workspace.root), "address": address, "token": token},
-            lambda: [address, f"Authorization: Bearer {token}", "serves this machine only; ctrl+c ends it"],
-        )
-        session.writer.flush()
-
+    watched = WatchedResources(calls)
     try:
         if http:
             from app.servers.mcp.http import serve_http
+
+            root = session.workspace.root
+
+            def say(address: str, token: str) -> None:
+                session.answer(
+                    lambda: {"workspace": str(root), "address": address, "token": token},
+                    lambda: [address, f"Authorization: Bearer {token}", "serves this machine only; ctrl+c ends it"],
+                )
+                session.writer.flush()
 
             serve_http(calls, watched, life, port or 0, say)
         else:
@@ -74,10 +82,10 @@ def _calls(session: Session, toolset: str, **options: Any) -> Calls:
     if toolset == "default":
         from app.servers.mcp.calls import Calls
 
-        return Calls(session.workspace, session.clock, **options)
+        return Calls(lambda: session.workspace, session.clock, **options)
     from app.servers.mcp.curated_tools import CuratedCalls
 
-    return CuratedCalls(session.workspace, session.clock, toolset=toolset, **options)
+    return CuratedCalls(lambda: session.workspace, session.clock, toolset=toolset, **options)
 
 
 def _missing(name: str) -> UsageError:

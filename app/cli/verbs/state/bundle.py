@@ -233,7 +233,7 @@ def _edited(session: Session, text: str, name: str, save: Callable[[str], StateC
 
     before = text
     while True:
-        text = edit_text(text, os.environ, nullcontext, name)
+        text = edit_text(text, os.environ, nullcontext, name, outside=str(session.workspace.root))
         try:
             return save(text)
         except MemdeckError as error:

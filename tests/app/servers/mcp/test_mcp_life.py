@@ -125,8 +125,8 @@ def _is_dead(pid: int) -> bool:
 
 
 def test_what_is_wrong_with_the_call_is_said_on_stderr(tmp_path: Path) -> None:
-    """Without a workspace, and with a toolset that is not there, the server says so and ends with code 2."""
-    for words in (["-w", str(tmp_path)], ["--toolset", "nonsense", "-w", str(make_workspace(tmp_path))]):
+    """Without a folder, and with a toolset that is not there, the server says so and ends with code 2."""
+    for words in (["-w", str(tmp_path / "gone")], ["--toolset", "nonsense", "-w", str(make_workspace(tmp_path))]):
         done = subprocess.run(
             [*COMMAND, *words],
             capture_output=True,
@@ -136,7 +136,7 @@ def test_what_is_wrong_with_the_call_is_said_on_stderr(tmp_path: Path) -> None:
         )
         assert done.returncode == 2
         assert done.stdout == b""
-        assert done.stderr.startswith((b"memdeck: workspace.not_found", b"memdeck: usage"))
+        assert done.stderr.startswith((b"memdeck: workspace.no_folder", b"memdeck: usage"))
 
 
 def test_without_the_sdk_it_says_what_to_install(tmp_path: Path) -> None:

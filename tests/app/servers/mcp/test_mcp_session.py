@@ -221,7 +221,7 @@ def test_subscriptions_are_bounded_and_end(tmp_path: Path, monkeypatch: pytest.M
     most = examples(MOST, 50)
     monkeypatch.setattr("app.servers.mcp.watched.MOST", most)
     with Workspace.open(make_workspace(tmp_path), state_home=tmp_path / "records") as workspace:
-        watched = WatchedResources(workspace, Calls(workspace, lambda: NOW))
+        watched = WatchedResources(Calls(lambda: workspace, lambda: NOW))
         uris = [f"memdeck://entry/tasks/{number:07x}" for number in range(most)]
         for _ in range(3):
             watched.add(uris, print)
