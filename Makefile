@@ -33,11 +33,12 @@ run: $(READY) ## open the sample workspace, or a real one with DIR=…
 test: $(TOOLS) ## run the tests, but those that take long; MEMDECK_EXAMPLES=whole runs all
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q $(TESTS)
 
-check: $(TOOLS) ## format, lint, types, the arrows between the folders, and whether every test can be collected
+check: $(TOOLS) ## format, lint, types, the arrows between the folders, patterns, and whether every test can be collected
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/test_patterns.py
 	@said=$$($(BIN)/python -m pytest --collect-only -qq -p no:cacheprovider 2>&1) || { echo "$$said"; exit 1; }
 
 format: $(TOOLS) ## put the source into its form

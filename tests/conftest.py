@@ -123,8 +123,11 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(autouse=True)
-def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[deque[LogFile | Searcher]]:
-    """Close the databases that a test opened when it ends, as the end of a process does; yield those that it made."""
+def databases_that_close(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close the databases that a test opened when it ends, as the end of a process does.
+
+    No test asks for it; a fixture of the same name in a module would take its place.
+    """
     made: deque[LogFile | Searcher] = deque()
 
     def noted(begin: Callable[..., None]) -> Callable[..., None]:
@@ -147,7 +150,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[deque[LogFile | Searcher
         workspaces.add(self)
 
     monkeypatch.setattr(Workspace, "__init__", start_workspace)
-    yield made
+    yield
     # What their systems opened goes with them.
     for workspace in list(workspaces):
         workspace.close()

@@ -24,7 +24,6 @@ _RANGE = re.compile(
 _USAGE_CODES = {
     "NoSuchOption": "usage.option",
     "BadOptionUsage": "usage.option",
-    "NoSuchCommand": "usage.verb",
     "BadParameter": "usage.value",
     "MissingParameter": "usage.missing",
 }
@@ -130,7 +129,12 @@ def _from_click(error: BaseException) -> MemdeckError | None:
         return None
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "memdeck"
-    message = one_line(error.format_message()).rstrip(".")
+    if isinstance(error, click.NoSuchOption):
+        # The words for it differ between versions of click.
+        meant = f". Did you mean {error.possibilities[0]!r}?" if error.possibilities else ""
+        message = f"no such option {error.option_name!r}{meant}"
+    else:
+        message = one_line(error.format_message()).rstrip(".")
     message = _RANGE.sub(_in_words, message[:1].lower() + message[1:])
     return UsageError(_USAGE_CODES.get(type(error).__name__, "usage.arguments"), message, f"see {path} --help")
 

@@ -204,13 +204,16 @@ class VerbGroup(_Common, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the verb that the first word names; for words of other tools, say what it is called here."""
-        if not ctx.resilient_parsing and args[0] not in self.commands:
-            meant = next((name for name in _OTHER_WORDS.get(args[0], ()) if name in self.commands), None)
-            if meant is not None:
-                message = f"no such command {args[0]!r}. Did you mean {meant!r}?"
-                raise UsageError("usage.verb", message, f"see {ctx.command_path} --help")
-        return super().resolve_command(ctx, args)
+        """Return the verb that the first word names; UsageError `usage.verb`, with the one that is probably meant."""
+        word, names = args[0], self.list_commands(ctx)
+        if ctx.resilient_parsing or word in names or word.startswith("-"):
+            return super().resolve_command(ctx, args)
+        from difflib import get_close_matches
+
+        other = [name for name in _OTHER_WORDS.get(word, ()) if name in names]
+        near = other or get_close_matches(word, names, 1)
+        meant = f". Did you mean {near[0]!r}?" if near else ""
+        raise UsageError("usage.verb", f"no such command {word!r}{meant}", f"see {ctx.command_path} --help")
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each verb with its whole first sentence."""

@@ -98,7 +98,7 @@ _NAMES = (b"pass", b"pwd", b"secret", b"token", b"key")
 _BEFORE_KEY = (b"api", b"access", b"auth", b"private", b"secret", b"account", b"master", b"encryption", b"signing")
 _NAME = (
     r"(?:pass(?:w(?:or)?d|phrase|code)|pwd|secret|token|key)"
-    r"([A-Za-z0-9_-]{0,24}+)(?:\*\*|[`\"'])?[ \t]{0,3}[:=]=?(?:\*\*)?[ \t]{0,3}[\"'`]?"
+    r"([A-Za-z0-9_-]{0,24})(?:\*\*|[`\"'])?[ \t]{0,3}[:=]=?(?:\*\*)?[ \t]{0,3}[\"'`]?"
 )
 # Endings of names about a password or token instead of the secret itself: `token_limit`, `tokenizer`, `passwordPolicy`.
 _ABOUT = (
@@ -131,7 +131,7 @@ _BEARER = r"(?<![A-Za-z])bearer[ \t]+(?P<value>[A-Za-z][A-Za-z._~+/-]{2,2047})(?
 _RUN, _RUN_LOOK = 40, 2048
 _RUN_CHARS = bytes(97 if code in _WORD or code in b"+/=" else 32 for code in range(256))
 _RUN_NEEDLE = b"a" * _RUN
-_CAMEL = r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+(?![a-z])|[0-9]{1,8}+)*+\Z"
+_CAMEL = r"(?:[A-Z]?[a-z]{2,}(?![a-z])|[A-Z]{2,}(?![A-Za-z])|[0-9]+(?![0-9]))*\Z"
 _PARTS = r"[/_+=-]+"
 _MARK = r"[^A-Za-z0-9_./:-]"
 _ODD = r"[^a-z_./:-]"

@@ -25,13 +25,13 @@ _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _PLACE = re.compile(r" \(at line (\d+), column \d+\)| \(at end of document\)")
 # An unclosed string extends as far as it can, so that nothing is read twice.
 _TOKEN = re.compile(
-    r'(?P<string>"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+(?:"{3,5}|\\?\Z)'
-    r"|'''(?:[^']++|'{1,2}(?!'))*+(?:'{3,5}|\Z)"
-    r'|"(?:[^"\\\n]++|\\[^\n])*+"?'
-    r"|'[^'\n]*+'?)"
+    r'(?P<string>"""(?:[^"\\]|\\.|"{1,2}(?!"))*(?:"{3,5}|\\?\Z)'
+    r"|'''(?:[^']|'{1,2}(?!'))*(?:'{3,5}|\Z)"
+    r'|"(?:[^"\\\n]|\\[^\n])*"?'
+    r"|'[^'\n]*'?)"
     r"|(?P<sign>[\[\]{},=.\n])"
-    r"|(?P<none>#[^\n]*+|[ \t\r]++)"
-    r"|(?P<bare>[^\s\"'#\[\]{},=.]++|.)",
+    r"|(?P<none>#[^\n]*|[ \t\r]+)"
+    r"|(?P<bare>[^\s\"'#\[\]{},=.]+|.)",
     re.DOTALL,
 )
 

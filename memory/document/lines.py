@@ -267,29 +267,14 @@ def _careful(data: bytes, begin: int, end: int) -> tuple[int, int, bool]:
 # -- fields and bullets ------------------------------------------------------------------------------------------
 
 KEY = late(r"[A-Za-z][A-Za-z0-9_-]*")
-_REST = r"(?:(?:\r?\n[ \t]*+)++(?<=[ \t])[^ \t\r\n][^\r\n]*+)*+"
-_REST_CR = r"(?:(?:(?>\r\n|\n|\r)[ \t]*)*(?>\r\n|\n|\r)[ \t]+[^ \t\r\n][^\r\n]*)*"
-_FIELD_LINE = r"- {1,4}([A-Za-z][A-Za-z0-9_-]*):(?: ([^\r\n]*)|(?=[\r\n]|\Z))"
-_BULLET_LINE = r"([-*+])(?: {1,4}([^\r\n]*)|(?=[\r\n]|\Z))"
-# Two forms each: for a whole body without code, and at one line start, where a lone carriage return ends a line.
-_FIELD = (late(rf"^{_FIELD_LINE}({_REST})", re.MULTILINE), late(rf"{_FIELD_LINE}({_REST_CR})"))
-_BULLET = (late(rf"^{_BULLET_LINE}({_REST})", re.MULTILINE), late(rf"{_BULLET_LINE}({_REST_CR})"))
-# Bodies without code, in one pass, with stripped values. Most have no continuation lines either.
-_QUICK = r"\n- {1,4}+([A-Za-z][A-Za-z0-9_-]*+):(?: [ \t]*+((?:[^\r\n]*[^ \t\r\n])?+)[ \t]*+|(?=[\r\n]|\Z))"
-_PAIR = late(_QUICK)
-# Without carriage returns: `.` matches a long line many times faster than a set.
-_PAIR_FEEDS = late(_QUICK.replace(r"[^\r\n]*", ".*"))
-_LONG_PAIR = late(_QUICK + f"({_REST})")
-# Too wide, for speed: if it finds nothing, there is no field.
-_FIRST_FIELD = late(rb"\n- ++[A-Za-z][A-Za-z0-9_-]*+:")
-_ENDS = r"(?>\r\n|\n|\r)"
-_INDENTED = late(rf"(?:(?:[ \t]*+{_ENDS})*+[ \t]+[^ \t\r\n][^\r\n]*(?:{_ENDS}|\Z))+")
+# Indented lines that continue a value, blank lines between them included.
+_REST = r"((?:(?:\r?\n[ \t]*)*\r?\n[ \t]+[^ \t\r\n][^\r\n]*)*)"
+_FIELD = late(rf"^- {{1,4}}([A-Za-z][A-Za-z0-9_-]*):(?: ([^\r\n]*)|(?=[\r\n]|\Z)){_REST}", re.MULTILINE)
+_BULLET = late(rf"^([-*+])(?: {{1,4}}([^\r\n]*)|(?=[\r\n]|\Z)){_REST}", re.MULTILINE)
 _TAG = late(r"<[A-Za-z/!?]")
-_HIDING = late(rb"<[A-Za-z/!?]|\r(?!\n)")
-# A whole code fence in column 0. It opens there after any line except in HTML; other fences are left to the block
-# scanner.
-_FENCE = late(r"\n(`{3,}+|~{3,}+)[^\r\n`~]*+(?:\n(?! {0,3}\1)[^\r\n]*+)*+\n {0,3}\1[ \t]*+(?=\n|\Z)")
-_DOTS = {code: "." for code in range(128) if chr(code) not in "\r\n"}
+_LONE_CR = late(r"\r(?!\n)")
+_END = late(r"\r\n|\n|\r")
+_NOT_BLANK = late(r"[^ \t]")
 _BODY_LINE = late(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 
 
@@ -326,25 +311,12 @@ class FieldValues(dict[str, str]):
     its position, duplicates included. It is a dict for fast look-ups, made by `read_fields`, and read-only.
     """
 
-    # A source in bytes is a whole entry with its heading line; a text is a body.
-    __slots__ = ("_nodes", "_source")
-    _source: bytes | str
-    _nodes: tuple[Field, ...]
+    __slots__ = ("nodes",)
+    nodes: tuple[Field, ...]
 
     def __repr__(self) -> str:
         """Show the keys and values."""
         return f"Fields({dict.__repr__(self)})"
-
-    @property
-    def nodes(self) -> tuple[Field, ...]:
-        """Every field of the body with its position, in order."""
-        try:
-            return self._nodes
-        except AttributeError:
-            source = self._source
-            body = source if isinstance(source, str) else source[heading_end(source) :].decode("utf-8", ESCAPES)
-            self._nodes = tuple([_field(body, line, match) for line, match in _matches(_FIELD, body)])
-            return self._nodes
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("fields are read only; change them with set_field and unset_field of their block")
@@ -352,43 +324,12 @@ class FieldValues(dict[str, str]):
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
 
-_EMPTY = FieldValues()
-_EMPTY._source = ""
-
-
-def read_fields(source: bytes | str) -> FieldValues:
-    """Return the fields of an entry's whole source in bytes, or of a body as text."""
-    if isinstance(source, bytes):
-        if _FIRST_FIELD.search(source) is None and not has_lone_cr(source):
-            return _EMPTY
-        text = source.decode("utf-8", ESCAPES)
-    else:
-        text = "\n" + source
-    if may_hide(text):
-        # The line of text put in its place ends a value as the fence does.
-        text = _FENCE.sub("\n.", text)
-        if may_hide(text):
-            return _placed(source)
-    if "\n " in text or ("\t" in text and "\n\t" in text):
-        values: dict[str, str] = {}
-        for key, value, more in _LONG_PAIR.findall(text):
-            if key not in values:
-                values[key] = _join(value, more) if more else value
-        fields = FieldValues(values)
-    else:
-        pairs = (_PAIR if "\r" in text else _PAIR_FEEDS).findall(text)
-        fields = FieldValues(pairs)
-        if len(fields) != len(pairs):
-            return _placed(source)
-    fields._source = source
-    return fields
-
-
-def _placed(source: bytes | str) -> FieldValues:
-    """Return the fields by their positions: lines in code are left out, and of a duplicate key the first counts."""
+def read_fields(body: str) -> FieldValues:
+    """Return the fields of a body."""
+    nodes = tuple([_field(body, line, match) for line, match in _matches(_FIELD, body)])
     fields = FieldValues()
-    fields._source = source
-    for node in fields.nodes:
+    fields.nodes = nodes
+    for node in nodes:
         dict.setdefault(fields, node.key, node.value)
     return fields
 
@@ -403,19 +344,12 @@ def may_hide(text: str) -> bool:
     )
 
 
-def bytes_may_hide(raw: bytes) -> bool:
-    """Return the same as `may_hide` for the bytes of an entry."""
-    # Searching one byte is faster than three, and three are faster than a pattern.
-    if (b"`" in raw and b"```" in raw) or (b"~" in raw and b"~~~" in raw):
-        return True
-    return (b"<" in raw or b"\r" in raw) and _HIDING.search(raw) is not None
-
-
 def read_bullets(body: str) -> tuple[Bullet, ...]:
     """Return the top-level bullets of a body, fields among them."""
     found = []
     for line, match in _matches(_BULLET, body):
-        text = _join(match.group(2) or "", match.group(3)) if match.group(3) else (match.group(2) or "").strip(" \t")
+        value, more = match.group(2) or "", body[match.start(3) : match.end(3)]
+        text = _join(value, more) if more else value.strip(" \t")
         start, end = match.start(), _behind_line(body, match.end())
         found.append(Bullet(match.group(1), text, line, start, end))
     return tuple(found)
@@ -476,9 +410,20 @@ def set_field(body: str, key: str, value: str, newline: str = "\n", nodes: Seque
         new = insert_line(body, last.end, style + line[2:], newline)
     else:
         # Indented lines at the top would become part of the new value, so it goes after them.
-        indented = _INDENTED.match(body)
-        new = insert_line(body, indented.end() if indented else 0, line, newline)
+        new = insert_line(body, _indented_end(body), line, newline)
     return _checked(new, nodes, nodes, key, ())
+
+
+def _indented_end(body: str) -> int:
+    """Return the offset after the indented lines at the top of a body, with the blank lines between them."""
+    position = end = 0
+    for line, line_end in split_lines(body):
+        position += len(line) + len(line_end)
+        if line.strip(" \t"):
+            if line[0] not in " \t":
+                break
+            end = position
+    return end
 
 
 def unset_field(body: str, key: str) -> str:
@@ -529,56 +474,35 @@ def _written(value: str, newline: str) -> str:
     return newline.join(line if index == 0 else (f"  {line}" if line else "") for index, line in enumerate(lines))
 
 
-def _matches(forms: tuple[re.Pattern[str], re.Pattern[str]], body: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """Return (line, match) at each line start outside code."""
-    if may_hide(body):
-        shown = _without_fences(body)
-        if may_hide(shown):
-            return _matches_by_line(forms[1], body)
-        body = shown
-    return _matches_in_text(forms[0], body)
-
-
-def _matches_in_text(form: re.Pattern[str], body: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """Yield what `_matches` returns for a body without code."""
+def _matches(form: re.Pattern[str], body: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield (line, match) at each line start outside code; the offsets are those of the body."""
+    shown = _shown(body)
     position = line = 0
-    for match in form.finditer(body):
+    for match in form.finditer(shown):
         # Counted from the last match: a body may be long, with many matches.
-        line += body.count("\n", position, match.start())
+        line += shown.count("\n", position, match.start())
         position = match.start()
         yield line, match
 
 
-def _matches_by_line(form: re.Pattern[str], body: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """Yield what `_matches` returns for any body."""
-    position = line = 0
-    hidden = hidden_lines(body)
-    while position < len(body) and line < len(hidden):
-        found = None if hidden[line] else form.match(body, position)
-        behind = _behind_line(body, position if found is None else found.end(), whole=found is None)
-        if found is not None:
-            yield line, found
-        line += count_lines(body[position:behind]) or 1
-        position = behind
+def _shown(body: str) -> str:
+    """Return a body in which dots stand for what is code, and line feeds for lone carriage returns; offsets stay."""
+    if not may_hide(body):
+        return body
+    lines = zip(split_lines(body), hidden_lines(body), strict=True)
+    return _LONE_CR.sub(
+        "\n", "".join([(_NOT_BLANK.sub(".", line) if hidden else line) + end for (line, end), hidden in lines])
+    )
 
 
-def _without_fences(body: str) -> str:
-    """Return a body in which dots stand for the lines of whole code fences in column 0; every offset stays.
-
-    Letters outside of ASCII stay as well, which begin nothing.
-    """
-    return _FENCE.sub(lambda fence: fence[0].translate(_DOTS), "\n" + body)[1:]
-
-
-def _behind_line(body: str, position: int, whole: bool = False) -> int:
-    """Return the offset after the line end at `position`, or, with `whole`, after the line that starts there."""
-    match = _BODY_LINE.match(body, position)
-    assert match is not None
-    return match.end() if whole or match.end(1) == position else position
+def _behind_line(body: str, position: int) -> int:
+    """Return the offset after the line end at `position`."""
+    match = _END.match(body, position)
+    return match.end() if match else position
 
 
 def _field(body: str, line: int, match: re.Match[str]) -> Field:
-    key, value, more = match.group(1), match.group(2), match.group(3)
+    key, value, more = match.group(1), match.group(2), body[match.start(3) : match.end(3)]
     value_start = match.end(1) + 1
     if value is not None:
         value_start = match.start(2) + (len(value) - len(value.lstrip(" \t")) if value.strip(" \t") else 0)

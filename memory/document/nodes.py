@@ -179,7 +179,7 @@ class Entry(Block):
     def fields(self) -> FieldValues:
         """The `- key: value` fields of the body, cached."""
         if self._fields is None:
-            fields = read_fields(self.raw)
+            fields = read_fields(self.body)
             _SET_FIELDS(self, fields)
             return fields
         return self._fields

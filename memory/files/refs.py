@@ -92,12 +92,7 @@ def hash_function() -> Callable[..., Any]:
 
 def identity_hex(*parts: str) -> str:
     """Return the ten hex digits of an identity: the kind of file first, then the parts that identify the entry."""
-    return identity_of_bytes(encode("\0".join(parts)))
-
-
-def identity_of_bytes(parts: bytes) -> str:
-    """Return the digits of an identity whose parts are joined by NULs, in the bytes of the file."""
-    return str(hash_function()(parts, digest_size=SHORT // 2).hexdigest())
+    return str(hash_function()(encode("\0".join(parts)), digest_size=SHORT // 2).hexdigest())
 
 
 def tell_apart(identity: str, marks: Sequence[bytes]) -> list[str]:

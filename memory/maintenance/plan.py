@@ -30,7 +30,6 @@ from .rules import (
     choose_plans,
     choose_surplus,
     choose_tasks,
-    completed_text,
     days,
 )
 
@@ -289,7 +288,7 @@ class _Planner:
 
     def _completed_on(self, entry: Entry) -> date | None:
         try:
-            moment = read_moment(completed_text(entry) or "", self._today.zone)
+            moment = read_moment(entry.fields.get("completed", ""), self._today.zone)
         except BadMoment:
             return None
         return moment.date if moment is not None else None

@@ -11,7 +11,6 @@ from datetime import date, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
 
 from memory.base.clock import BadMoment, Moment, read_moment
-from memory.document.lines import bytes_may_hide
 from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
@@ -40,9 +39,6 @@ PLAN_AGE = timedelta(hours=24)
 
 _OPEN = "a code fence or HTML block in it is never closed"
 _AHEAD = "it is dated in the future"
-# The line of `completed` where nothing hides it and no line continues it.
-_COMPLETED = late(rb"\n- {1,4}completed:(?: ([^\r\n]*))?(?=\r?\n[^ \t\r\n]|\r?\n?\Z)")
-_USUAL = b"\n- completed:"
 # A date, alone or with a time of that day in the workspace's zone.
 _USUAL_TIME = late("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9])?")
 _LONGEST = 4_000_000  # days; more than the calendar has
@@ -200,7 +196,7 @@ def _choose_dated(
         if word != "completed":
             left.append(StayingEntry(section, number, word))
             continue
-        text = completed_text(entry) or ""
+        text = entry.fields.get("completed", "")
         # Thousands of tasks share a few hundred days, so each day is looked at once.
         day = whole(text[:10]) if _USUAL_TIME.fullmatch(text) else None
         if day is None:
@@ -223,19 +219,6 @@ def _choose_dated(
         else:
             left.append(StayingEntry(section, number, reason))
     return RuleResult(count_entries(document), tuple(picks), tuple(left))
-
-
-def completed_text(entry: Entry) -> str | None:
-    """Return the value of the field `completed`; for the usual entry without parsing its fields."""
-    raw = entry.raw
-    if raw.count(b"completed:") == 1:
-        # Nearly always a search for fixed bytes finds it.
-        at = raw.find(_USUAL)
-        found = _COMPLETED.search(raw) if at < 0 else _COMPLETED.match(raw, at)
-        # Only text before a line can hide it.
-        if found is not None and not bytes_may_hide(raw[: found.start()]):
-            return (found[1] or b"").decode("utf-8", "surrogateescape").strip(" \t")
-    return entry.fields.get("completed")
 
 
 def _moment(text: str | None, today: Today) -> Moment | str:

@@ -70,6 +70,15 @@ _SYSTEM = (
     "/proc/cpuinfo", "/proc/sys/", "/proc/mounts", "/proc/filesystems", "/dev/null", "/dev/urandom", "/dev/tty",
     "/dev/pts", "/opt/", "/run/systemd", "/var/spool/cron",
 )  # fmt: skip
+_SERVICES = (
+    "/run/nscd/", "/var/run/nscd/", "/var/lib/sss/pipes/", "/run/systemd/userdb/", "/run/systemd/journal/", "/dev/log",
+)  # fmt: skip
+"""Sockets of the machine that the C library connects to for the name of a user or a line of the system's log.
+
+Whatever program runs does so, and nothing in a workspace brings it about or decides what is said there.
+"""
+_HOSTS = frozenset("\x04\x05\x06\x07\r\x0e")
+"""What a program asks `nscd` for the name or the address of a host, which a workspace may name."""
 CHANGING = ("maintain", "monitors check", "monitors check again", "program maintain", "program check", "screen")
 """The verbs that may write memory files: results, journal entries, archives."""
 
@@ -194,13 +203,16 @@ class Judge:
         return program.startswith(tuple(self.allowed["programs"]) or "\0")
 
     def _may_send(self, call: Call) -> bool:
-        """Between own processes there is no address; elsewhere it is an allowed host and port."""
+        """Return whether it is between own processes, to a service of the machine, or to an allowed host and port."""
+        looks_up = "LOOKUP" in self.allowed["connects"]
         if "sa_family=" not in call.arguments:
-            return True
+            asked = next(iter(call.texts), "")
+            return looks_up or not (asked.startswith("\2\0\0\0") and asked[4:5] in _HOSTS)
+        if call.name == "connect" and (socket := re.search(r'sun_path="([^"]*)"', call.arguments)):
+            return socket[1].startswith(_SERVICES)
         host = re.search(r'inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)"', call.arguments)
         port = re.search(r"htons\((\d+)\)", call.arguments)
-        looks_up = "/var/run/nscd/" in call.arguments or (port is not None and port[1] == "53")
-        if looks_up and "LOOKUP" in self.allowed["connects"]:
+        if looks_up and port is not None and port[1] == "53":
             return True
         if host is None or port is None:
             return "AF_UNSPEC" in call.arguments or (call.name == "bind" and "AF_NETLINK" in call.arguments)

@@ -167,13 +167,13 @@ class Catalog:
         connection = None if self._derived is None else self._derived.open()
         if connection is None:
             self._derived = None
-            connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            connection = self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             make_tables(connection)
         else:
+            self._connection = connection
             connection.execute("PRAGMA cache_size = -64000")
             connection.execute("PRAGMA mmap_size = 268435456")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")
-        self._connection = connection
         self._identity = None if self._derived is None else self._derived.identity()
         return connection
 

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator
 
 from memory.lazy import NamedTuple, late
 
-_LABEL = late(r"(?:[^\\\[\]]|\\.)*+", re.DOTALL)
-_ANGLED = late(r"<(?:[^\n<>\\]|\\.)*+>", re.DOTALL)
-_BARE = late(r"(?:[^\x00-\x20\x7f\\()]|\\[^ ])*+")
-_SPACES = late(r"[ \t]*+")
+_LABEL = late(r"(?:[^\\\[\]]|\\.)*", re.DOTALL)
+_ANGLED = late(r"<(?:[^\n<>\\]|\\.)*>", re.DOTALL)
+_BARE = late(r"(?:[^\x00-\x20\x7f\\()]|\\[^ ])*")
+_SPACES = late(r"[ \t]*")
 # An opening parenthesis inside a title in parentheses ends the attempt: it is no part of its pattern.
 _TITLES = {
-    '"': ('"', late(r'(?:[^"\\]|\\.)*+', re.DOTALL)),
-    "'": ("'", late(r"(?:[^'\\]|\\.)*+", re.DOTALL)),
-    "(": (")", late(r"(?:[^()\\]|\\.)*+", re.DOTALL)),
+    '"': ('"', late(r'(?:[^"\\]|\\.)*', re.DOTALL)),
+    "'": ("'", late(r"(?:[^'\\]|\\.)*", re.DOTALL)),
+    "(": (")", late(r"(?:[^()\\]|\\.)*", re.DOTALL)),
 }
 _LABEL_BLANKS = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _BAD_PROTOCOL = late(r"(?ai:vbscript|javascript|file|data):")
@@ -217,11 +217,11 @@ def _is_whole_tag(text: str) -> bool:
     return _WHOLE_TAG.match(text.replace("\0", "\ufffd")) is not None
 
 
-_FENCE = late(r"`{3,}+(?=[^`]*+\Z)|~{3,}+")
-_RULE = late(r"(?:\*[ \t]*+){3,}+\Z|(?:-[ \t]*+){3,}+\Z|(?:_[ \t]*+){3,}+\Z")
+_FENCE = late(r"`{3,}(?=[^`]*\Z)|~{3,}")
+_RULE = late(r"(?:\*[ \t]*){3,}\Z|(?:-[ \t]*){3,}\Z|(?:_[ \t]*){3,}\Z")
 _MARKER = late(r"(?:[-+*]|([0-9]{1,9})[.)])(?=[ \t]|\Z)")
-_HEADING = late(r"#{1,6}+(?=[ \t]|\Z)")
-_UNDERLINE = late(r"(?:=++|-++)[ \t]*+\Z")
+_HEADING = late(r"#{1,6}(?=[ \t]|\Z)")
+_UNDERLINE = late(r"(?:=+|-+)[ \t]*\Z")
 # What a line begins with that can be more than a paragraph, and that can end one.
 _STARTERS = frozenset("`~>*-_+0123456789<#[")
 _ENDERS = frozenset("`~>*-_+0123456789<#=")

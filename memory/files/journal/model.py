@@ -12,7 +12,7 @@ from operator import attrgetter, ge
 from memory.document.lines import hidden_lines, split_lines
 from memory.document.nodes import bare, of_each
 from memory.errors import UsageError
-from memory.files.refs import SHORT, fits, identity_hex, identity_of_bytes, look_up, tell_apart
+from memory.files.refs import SHORT, fits, identity_hex, look_up, tell_apart
 from memory.lazy import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 KIND = "journal"
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w-])", re.ASCII)
-_USUAL = re.compile("### [0-9]{2}:[0-9]{2} — [!-,.-~]".encode())
 _HEADING = re.compile(r"(\d{1,2}:\d{2}(?::\d{2})?)(?:[ \t]*(?:[—–-]+)[ \t]*|\Z)(.*)", re.ASCII | re.DOTALL)
 
 
@@ -302,18 +301,8 @@ def find_entry(snapshot: Files, text: str, *, archived: bool = False) -> Journal
 def _by_digits(entries: Iterable[JournalEntry], digits: str) -> list[JournalEntry]:
     """Return the entries whose ref begins with these digits."""
     short = digits[:SHORT]
-    found = [entry for entry in entries if (_quick_identity(entry) or entry.identity).startswith(short)]
+    found = [entry for entry in entries if entry.identity.startswith(short)]
     return found if len(digits) <= SHORT else [entry for entry in found if fits(entry, digits)]
-
-
-def _quick_identity(entry: JournalEntry) -> str | None:
-    """Return the identity out of a heading `### HH:MM — title`; None for a heading of another form."""
-    raw = entry.entry.raw
-    end = raw.find(b"\n")
-    title = raw[14:end]
-    if end < 0 or _USUAL.match(raw) is None or not 35 < title[-1] < 127:
-        return None
-    return identity_of_bytes(b"journal\0%b\0%b\0%b" % ((entry.date or "").encode(), raw[4:9], title))
 
 
 # -- the lines of an entry, written so that no line can become anything else ---------------------------------------

@@ -17,9 +17,9 @@ from operator import itemgetter
 
 from memory.base.values import ABSENT, is_absent, split_remark
 from memory.document import Document, Section
-from memory.document.lines import decode, encode
+from memory.document.lines import encode
 from memory.document.nodes import bare, of_each
-from memory.files.refs import SHORT, hash_function, identity_hex, identity_of_bytes, tell_apart
+from memory.files.refs import identity_hex, tell_apart
 from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
@@ -123,12 +123,7 @@ class Head:
 
     def __init__(self, entry: Entry) -> None:
         """Read the heading."""
-        heading = usual_heading(entry.raw)
-        if heading is not None:
-            self.priority: str | None = _PRIORITIES[heading[0]]
-            self.title = decode(heading[1])
-        else:
-            self.priority, self.title = split_priority(entry.title)
+        self.priority, self.title = split_priority(entry.title)
 
 
 def created_of(entry: Entry) -> str | None:
@@ -137,11 +132,11 @@ def created_of(entry: Entry) -> str | None:
     try:
         return head.created
     except AttributeError:
-        head.created = _read_created(entry)
+        head.created = text_or_none(entry.fields.get("created"))
         return head.created
 
 
-def identity_of(entry: Entry) -> str:
+def task_identity(entry: Entry) -> str:
     """Return the ten hex digits made of title and `created`, computed once."""
     head = entry.memo(Head)
     try:
@@ -151,121 +146,13 @@ def identity_of(entry: Entry) -> str:
         return head.hex
 
 
-def _read_created(entry: Entry) -> str | None:
-    """Return `created`; where the line is the usual one, without reading the other fields."""
-    quick = _quick(entry.raw, _CREATED)
-    if quick is None:
-        return text_or_none(entry.fields.get("created"))
-    return decode(quick) or None
-
-
-def completed_of(entry: Entry) -> str | None:
-    """Return `completed`; where the line is the usual one, without reading the other fields."""
-    quick = _quick(entry.raw, _COMPLETED)
-    if quick is None:
-        return text_or_none(entry.fields.get("completed"))
-    return decode(quick) or None
-
-
 def is_run(entry: Entry) -> bool:
     """Tell whether a task is one completed run of a recurring one: the task itself goes on, open, beside it."""
     raw = entry.raw
-    return b"completed:" in raw and b"recurring:" in raw and bool(completed_of(entry)) and _recurs(entry)
-
-
-def _recurs(entry: Entry) -> bool:
-    return read_due(entry.fields.get("due")).recurring is not None
-
-
-_CREATED, _COMPLETED = b"created:", b"completed:"
-
-
-def _quick(raw: bytes, key: bytes) -> bytes | None:
-    """Return the value behind a key in its usual line, empty if the key is nowhere; None: read all fields."""
-    at = raw.find(key)
-    if at < 0:
-        return b""
-    start = at + len(key) + 1
-    if raw[at - 3 : at] != b"\n- " or raw[start - 1 : start] != b" ":
-        return None
-    # Code and HTML above could hide it.
-    above = raw[raw.find(b"\n") : at - 3]
-    if above and (b"<" in above or b"```" in above or b"~~~" in above or b"\r" in above):
-        return None
-    moment = _MOMENT.match(raw, start)
-    if moment is not None:
-        return moment[1]
-    end = raw.find(b"\n", start)
-    # Indented lines behind it could go on with it.
-    if end < 0 or (raw[end + 1 : end + 2] in b" \t\r\n" and raw[end:].strip()):
-        return None
-    value = raw[start:end].strip(b" \t")
-    if b"\r" in value or not value.isascii():
-        return None
-    return b"" if len(value) < 8 and text_or_none(value.decode()) is None else value
-
-
-_MOMENT = late(rb"([!-~][ -~]{6,}[!-~])\n(?=[^ \t\r\n]|[ \t\r\n]*\Z)")
-"""A value of eight characters or more, as every date is, with nothing behind its line that could go on with it."""
-
-_HEADING_FORM = rb"### (?:\[(%b)\] )?([!-Z\\-~\x80-\xff][ -~\x80-\xff]*)(?<![ -#])\n" % "|".join(PRIORITIES).encode()
-_HEADING = late(_HEADING_FORM)
-"""A heading with nothing odd at the ends of its title: neither blanks nor hashes nor brackets."""
-
-_OTHERS = rb"(?:- (?:%b): [ -;=-_a-}\x80-\xff]*\n)*+"
-"""Lines of some fields between those that are looked for; they can hide nothing."""
-
-_USUAL = late(
-    _HEADING_FORM
-    + _OTHERS % b"due|started|completed|assigned|cronJobId|orchestrationId"
-    + rb"(?:- created: ([!-~][ -~]{6,}[!-~])\n(?=[^ \t\r\n]|[ \t\r\n]*\Z))?"
-)
-"""Such a heading, and perhaps `created` in its usual line below fields that memdeck writes above it."""
-
-
-def quick_identity(raw: bytes) -> str | None:
-    """Return the identity of a task out of its source; None where heading or `created` are not the usual ones.
-
-    A ref is looked up among all tasks of a file, and most of them are never asked for anything else.
-    """
-    heading = usual_heading(raw)
-    if heading is None:
-        return None
-    created = _quick(raw, _CREATED)
-    return None if created is None else identity_of_bytes(b"tasks\0%b\0%b" % (heading[1], created))
-
-
-def quick_identities(entries: Iterable[Entry]) -> list[str]:
-    """Return the identity of each task; those of a whole file are worked out in one go."""
-    match, blake2b, size = _USUAL.match, hash_function(), SHORT // 2
-    found: list[str] = []
-    for entry in entries:
-        raw = entry.raw
-        usual = match(raw)
-        if usual is not None:
-            _, title, created = usual.groups(b"")
-            if (created or b"created:" not in raw) and _is_stripped(title):
-                found.append(blake2b(b"tasks\0%b\0%b" % (title, created), digest_size=size).hexdigest())
-                continue
-        found.append(quick_identity(raw) or identity_of(entry))
-    return found
-
-
-def usual_heading(raw: bytes) -> tuple[bytes | None, bytes] | None:
-    """Return priority and title out of the source of a task; None where the heading is not the usual one."""
-    heading = _HEADING.match(raw)
-    if heading is None:
-        return None
-    priority, title = heading.groups()
-    return (priority, title) if _is_stripped(title) else None
-
-
-def _is_stripped(title: bytes) -> bool:
-    """Tell whether a title that has no ASCII blanks at its ends has no white space at all there."""
-    if title[0] < 128 and title[-1] < 128:
-        return True
-    text = decode(title)
-    return text.strip() == text
+    if b"completed:" not in raw or b"recurring:" not in raw:
+        return False
+    fields = entry.fields
+    return bool(text_or_none(fields.get("completed"))) and read_due(fields.get("due")).recurring is not None
 
 
 def text_or_none(value: str | None) -> str | None:
@@ -375,53 +262,14 @@ class TaskRow(NamedTuple):
 
 
 def read_row(entry: Entry) -> TaskRow:
-    """Return the row of a task; the fields of a usual one are not read for it."""
-    cells = _usual_cells(entry.raw)
-    if cells is None:
-        head, fields = entry.memo(Head), entry.fields
-        cells = head.priority, head.title, fields.get("due"), fields.get("assigned"), fields.get("progress")
-    priority, title, due, assigned, progress = cells
+    """Return the row of a task."""
+    head, fields = entry.memo(Head), entry.fields
     return TaskRow(
-        priority,
-        title,
-        read_due(due) if due else NO_DUE,
-        text_or_none(assigned) if assigned else None,
-        read_progress(progress) if progress else None,
-    )
-
-
-_PRIORITIES: dict[bytes | None, str | None] = {None: None, **{name.encode(): name for name in PRIORITIES}}
-_VALUE = rb"([!-;=-_a-}\x80-\xff](?:[ -;=-_a-}\x80-\xff]*[!-;=-_a-}\x80-\xff])?)\n"
-_USUAL_ROW = late(
-    _HEADING_FORM
-    + rb"(?:- due: %b)?" % _VALUE
-    + _OTHERS % b"started|completed|cronJobId|orchestrationId"
-    + rb"(?:- assigned: %b)?" % _VALUE
-    + _OTHERS % b"created|cronJobId|orchestrationId"
-    + rb"(?:- progress: %b)?(?=[^ \t\r\n]|[ \t\r\n]*\Z)" % _VALUE
-)
-"""A usual heading, and the cells of its row where memdeck writes them: nothing hides them nor goes on with them."""
-
-
-def _usual_cells(raw: bytes) -> tuple[str | None, str, str | None, str | None, str | None] | None:
-    """Return priority, title, due, assigned and progress as they are written; None where they may stand elsewhere."""
-    usual = _USUAL_ROW.match(raw)
-    if usual is None:
-        return None
-    priority, title, due, assigned, progress = usual.groups()
-    if (
-        (due is None and b"due:" in raw)
-        or (assigned is None and b"assigned:" in raw)
-        or (progress is None and b"progress:" in raw)
-        or not _is_stripped(title)
-    ):
-        return None
-    return (
-        _PRIORITIES[priority],
-        decode(title),
-        decode(due) if due else None,
-        decode(assigned) if assigned else None,
-        decode(progress) if progress else None,
+        head.priority,
+        head.title,
+        read_due(fields.get("due")),
+        text_or_none(fields.get("assigned")),
+        read_progress(fields.get("progress")),
     )
 
 
@@ -581,8 +429,6 @@ class TaskNames:
 
     def identities(self) -> Sequence[str]:
         """Return the identity of each task, in file order."""
-        if self.columns.known(task_identity) is None:
-            self.columns.put(task_identity, quick_identities(self.columns.entries))
         return self.columns.of(task_identity)
 
     def ref_hex(self, index: int) -> str:
@@ -691,11 +537,6 @@ class TaskNames:
             self._look_at(group)
         self._told = told
         self._twins = digits
-
-
-def task_identity(entry: Entry) -> str:
-    """Return the ten hex digits of a task."""
-    return quick_identity(entry.raw) or identity_of(entry)
 
 
 def _is_once(data: bytes, part: bytes) -> bool:

@@ -79,7 +79,7 @@ class HostAgent:
         self.published = 0
         """Entries that were sent."""
         self.rounds = 0
-        """Rounds of publishing that ended."""
+        """Rounds of publishing after which no workspace was left for the next one."""
 
     def stop(self) -> None:
         """End `run`: no new job is started, running ones are finished."""
@@ -160,7 +160,7 @@ class HostAgent:
         go_on = lambda: not self._stopping.is_set()  # noqa: E731
         done = publisher.round(self._settings.wanted(), now, go_on, pace=pace)
         self.published += done.added
-        self.rounds += 1
+        self.rounds += not done.left
         if done.added or done.removed:
             self._tell(
                 f"published; new entries: {done.added:,}, gone: {done.removed:,}, workspaces: {done.workspaces:,}"

@@ -102,11 +102,11 @@ class OpenedIndex:
                         connection = base.open()
                         if connection is None:
                             return None
+                        writer.held, writer.identity = IndexWriter(connection), base.identity()
                         if self._pages:
                             connection.execute(f"PRAGMA wal_autocheckpoint = {self._pages}")
                         if self._seconds:
                             connection.execute(f"PRAGMA busy_timeout = {int(1000 * self._seconds)}")
-                        writer.held, writer.identity = IndexWriter(connection), base.identity()
                     return work(writer.held)
                 except (sqlite3.Error, DamagedIndex) as error:
                     writer.close()

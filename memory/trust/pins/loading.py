@@ -27,10 +27,10 @@ _CHUNK = 1 << 20
 # Each begins with letters, and the lookbehind comes after them: a long text is then skipped through, not tried at each
 # place.
 _PYTHON_FROM = re.compile(
-    r"from(?<!\wfrom)([.\s]++)((?!import\b)[\w.]++)?\s*+import\b[ \t]*+(\([^()]{0,4000}|[^\n;#]{0,1000})"
+    r"from(?<!\wfrom)([.\s]+)(?![.\s])((?!import\b)[\w.]+(?![\w.]))?\s*import\b[ \t]*(\([^()]{0,4000}|[^\n;#]{0,1000})"
 )
 # The names are matched by a lookahead, because the next import may be among them.
-_PYTHON_IMPORT = re.compile(r"import(?<!\wimport)[ \t\f]++(?=([\w.][\w., \t\f]{0,300}))")
+_PYTHON_IMPORT = re.compile(r"import(?<!\wimport)[ \t\f]+(?=([\w.][\w., \t\f]{0,300}))")
 _PYTHON_PATH = re.compile(r"sys\.path(?<!\wsys\.path)\b[^'\"\n]{0,80}['\"]([^'\"\n]{1,300})['\"]")
 _QUOTED = re.compile(
     r"\b(?:require(?:_relative|_once|_dependency)?|load|autoload|do|dofile|loadfile|include(?:_once)?|import|from|source"

@@ -235,7 +235,7 @@ def test_twelve_processes_store_twelve_facts(
         "from memory.workspace import Workspace\n"
         f"place = Workspace.open({str(workspace.root)!r}, state_home=Path({str(tmp_path / 'state')!r}))\n"
         "store, now = place.system('facts').store, datetime(2026, 1, 1, tzinfo=UTC)\n"
-        "store._store.lock._timeout = 120\n"
+        "store._store.lock.timeout = 120\n"
         "print(store.store('fact of ' + sys.argv[1], actor='agent:x', now=now).json()['id'])"
     )
     environment = os.environ | {"PYTHONPATH": str(Path(memory.__file__).parents[1])}

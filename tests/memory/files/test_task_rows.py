@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.document import Entry, parse
-from memory.files.refs import identity_hex
 from memory.files.tasks.model import read_tasks
-from memory.files.tasks.values import Head, quick_identities, quick_identity, read_row, text_or_none
+from memory.files.tasks.values import Head, read_row
 
 TITLES = st.sampled_from(
     [
@@ -118,14 +117,3 @@ def test_refs_are_the_same_whether_all_tasks_are_named_at_once() -> None:
     at_once.list_all()
     assert [task.ref for task in one_by_one] == [task.ref for task in at_once]
     assert len({task.ref for task in at_once}) == 5
-
-
-@given(TITLES, st.lists(LINES, max_size=6), ENDS, st.booleans())
-def test_an_identity_is_that_of_the_fields(title: str, lines: list[str], end: str, ended: bool) -> None:
-    """The digits read off the bytes are those of title and `created` as the fields have them, or are not read so."""
-    raw = (end.join([f"### {title}", *lines]) + (end if ended else "")).encode("utf-8", "surrogateescape")
-    if len(parse(raw).head.entries) == 1:
-        entry = Entry(raw)
-        known = identity_hex("tasks", entry.memo(Head).title, text_or_none(entry.fields.get("created")) or "")
-        assert quick_identity(raw) in (None, known)
-        assert quick_identities([Entry(raw)]) == [known]

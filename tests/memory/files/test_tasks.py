@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.document import Entry, parse
+from memory.document import parse
 from memory.document.rescan import updated
 from memory.files.snapshot import Views
 from memory.files.tasks import edits
 from memory.files.tasks.model import DueValue, Task, read_due, read_tasks, split_priority
-from memory.files.tasks.values import created_of, quick_identity, task_identity, text_or_none
+from memory.files.tasks.values import task_identity
 from tests.fixture_files import sample, with_newlines
 from tests.memory_files import NOW, after, snapshot_of
 
@@ -201,34 +201,6 @@ FRAGMENT = st.sampled_from(
         "\t- created: in",
     )
 )
-
-
-@given(st.lists(FRAGMENT, max_size=6), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
-def test_the_quick_reading_of_created_agrees_with_the_fields(lines: list[str], newline: str, ended: bool) -> None:
-    """`created` is read without the other fields where that is safe, and never differs from theirs."""
-    text = newline.join(["### [LOW] T", *lines]) + (newline if ended else "")
-    entry = Entry(text.encode("utf-8", "surrogateescape"))
-    expected = text_or_none(entry.fields.get("created"))
-    assert expected == created_of(Entry(entry.raw))
-    (task,) = read_tasks("tasks.md", parse(b"## Pending\n" + entry.raw)).tasks
-    assert quick_identity(task.entry.raw) in (None, task.identity)
-
-
-@given(st.text(st.characters(exclude_characters="\r\n", exclude_categories=("Cs",)), max_size=12))
-@example("#")
-@example("a #")
-@example("[HIGH] #")
-@example("[LOW] [x")
-@example("[low] x")
-@example("\u00a0x\u2003")
-@example("\u90e8\u7f72")
-def test_the_quick_reading_of_a_title_agrees_with_the_heading(text: str) -> None:
-    """Titles are read without the general reader where that is safe, and never differ from it."""
-    entry = Entry(f"### {text}\n".encode())
-    document = parse(b"## Pending\n" + entry.raw)
-    for task in read_tasks("tasks.md", document):
-        assert (task.priority, task.title) == split_priority(document.sections[0].entries[0].title)
-        assert quick_identity(task.entry.raw) in (None, task.identity)
 
 
 def test_entries_under_other_headings_are_pending_tasks() -> None:

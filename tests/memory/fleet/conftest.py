@@ -27,9 +27,10 @@ def top(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def fleet(tmp_path: Path) -> EmbeddedFleet:
-    """Return the fleet of the person of the test."""
-    return EmbeddedFleet(tmp_path / "state", host="here", config_home=tmp_path / "config")
+def fleet(tmp_path: Path) -> Iterator[EmbeddedFleet]:
+    """Yield the fleet of the person of the test."""
+    with EmbeddedFleet(tmp_path / "state", host="here", config_home=tmp_path / "config") as fleet:
+        yield fleet
 
 
 @pytest.fixture(params=["embedded", "catalogue"])

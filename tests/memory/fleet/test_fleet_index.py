@@ -86,18 +86,17 @@ def test_a_new_file_is_found(top: Path, fleet: EmbeddedFleet, name: str, text: s
 
 def test_another_process_sees_what_this_one_indexed(top: Path, fleet: EmbeddedFleet, opened: list[str]) -> None:
     """Two fleets over one state folder share the index, each with the other's edits."""
-    other = EmbeddedFleet(fleet.local.state_home, host="here")
-    fleet.scan(top, NOW)
-    fleet.search("renew", NOW)
-    opened.clear()
-    assert len(other.search("renew", NOW)[0]) == 4
-    assert opened == []
-    path = top / "alpha/.aiter/memory/tasks.md"
-    path.write_text(path.read_text().replace("Renew alpha", "Paint alpha"))
-    assert places(other.search("paint", NOW)[0]) == {("alpha", "Paint alpha")}
-    assert places(fleet.search("paint", NOW)[0]) == {("alpha", "Paint alpha")}
-    assert opened == ["alpha"]
-    other.close()
+    with EmbeddedFleet(fleet.local.state_home, host="here") as other:
+        fleet.scan(top, NOW)
+        fleet.search("renew", NOW)
+        opened.clear()
+        assert len(other.search("renew", NOW)[0]) == 4
+        assert opened == []
+        path = top / "alpha/.aiter/memory/tasks.md"
+        path.write_text(path.read_text().replace("Renew alpha", "Paint alpha"))
+        assert places(other.search("paint", NOW)[0]) == {("alpha", "Paint alpha")}
+        assert places(fleet.search("paint", NOW)[0]) == {("alpha", "Paint alpha")}
+        assert opened == ["alpha"]
 
 
 def test_it_is_derived(top: Path, fleet: EmbeddedFleet, index_file: Path) -> None:
@@ -203,15 +202,16 @@ def test_many_ask_while_files_change(top: Path, fleet: EmbeddedFleet) -> None:
             if failed or (hits[0].workspace.name, hits[0].fits_all) != ("gamma", True):
                 wrong.append((hits, failed))
 
-    threads = [threading.Thread(target=ask, args=(one,)) for one in (fleet, other, fleet, other)]
-    for thread in threads:
-        thread.start()
-    path = top / "beta/.aiter/memory/tasks.md"
-    text = path.read_text()
-    for number in range(10):
-        path.write_text(text.replace("Renew", f"Paint{number}"))
-    for thread in threads:
-        thread.join()
+    with other:
+        threads = [threading.Thread(target=ask, args=(one,)) for one in (fleet, other, fleet, other)]
+        for thread in threads:
+            thread.start()
+        path = top / "beta/.aiter/memory/tasks.md"
+        text = path.read_text()
+        for number in range(10):
+            path.write_text(text.replace("Renew", f"Paint{number}"))
+        for thread in threads:
+            thread.join()
     assert wrong == []
     assert places(fleet.search("paint9", NOW)[0]) == {("beta", "Paint9 beta")}
     other.close()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.base.clock import BadMoment, read_moment
-from memory.document import Entry, parse
+from memory.document import parse
 from memory.maintenance.rules import (
     RuleResult,
     Today,
@@ -18,7 +18,6 @@ from memory.maintenance.rules import (
     choose_plans,
     choose_surplus,
     choose_tasks,
-    completed_text,
     days,
 )
 from tests.memory.maintenance.maintenance_files import JOURNAL, NOW, TASKS, day, document, task
@@ -140,20 +139,6 @@ LINES = st.sampled_from(
         "> quoted",
     ]
 )
-
-
-@given(st.lists(st.tuples(LINES, st.sampled_from(["\n", "\n", "\r\n", "\r"])), max_size=7))
-def test_the_quick_look_for_completed_says_what_the_fields_say(lines: list[tuple[str, str]]) -> None:
-    """Whatever stands before or behind the line, a fence or HTML among it, its value is that of the entry's field."""
-    entry = Entry(("### a\n" + "".join(map("".join, lines))).encode())
-    assert completed_text(entry) == entry.fields.get("completed")
-    old = Today.of(datetime(2024, 9, 1, tzinfo=UTC), UTC)
-    text = document(TASKS + entry.text)
-    try:
-        moment = read_moment(entry.fields.get("completed") or "", UTC)
-    except BadMoment:
-        moment = None
-    assert bool(choose_tasks(text, old, days(7), never).picks) == (moment is not None and not text.open_end)
 
 
 @pytest.mark.parametrize(

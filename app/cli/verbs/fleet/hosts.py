@@ -100,7 +100,7 @@ def agent(session: Session, database: str | None, maintain: str, jobs: int, keep
     # Messages of the engine and of the connections; the agent itself prints what they mean.
     for name in ("procrastinate", "psycopg"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    listing = embedded()
+    listing = embedded(session)
     local = listing.local
     runs = HostAgent(
         local,

@@ -50,16 +50,18 @@ def needed_database(given: str | None) -> str:
     return url
 
 
-def embedded() -> EmbeddedFleet:
-    """Return the fleet of this user's workspaces on this machine."""
+def embedded(session: Session) -> EmbeddedFleet:
+    """Return the fleet of this user's workspaces on this machine; the end of the run closes it."""
     from memory.fleet import EmbeddedFleet
 
-    return EmbeddedFleet(
-        state_home(os.environ),
-        host=host_name(os.environ),
-        home=home(os.environ),
-        config_home=config_home(os.environ),
-        environ=os.environ,
+    return session.opened(
+        EmbeddedFleet(
+            state_home(os.environ),
+            host=host_name(os.environ),
+            home=home(os.environ),
+            config_home=config_home(os.environ),
+            environ=os.environ,
+        )
     )
 
 
@@ -72,7 +74,7 @@ def central(session: Session, database: str | None) -> CentralFleet:
 
 def fleet_of(session: Session, database: str | None) -> Fleet:
     """Return the fleet to use: that of the catalogue if a database is configured, else that of this machine."""
-    return session.opened(embedded()) if database_of(database) is None else central(session, database)
+    return embedded(session) if database_of(database) is None else central(session, database)
 
 
 def progress_of(session: Session, what: str) -> Progress | None:
@@ -100,7 +102,7 @@ def progress_of(session: Session, what: str) -> Progress | None:
 )
 def add(session: Session, folder: str | None, publish: str | None) -> None:
     """List the workspace that contains DIR (default: the current folder)."""
-    path = embedded().add(_folder(session, folder), session.now, publish)
+    path = embedded(session).add(_folder(session, folder), session.now, publish)
     how = "" if publish is None else f", and published from now on: {publish}"
     _told(session, [path] if path is not None else [], "listed", f"it is listed already{how}")
 
@@ -109,7 +111,7 @@ def add(session: Session, folder: str | None, publish: str | None) -> None:
 @_dir
 def remove(session: Session, folder: str | None) -> None:
     """Take the workspace that contains DIR off the list; its files stay, and opening it does not list it again."""
-    path = embedded().remove(_folder(session, folder))
+    path = embedded(session).remove(_folder(session, folder))
     _told(session, [path] if path is not None else [], "not listed any more", "it was not listed")
 
 
@@ -125,7 +127,7 @@ def list_fleet(session: Session, database: str | None) -> None:
 @_dir
 def scan(session: Session, folder: str | None) -> None:
     """List all workspaces beneath DIR (default: the current folder); links and hidden folders are not followed."""
-    new = embedded().scan(_folder(session, folder), session.now, progress_of(session, "folders"))
+    new = embedded(session).scan(_folder(session, folder), session.now, progress_of(session, "folders"))
     _told(session, new, "listed", "nothing new beneath it")
 
 

@@ -10,15 +10,16 @@ from memory.state.analysis.tree import Tree
 from .documents import opening_of, parts_of, readme_of
 from .prose import count_of, cut, ended, first_sentence, plain
 
-_LEADING = r"\A(?:[ \t]*(?:#[^\n]*)?\n)*+[ \t]*"
+_LEADING = r"\A(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*"
 _DOCSTRING = re.compile(
     _LEADING + r"[rRuUbB]{0,2}(?:(\"\"\"|''')(.{1,4000}?)\1|\"([^\"\n]{1,300})\")",
     re.DOTALL,
 )
 _RUST = re.compile(r"^//![ \t]?([^\n]*)$", re.MULTILINE)
-_BLOCK = re.compile(r"\A(?:#![^\n]*\n|\s|[\"']use \w+[\"'];?|//[^\n]*\n)*+/\*[*!]?(.{1,4000}?)\*/", re.DOTALL)
-_LINE = re.compile(r"\A(?:#![^\n]*\n|\s)*+((?://+[^\n]*\n)+)")
-_HASHES = re.compile(r"\A(?:#![^\n]*\n|# frozen_string_literal[^\n]*\n|\s)*+((?:#+[^\n]*\n)+)")
+_BLOCK = re.compile(r"\A(?:#![^\n]*\n|\s|[\"']use \w+[\"'];?|//[^\n]*\n)*/\*[*!]?(.{1,4000}?)\*/", re.DOTALL)
+_LINE = re.compile(r"\A(?:#![^\n]*\n|\s)*((?://[^\n]*\n)+)")
+_NO_COMMENT = r"(?:#!|# frozen_string_literal)"
+_HASHES = re.compile(rf"\A(?:{_NO_COMMENT}[^\n]*\n|\s)*((?!{_NO_COMMENT})(?:#[^\n]*\n)+)")
 _PACKAGE = re.compile(r"^package[ \t]+\w", re.MULTILINE)
 _MODULEDOC = re.compile(
     r"@moduledoc[ \t]+(?:~S)?\"\"\"(.{1,4000}?)\"\"\"|@moduledoc[ \t]+\"([^\"\n]{1,300})\"", re.DOTALL

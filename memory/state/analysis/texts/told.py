@@ -13,8 +13,8 @@ _GUIDES = (
     "CLAUDE.md", "DESIGN.md", "docs/development.md",
 )  # fmt: skip
 _NAME = r"([\w.@][\w./@-]{0,100}?)"
-_DRAWN = re.compile(rf"([│├└─┬|`+\s\\-]*+){_NAME}(/)?(?:[ \t]{{2,}}|[ \t]*(?:#|//|←|<-|--|—)[ \t]+)(.{{3,400}})\Z")
-_FOLDER = re.compile(rf"([│├└─┬|`+\s\\-]*+){_NAME}/?[ \t]*\Z")
+_DRAWN = re.compile(rf"([│├└─┬|`+\s\\-]*){_NAME}(/)?(?:[ \t]{{2,}}|[ \t]*(?:#|//|←|<-|--|—)[ \t]+)(.{{3,400}})\Z")
+_FOLDER = re.compile(rf"([│├└─┬|`+\s\\-]*){_NAME}/?[ \t]*\Z")
 _LINK = r"(?:\([^()]*\))?"
 _LISTED = re.compile(
     rf"[ \t]*[-*+][ \t]+(?:\*\*)?\[?`{_NAME}/?`\]?{_LINK}(?:\*\*)?[ \t]*(?::|–|—|-|\()[ \t]*(.{{3,400}})\Z"
