@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import pty
@@ -9,12 +10,15 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from tests import commands
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, line_of
 
 HOUSE = Path(__file__).parents[2]
 NOW = "2026-03-02T09:00:00Z"
@@ -145,6 +149,35 @@ class Place:
         code = person.wait(PATIENCE)
         return Answer(code, shown.decode(errors="replace").replace("\r\n", "\n"), "")
 
+    @contextmanager
+    def api(self, *options: str, environ: dict[str, str] | None = None) -> Iterator[Api]:
+        """Run `memdeck api` on a free port until the end of the block."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "app.main", "api", "-o", "json", "--port", "0", *options],
+            cwd=self.work,
+            env={**self.environment, **(environ or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        with process, process.stdout or open(os.devnull, "rb") as said:
+            try:
+                told = json.loads(line_of(said))
+                yield Api(told["address"], told["token"])
+            finally:
+                process.terminate()
+
+    def mcp(self, *calls: tuple[str, dict[str, Any]], actor: str = "") -> list[Any]:
+        """Call tools of `memdeck mcp` one after another; return the structured content of each answer."""
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        requests: list[dict[str, Any]] = [{"method": "initialize", "params": hello}]
+        requests += [{"method": "tools/call", "params": {"name": name, "arguments": given}} for name, given in calls]
+        lines = [{"jsonrpc": "2.0", "id": number, **request} for number, request in enumerate(requests)]
+        lines.insert(1, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+        answer = self("mcp", given="".join(json.dumps(line) + "\n" for line in lines), actor=actor, process=True)
+        found = {one["id"]: one["result"] for one in map(json.loads, answer.out.splitlines())}
+        return [found[number + 1]["structuredContent"] for number in range(len(calls))]
+
     def write(self, path: str, content: str | bytes) -> Path:
         """Write a file beneath the folder, with the folders above it; return its path."""
         file = self.work / path
@@ -155,3 +188,29 @@ class Place:
     def read(self, path: str) -> bytes:
         """Return the bytes of a file beneath the folder."""
         return (self.work / path).read_bytes()
+
+
+class Api:
+    """A running `memdeck api` on a port of this machine; `ask` sends a request to it."""
+
+    def __init__(self, address: str, token: str) -> None:
+        """Keep where it is, as it said at its start."""
+        self.host = address.removeprefix("http://")
+        self.token = token
+
+    def ask(self, method: str, path: str, values: dict[str, Any] | None = None, actor: str = "") -> tuple[int, Any]:
+        """Return the status and the JSON document of an answer; the values go into the query of GET, else the body."""
+        headers = {"Authorization": f"Bearer {self.token}", **({"Memdeck-Actor": actor} if actor else {})}
+        body = None
+        if method == "GET" and values:
+            path += "?" + urlencode(values, doseq=True)
+        elif values is not None:
+            body, headers["Content-Type"] = json.dumps(values), "application/json"
+        connection = http.client.HTTPConnection(self.host, timeout=PATIENCE)
+        try:
+            connection.request(method, path, body, headers)
+            found = connection.getresponse()
+            data = found.read()
+        finally:
+            connection.close()
+        return found.status, json.loads(data) if found.getheader("content-type") == "application/json" else data
