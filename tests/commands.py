@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from app.cli import session
 from app.main import run
 from tests import forking
+from tests.clock import standing
 from tests.examples import WHOLE
 from tests.patience import PATIENCE
 
@@ -28,17 +30,19 @@ def memdeck(
     given: bytes = b"",
     process: bool = False,
     child: bool = False,
+    clock: str | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run memdeck in a folder, with these variables only and some bytes on stdin; what it said is in the answer.
 
     With `process` as a process, which is forked unless all examples were asked for; without only then, and forked.
-    With `child` as a process that is always started, so that its parent is this one.
+    With `child` as a process that is always started, so that its parent is this one. `clock` is where the machine's
+    clock stands.
     """
     if not child and process is not WHOLE and forking.possible(environ):
-        return forking.run(words, cwd=cwd, environ=environ, given=given)
+        return forking.run(words, cwd=cwd, environ=environ, given=given, clock=clock)
     if child or process or WHOLE:
         return subprocess.run(
-            [sys.executable, "-m", "app.main", *words],
+            [sys.executable, "-m", *(["tests.clock", clock] if clock else ["app.main"]), *words],
             cwd=cwd,
             env=environ,
             input=given,
@@ -56,6 +60,8 @@ def memdeck(
             patch.setenv(name, value)
         for name, stream in streams.items():
             patch.setattr(sys, name, stream)
+        if clock:
+            patch.setattr(session, "machine_time", standing(clock))
         code = run([*words])
     out, err = (_said(streams[name]) for name in ("stdout", "stderr"))
     return subprocess.CompletedProcess([*words], code, out, err)

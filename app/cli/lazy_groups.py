@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, update_wrapper
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -262,7 +262,12 @@ class LazyGroup(VerbGroup):
 def command_of(declared: DeclaredVerb | DeclaredGroup) -> click.Command:
     """Return a declared verb, or a group with its verbs, as a click command."""
     if isinstance(declared, DeclaredVerb):
-        function = click.pass_obj(declared.function)
+        called = declared
+
+        def run(session: Session, /, **values: Any) -> Any:
+            return called.call(session, values)
+
+        function = click.pass_obj(update_wrapper(run, declared.function))
         function.__click_params__ = [_click(one) for one in reversed(declared.parameters)]  # type: ignore[attr-defined]
         return click.command(declared.name, cls=Verb, **declared.settings)(function)
     made = VerbGroup(

@@ -95,10 +95,15 @@ class Place:
         environ: dict[str, str] | None = None,
         folder: Path | None = None,
     ) -> Answer:
-        """Run memdeck with these words; `process` where a start of its own is what is tested."""
-        options = [*(["--now", now] if now else []), *(["--actor", actor] if actor else [])]
+        """Run memdeck with these words at the moment `now`; `process` where a start of its own is what is tested.
+
+        The clock of the machine stands there, because an agent may not say `--now`. A hook reads its own.
+        """
+        hook = words[:1] == ("hook",)
+        options = [*(["--now", now] if now and hook else []), *(["--actor", actor] if actor else [])]
         done = commands.memdeck(
             [*words[:1], *options, *words[1:]] if words and words[0] in ("hook", "mcp", "api") else [*options, *words],
+            clock=None if hook else now,
             cwd=folder or self.work,
             environ={**self.environment, **(environ or {})},
             given=given.encode() if isinstance(given, str) else given,
@@ -170,13 +175,28 @@ class Place:
     def mcp(self, *calls: tuple[str, dict[str, Any]], actor: str = "") -> list[Any]:
         """Call tools of `memdeck mcp` one after another; return the structured content of each answer."""
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-        requests: list[dict[str, Any]] = [{"method": "initialize", "params": hello}]
-        requests += [{"method": "tools/call", "params": {"name": name, "arguments": given}} for name, given in calls]
-        lines = [{"jsonrpc": "2.0", "id": number, **request} for number, request in enumerate(requests)]
-        lines.insert(1, {"jsonrpc": "2.0", "method": "notifications/initialized"})
-        answer = self("mcp", given="".join(json.dumps(line) + "\n" for line in lines), actor=actor, process=True)
-        found = {one["id"]: one["result"] for one in map(json.loads, answer.out.splitlines())}
-        return [found[number + 1]["structuredContent"] for number in range(len(calls))]
+        requests: list[dict[str, Any]] = [{"id": 0, "method": "initialize", "params": hello}]
+        requests += [{"method": "notifications/initialized"}]
+        requests += [
+            {"id": number, "method": "tools/call", "params": {"name": name, "arguments": given}}
+            for number, (name, given) in enumerate(calls, 1)
+        ]
+        found = []
+        with subprocess.Popen(
+            [sys.executable, "-m", "app.main", "mcp", *(["--actor", actor] if actor else [])],
+            cwd=self.work,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            for request in requests:
+                process.stdin.write(json.dumps({"jsonrpc": "2.0", **request}).encode() + b"\n")
+                process.stdin.flush()
+                if "id" in request:
+                    found.append(json.loads(line_of(process.stdout))["result"])
+        return [one["structuredContent"] for one in found[1:]]
 
     def write(self, path: str, content: str | bytes) -> Path:
         """Write a file beneath the folder, with the folders above it; return its path."""
