@@ -230,9 +230,7 @@ def _tell(telling: int, value: int) -> None:
         os.write(telling, value.to_bytes(4, "big", signed=True))
 
 
-def _become(
-    streams: Sequence[int], words: list[str], folder: str, environ: dict[str, str], clock: str | None
-) -> None:
+def _become(streams: Sequence[int], words: list[str], folder: str, environ: dict[str, str], clock: str | None) -> None:
     for place, stream in enumerate(streams):
         os.dup2(stream, place)
     for name in os.listdir("/proc/self/fd"):

@@ -118,9 +118,17 @@ class Place:
         return answer.data
 
     def at_terminal(
-        self, *words: str, keys: str = "", now: str | None = NOW, environ: dict[str, str] | None = None
+        self,
+        *words: str,
+        keys: str = "",
+        after: str = "",
+        now: str | None = NOW,
+        environ: dict[str, str] | None = None,
     ) -> Answer:
-        """Run memdeck as a person at a terminal who types `keys`; all that the terminal showed is `out`."""
+        """Run memdeck as a person at a terminal; all that the terminal showed is `out`.
+
+        The person types `keys` once nothing more is shown, and `after` was.
+        """
         arguments = [sys.executable, "-m", "app.main", *(["--now", now] if now else []), *words]
         terminal, slave = pty.openpty()
         person = subprocess.Popen(
@@ -144,7 +152,7 @@ class Place:
                     if not part:
                         break
                     shown += part
-                elif typed and shown:
+                elif typed and shown and after.encode() in shown:
                     # It shows nothing more, so it waits for the person.
                     typed = typed[os.write(terminal, typed) :]
             else:

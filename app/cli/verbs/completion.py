@@ -8,7 +8,8 @@ from app.cli.session import Session
 
 @verb(
     "completion",
-    serves="machine", looks=shows,
+    serves="machine",
+    looks=shows,
     examples=(
         "memdeck completion bash > ~/.local/share/bash-completion/completions/memdeck",
         "memdeck completion zsh > ~/.zfunc/_memdeck",

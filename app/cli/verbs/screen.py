@@ -21,7 +21,8 @@ _FRAMES = dict.fromkeys((*range(0x2500, 0x2580), *range(0x2581, 0x2589)), " ")
 
 @verb(
     "screen",
-    serves="machine", looks=shows,
+    serves="machine",
+    looks=shows,
     examples=(
         "memdeck screen tasks",
         "memdeck screen journal --size 80x24 --filter deploy",
