@@ -8,17 +8,18 @@ mistakes need click; `read` reads a plainly written call from the same declarati
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 
+from memory.base.counts import MOST, whole
+from memory.errors import UsageError
 from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .verbs import VERBS
 
 if TYPE_CHECKING:
     from typing import Any, Literal, TypeVar
-
-    from memory.errors import UsageError
 
     F = TypeVar("F", bound=Callable[..., Any])
     from .session import Session
@@ -40,8 +41,8 @@ class OneOf(NamedTuple):
 class Whole(NamedTuple):
     """The type of a whole number, both ends included; `sign` may follow it."""
 
-    least: int | None = None
-    most: int | None = None
+    least: int = 0
+    most: int = MOST
     sign: str = ""
 
 
@@ -343,11 +344,8 @@ def _converted(kind: object, word: str) -> str | int | None:
             return word if word in kind.words else None
         return next((one for one in kind.words if one.casefold() == word.casefold()), None)
     if isinstance(kind, Whole):
-        digits = word.removesuffix(kind.sign)
-        if digits.isascii() and digits.isdecimal() and len(digits) < 19:
-            number = int(digits)
-            fits = (kind.least is None or number >= kind.least) and (kind.most is None or number <= kind.most)
-            return number if fits else None
+        with suppress(UsageError):
+            return whole(word.removesuffix(kind.sign), kind.least, kind.most, name="")
     return None
 
 
