@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     F = TypeVar("F", bound=Callable[..., Any])
     from .session import Session
 
-    Serves = Literal["look", "change", "person", "decision", "machine"]
+    Serves = Literal["look", "change", "script", "person", "decision", "machine"]
     """Whom a verb belongs to: everybody, because it only reads (`look`) or changes the memory of the workspace
-    (`change`), a person (`person`), a person at a terminal (`decision`), or those who use this machine (`machine`).
-    Servers offer only the first two.
+    (`change`); whoever runs commands here, because it does what a person arranged (`script`) or concerns this machine
+    (`machine`); a person (`person`); a person at a terminal (`decision`). Servers offer only the first two.
     """
 
 
@@ -98,7 +98,7 @@ COMMON: tuple[Parameter, ...] = (
     option(
         "--actor",
         metavar="NAME",
-        help="Who makes the change, such as agent:builder (default: MEMDECK_ACTOR, or cli).",
+        help="Who makes the change, such as agent:builder (default: MEMDECK_ACTOR, the agent that runs it, or cli).",
     ),
     option("--now", metavar="ISO", help="Run as if it were this time, for reproducible runs."),
     option("--no-color", is_flag=True, help="No colour, whatever the terminal can."),

@@ -68,6 +68,9 @@ def test_a_count_on_the_command_line_has_bounds(filled: Place) -> None:
         for one in arguments:
             if one.get("type") != "integer" or one["name"] in ("rows", "cursor"):
                 continue
+            for value in (str(one["minimum"]), str(one["maximum"])):
+                answer = filled(*words, f"--{one['name'].replace('_', '-')}={value}", *needed)
+                assert answer.error != "internal", (words, one["name"], value, answer)
             for value in COUNTS:
                 answer = filled(*words, f"--{one['name'].replace('_', '-')}={value}", *needed)
                 assert answer.code == 2, (words, one["name"], value[:30], answer)

@@ -31,6 +31,7 @@ WAITING = 32
 """The most requests that may wait for their turn."""
 _PERSON = ("api.person", "a person decides this: run it at the command line or in the application")
 _WHY_NOT = {
+    "script": _PERSON,
     "person": _PERSON,
     "decision": _PERSON,
     "machine": ("api.machine", "this concerns the machine, not this workspace: run it at the command line"),

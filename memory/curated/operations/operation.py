@@ -71,9 +71,9 @@ def flag(does: str) -> Json:
     return {"type": "boolean", "description": does, "default": False}
 
 
-def number(does: str, least: int = 0) -> Json:
-    """Return the schema of a whole number."""
-    return {"type": "integer", "description": does, "minimum": least, "maximum": MOST}
+def number(does: str, least: int = 0, most: int = MOST) -> Json:
+    """Return the schema of a whole number, both ends included."""
+    return {"type": "integer", "description": does, "minimum": least, "maximum": most}
 
 
 def texts(does: str) -> Json:
