@@ -31,6 +31,8 @@ _EDITORS = {"CURSOR_TRACE_ID": "cursor"}
 """Variables that an editor also sets in the terminals in which a person types."""
 _NAMES = ("AI_AGENT", "AGENT")
 """Variables whose value is the name of the agent."""
+MARKS = (*_MARKS, *_EDITORS, *_NAMES)
+"""All variables that may name a client."""
 _OFF = ("", "0", "false")
 
 
