@@ -128,6 +128,14 @@ def test_an_agent_takes_back_only_its_own(workspace: Place) -> None:
     assert b"By the person" in workspace.read(".aiter/memory/tasks.md")
 
 
+def test_the_application_belongs_to_the_person(workspace: Place) -> None:
+    """An agent that drives a terminal does not open it, by none of its spellings; a picture of a pane is free."""
+    for words in ((), (".",), ("--pane", "tasks")):
+        seen = workspace.at_terminal(*words, now=None, environ=CLAUDE)
+        assert (seen.code, "app.person_only" in seen.out) == (1, True), seen
+    assert workspace("screen", "tasks", environ=CLAUDE).code == 0
+
+
 def test_http_has_no_verb_of_a_person(asked: Place) -> None:
     """Each decision is refused over HTTP with `api.person`, and none is offered."""
     with asked.api() as api:
