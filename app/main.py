@@ -132,7 +132,7 @@ def _call(arguments: list[str], session: Session) -> int:
         return _call_by_click(verb, prog, arguments, session)
     called, options, values = plain
     session.take(options)
-    result = called.function(session, **values)
+    result = called.call(session, values)
     return result if isinstance(result, int) else 0
 
 

@@ -16,6 +16,7 @@ from weakref import WeakSet
 import pytest
 from hypothesis import HealthCheck, settings
 
+from app.cli.marks import MARKS
 from memory.search.searcher import Searcher
 from memory.storage.log.database import LogFile
 from memory.workspace import Workspace
@@ -32,8 +33,8 @@ if WHOLE:
     # With five times the examples a property may take five times as long.
     os.environ.setdefault("PYTEST_TIMEOUT", "1500")
 
-# Textual reads both when it is imported.
-for _name in ("NO_COLOR", "TEXTUAL_THEME", "MEMDECK_DEBUG"):
+# Textual reads the first two when it is imported; the others say that an agent runs what a test runs.
+for _name in ("NO_COLOR", "TEXTUAL_THEME", "MEMDECK_DEBUG", "MEMDECK_ACTOR", *MARKS):
     os.environ.pop(_name, None)
 
 

@@ -22,6 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
+from tests.clock import stand
 from tests.patience import PATIENCE
 
 HOUSE = Path(__file__).parents[1]
@@ -62,8 +63,9 @@ class Forked:
         env: Mapping[str, str],
         cwd: str | os.PathLike[str] | None = None,
         loaded: str = VERBS,
+        clock: str | None = None,
     ) -> None:
-        """Start it with a pipe for each of its streams; `loaded` is what has been run before."""
+        """Start it with a pipe for each of its streams; `loaded` is what has been run before, `clock` stands still."""
         self.returncode: int | None = None
         self._told, telling = os.pipe()
         (reading, to_it), (from_it, writing), (errors_from_it, errors) = os.pipe(), os.pipe(), os.pipe()
@@ -72,7 +74,7 @@ class Forked:
         self.stderr: IO[bytes] = os.fdopen(errors_from_it, "rb")
         given = [reading, writing, errors, telling]
         try:
-            request = pickle.dumps(([*words], os.fspath(cwd or os.getcwd()), dict(env)))
+            request = pickle.dumps(([*words], os.fspath(cwd or os.getcwd()), dict(env), clock))
             control = _server(loaded)
             socket.send_fds(control, [len(request).to_bytes(4, "big")], given)
             control.sendall(request)
@@ -113,10 +115,15 @@ class Forked:
 
 
 def run(
-    words: Sequence[str], *, cwd: str | os.PathLike[str], environ: Mapping[str, str], given: bytes
+    words: Sequence[str],
+    *,
+    cwd: str | os.PathLike[str],
+    environ: Mapping[str, str],
+    given: bytes,
+    clock: str | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run memdeck to its end with these bytes on stdin."""
-    process = Forked(words, cwd=cwd, env=environ)
+    process = Forked(words, cwd=cwd, env=environ, clock=clock)
     with process.stdin, process.stdout, process.stderr:
         try:
             out, err = _exchange(process.stdin, given, (process.stdout, process.stderr))
@@ -221,7 +228,7 @@ def _tell(telling: int, value: int) -> None:
         os.write(telling, value.to_bytes(4, "big", signed=True))
 
 
-def _become(streams: Sequence[int], words: list[str], folder: str, environ: dict[str, str]) -> None:
+def _become(streams: Sequence[int], words: list[str], folder: str, environ: dict[str, str], clock: str | None) -> None:
     for place, stream in enumerate(streams):
         os.dup2(stream, place)
     for name in os.listdir("/proc/self/fd"):
@@ -235,3 +242,5 @@ def _become(streams: Sequence[int], words: list[str], folder: str, environ: dict
     os.environ.clear()
     os.environ.update(environ)
     time.tzset()
+    if clock:
+        stand(clock)

@@ -7,10 +7,13 @@ mistakes need click; `read` reads a plainly written call from the same declarati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 
+from memory.base.counts import MOST, whole
+from memory.errors import UsageError
 from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .verbs import VERBS
@@ -18,12 +21,13 @@ from .verbs import VERBS
 if TYPE_CHECKING:
     from typing import Any, Literal, TypeVar
 
-    from memory.errors import UsageError
-
     F = TypeVar("F", bound=Callable[..., Any])
-    Serves = Literal["look", "change", "person", "machine"]
-    """How programs may use a verb through a server: it only reads (`look`), or it changes the memory of the workspace.
-    The others are not served, because a person decides (`person`), or because they concern this machine (`machine`).
+    from .session import Session
+
+    Serves = Literal["look", "change", "script", "person", "decision", "machine"]
+    """Whom a verb belongs to: everybody, because it only reads (`look`) or changes the memory of the workspace
+    (`change`); whoever runs commands here, because it does what a person arranged (`script`) or concerns this machine
+    (`machine`); a person (`person`); a person at a terminal (`decision`). Servers offer only the first two.
     """
 
 
@@ -37,8 +41,8 @@ class OneOf(NamedTuple):
 class Whole(NamedTuple):
     """The type of a whole number, both ends included; `sign` may follow it."""
 
-    least: int | None = None
-    most: int | None = None
+    least: int = 0
+    most: int = MOST
     sign: str = ""
 
 
@@ -94,7 +98,7 @@ COMMON: tuple[Parameter, ...] = (
     option(
         "--actor",
         metavar="NAME",
-        help="Who makes the change, such as agent:builder (default: MEMDECK_ACTOR, or cli).",
+        help="Who makes the change, such as agent:builder (default: MEMDECK_ACTOR, the agent that runs it, or cli).",
     ),
     option("--now", metavar="ISO", help="Run as if it were this time, for reproducible runs."),
     option("--no-color", is_flag=True, help="No colour, whatever the terminal can."),
@@ -126,6 +130,25 @@ class DeclaredVerb:
         self.settings = settings
         self.parameters: tuple[Any, ...] = tuple(reversed(function.__dict__.get("__click_params__", ())))
         """Its parameters in the order of declaration; those of click's own decorators unchanged."""
+        self.looks: Callable[[Mapping[str, Any]], object] | None = settings.pop("looks", None)
+        self.noun = name
+        """The word of its group, or its own."""
+        self.does = name
+        """Its words after `memdeck`."""
+
+    def belongs(self, values: Mapping[str, Any]) -> Serves | None:
+        """Return whom a call with these values belongs to: one that only shows something is a look."""
+        if any(values.get(option) for option in self.settings.get("by_person", ())):
+            return "decision"
+        if values.get("dry_run") or (self.looks is not None and self.looks(values)):
+            return "look"
+        found: Serves | None = self.settings.get("serves")
+        return found
+
+    def call(self, session: Session, values: Mapping[str, Any]) -> Any:
+        """Run the verb with these values, if the caller may; errors as `Session.permit`."""
+        session.permit(self, values)
+        return self.function(session, **values)
 
 
 class DeclaredGroup:
@@ -145,19 +168,25 @@ def verb(
     examples: Sequence[str] = (),
     serves: Serves | None = None,
     by_person: Sequence[str] = (),
+    looks: Callable[[Mapping[str, Any]], object] | None = None,
     fields: Callable[[], Iterable[str]] | None = None,
     unknown: Callable[[list[str]], UsageError | None] | None = None,
     **settings: Any,
 ) -> Callable[[Callable[..., Any]], DeclaredVerb]:
     """Return a decorator that makes a function (session, **values) a verb outside of a group.
 
-    A verb without `serves` is not served; `by_person` names the options of a served verb that are not served. `fields`
+    A verb without `serves` is not served; `by_person` names the options of a served verb with which it is a decision.
+    `looks` gets the values of a call and tells whether it only shows something, as each with `dry_run` does. `fields`
     returns the names for `--set`; they are used when someone tries one as an option. `unknown` gets the words of a call
     with an unknown option, and may return a more precise error.
     """
     more = {"examples": examples, "serves": serves, "by_person": by_person, "fields": fields, "unknown": unknown}
-    more |= settings
-    return lambda function: DeclaredVerb(name, function, more)
+    return lambda function: DeclaredVerb(name, function, {**more, "looks": looks, **settings})
+
+
+def shows(_values: Mapping[str, Any]) -> bool:
+    """Tell that a call only shows something: the `looks` of a verb that never changes memory."""
+    return True
 
 
 def group(name: str, text: str, *, serves: Serves | None = None) -> DeclaredGroup:
@@ -170,6 +199,7 @@ def under(parent: DeclaredGroup, name: str, **settings: Any) -> Callable[[Callab
 
     def decorate(function: Callable[..., Any]) -> DeclaredVerb:
         made = verb(name, **settings)(function)
+        made.noun, made.does = parent.name, f"{parent.name} {name}"
         parent.verbs[name] = made
         return made
 
@@ -320,11 +350,8 @@ def _converted(kind: object, word: str) -> str | int | None:
             return word if word in kind.words else None
         return next((one for one in kind.words if one.casefold() == word.casefold()), None)
     if isinstance(kind, Whole):
-        digits = word.removesuffix(kind.sign)
-        if digits.isascii() and digits.isdecimal() and len(digits) < 19:
-            number = int(digits)
-            fits = (kind.least is None or number >= kind.least) and (kind.most is None or number <= kind.most)
-            return number if fits else None
+        with suppress(UsageError):
+            return whole(word.removesuffix(kind.sign), kind.least, kind.most, name="")
     return None
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
@@ -17,10 +16,6 @@ from memory.errors import AmbiguousError, EntryChoice, MemdeckError, UsageError
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141
 _TO_CHOOSE, _WIDTH = 10, 79
-_RANGE = re.compile(
-    r"(?P<value>-?[\d.]+) is not in the range (?:(?P<low>-?[\d.]+)<=x<=(?P<high>-?[\d.]+)|x>=(?P<least>-?[\d.]+)"
-    r"|x<=(?P<most>-?[\d.]+))"
-)
 _USAGE_CODES = {
     "NoSuchOption": "usage.option",
     "BadOptionUsage": "usage.option",
@@ -135,15 +130,8 @@ def _from_click(error: BaseException) -> MemdeckError | None:
         message = f"no such option {error.option_name!r}{meant}"
     else:
         message = one_line(error.format_message()).rstrip(".")
-    message = _RANGE.sub(_in_words, message[:1].lower() + message[1:])
+    message = message[:1].lower() + message[1:]
     return UsageError(_USAGE_CODES.get(type(error).__name__, "usage.arguments"), message, f"see {path} --help")
-
-
-def _in_words(found: re.Match[str]) -> str:
-    """Return in words which numbers an option accepts, where click shows an inequality."""
-    low, high = found["low"] or found["least"], found["high"] or found["most"]
-    takes = f"a number from {low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less"
-    return f"{found['value']} is {'below ' + low if low and not high else 'out of range'}; it takes {takes}"
 
 
 def _of_descriptors(error: BaseException) -> MemdeckError | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, update_wrapper
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from memory.base.counts import whole
 from memory.errors import UsageError
 
 from . import declared
@@ -36,12 +37,14 @@ class _Number(click.IntRange):
 
     def __init__(self, kind: Whole) -> None:
         super().__init__(kind.least, kind.most)
-        self._sign = kind.sign
+        self._kind = kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read the number."""
-        number: Any = value.removesuffix(self._sign) if isinstance(value, str) else value
-        return super().convert(number, param, ctx)
+        """Read the number; UsageError `usage.value`."""
+        del ctx
+        least, most, sign = self._kind
+        name = "it" if param is None else param.get_error_hint(None).replace("'", "")
+        return whole(value.removesuffix(sign) if isinstance(value, str) else value, least, most, name=name)
 
 
 def _click(one: Any, **more: Any) -> click.Parameter:
@@ -52,10 +55,6 @@ def _click(one: Any, **more: Any) -> click.Parameter:
     match settings.get("type"):
         case OneOf(words, case_sensitive):
             settings["type"] = click.Choice(words, case_sensitive=case_sensitive)
-        case Whole(None, None, ""):
-            settings["type"] = click.INT
-        case Whole(least, most, ""):
-            settings["type"] = click.IntRange(least, most)
         case Whole() as kind:
             settings["type"] = _Number(kind)
     if "refs" in settings:
@@ -265,7 +264,12 @@ class LazyGroup(VerbGroup):
 def command_of(declared: DeclaredVerb | DeclaredGroup) -> click.Command:
     """Return a declared verb, or a group with its verbs, as a click command."""
     if isinstance(declared, DeclaredVerb):
-        function = click.pass_obj(declared.function)
+        called = declared
+
+        def run(session: Session, /, **values: Any) -> Any:
+            return called.call(session, values)
+
+        function = click.pass_obj(update_wrapper(run, declared.function))
         function.__click_params__ = [_click(one) for one in reversed(declared.parameters)]  # type: ignore[attr-defined]
         return click.command(declared.name, cls=Verb, **declared.settings)(function)
     made = VerbGroup(

@@ -9,10 +9,11 @@ from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 
-from memory.errors import MemdeckError, UsageError
+from memory.errors import BlockedError, MemdeckError, RefusedError, UsageError
 from memory.lazy import TYPE_CHECKING
 
 from .declared import OneOf, Whole
+from .marks import client_of
 from .printing import Printer, tell
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from memory.trust.consent import Trust
     from memory.workspace import Outcome, Workspace
 
+    from .declared import DeclaredVerb
     from .printing import Paint
 
     class Closeable(Protocol):
@@ -41,6 +43,8 @@ PROBLEMS = 4
 """The exit code of a conflict, and of a check that found problems."""
 OUTPUTS = ("human", "json", "jsonl")
 """The output formats."""
+_PERSON_ONLY = {"trust": "trust.person", "changes": "review.person_only"}
+"""The code of an operation of a person that an agent tries, by the noun, where it is not `NOUN.person_only`."""
 
 
 class Session:
@@ -129,7 +133,7 @@ class Session:
     def now(self) -> datetime:
         """The time of this run: `--now` (in the workspace's zone if it names none), else the clock's time."""
         if self.now_option is None:
-            return datetime.now(UTC)
+            return machine_time()
         now = self._written_now(self.now_option)
         if now.tzinfo is None:
             now = now.replace(tzinfo=self._zone)
@@ -137,7 +141,7 @@ class Session:
 
     def clock(self) -> datetime:
         """Return the current time, for long runs; `--now` does not advance."""
-        return self.now if self.now_option is not None else datetime.now(UTC)
+        return self.now if self.now_option is not None else machine_time()
 
     @property
     def _zone(self) -> tzinfo:
@@ -182,16 +186,58 @@ class Session:
 
     @property
     def actor(self) -> str:
-        """The actor of changes: `--actor`, MEMDECK_ACTOR, or `cli`."""
-        return self.named_actor or "cli"
+        """The actor of changes: `--actor`, MEMDECK_ACTOR, the agent of the client that started this, or `cli`."""
+        return self.named_actor or (f"agent:{self.client}" if self.client else "cli")
 
     @property
     def named_actor(self) -> str:
-        """The actor that `--actor` or MEMDECK_ACTOR names; empty if none does."""
+        """The actor that `--actor` or MEMDECK_ACTOR names; empty if none does.
+
+        What a client of agents starts is an agent, whatever it is called: a name of a person or of a script is that of
+        the client there.
+        """
+        from memory.storage.changes import is_agent
+
         name = self.actor_option or os.environ.get("MEMDECK_ACTOR") or ""
         if len(name) > 80 or not name.isprintable() or name != name.strip():
             raise UsageError("usage.actor", f"{name[:80]!r} cannot be an actor", "write a name such as agent:builder")
-        return name
+        return f"agent:{self.client}" if name and self.client and not is_agent(name) else name
+
+    @cached_property
+    def client(self) -> str:
+        """The client whose agent started this process, by the marks in its environment; empty for a person's shell."""
+        return "" if self.served else client_of(os.environ, typed=self.sees_person())
+
+    def sees_person(self) -> bool:
+        """Return whether a person can sit there: stdin and stdout are a terminal."""
+        return at_terminal()
+
+    def permit(self, verb: DeclaredVerb, values: Mapping[str, Any]) -> None:
+        """Raise an error unless the caller of this run may run an operation with these values; looks are free.
+
+        RefusedError `….person_only` for an agent that does what a person does, BlockedError `….terminal` for a decision
+        without a terminal, UsageError `usage.now` for an agent that sets the time of a change. Every surface that runs
+        operations passes here; HTTP, MCP and hooks have no operation of a person at all.
+        """
+        from memory.storage.changes import PERSONS, is_agent
+
+        serves = verb.belongs(values)
+        if serves == "look":
+            return
+        if serves in ("person", "decision") and (self.client or self.actor not in PERSONS):
+            code = _PERSON_ONLY.get(verb.noun, f"{verb.noun}.person_only")
+            kind = BlockedError if verb.noun == "trust" else RefusedError
+            raise kind(code, f"`memdeck {verb.does}` belongs to the person, not to {self.actor}", "ask the person")
+        if serves == "decision" and not self.sees_person():
+            raise BlockedError(
+                f"{verb.noun}.terminal",
+                f"`memdeck {verb.does}` needs a person at a terminal, and this is none",
+                "run it in a terminal, without pipes",
+            )
+        if self.now_option is not None and (self.client or is_agent(self.actor)):
+            raise UsageError("usage.now", "an agent does not set the time of a change", "leave --now out")
+        if self.client and self.actor_option and not is_agent(self.actor_option):
+            tell(f"memdeck: note: an agent of {self.client} started this, so the change is made by {self.actor}")
 
     # -- answers ----------------------------------------------------------------------------------------------
 
@@ -317,6 +363,11 @@ class Session:
         """Print problems with the change log: changes are still made, but history and undo may be incomplete."""
         for warning in self.workspace.store.history.warnings:
             tell(f"memdeck: warning: {warning}")
+
+
+def machine_time() -> datetime:
+    """Return what the machine's clock says."""
+    return datetime.now(UTC)
 
 
 def at_terminal() -> bool:

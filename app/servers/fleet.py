@@ -17,6 +17,7 @@ from app.servers import http_server
 from app.servers.http_server import Bounds, HttpServer
 from app.servers.loopback import LoopbackGuard, Receive, Scope, Send, error_body, open_port, respond
 from app.servers.nesting import strict_json
+from memory.base.counts import whole
 from memory.errors import BusyError, MemdeckError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -76,12 +77,10 @@ class FleetApi:
         return {"workspaces": [one.json() for one in fleet.overview(self._clock())]}
 
     def _search(self, fleet: Fleet, given: Mapping[str, str]) -> Answer:
-        limit = given.get("limit", "20")
-        if not (limit.isascii() and limit.isdecimal()) or len(limit) > 4 or int(limit) > 1000:
-            raise UsageError("usage.arguments", f"limit does not take {limit[:40]!r}", "write a number up to 1000")
+        limit = whole(given.get("limit", "20"), 0, 1000, name="limit", code="usage.arguments")
         kinds = tuple(one for one in given.get("in", "").split(",") if one)
         deep = given.get("deep", "") in ("1", "true")
-        hits, failed = fleet.search(given.get("query", ""), self._clock(), int(limit), kinds, deep=deep)
+        hits, failed = fleet.search(given.get("query", ""), self._clock(), limit, kinds, deep=deep)
         return {"results": [one.json() for one in hits], "failed": [one.json() for one in failed]}
 
     def _check(self, fleet: Fleet, _: Mapping[str, str]) -> Answer:

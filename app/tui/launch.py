@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from app.servers.heap import share_heap
-from memory.errors import MemdeckError, UsageError
+from memory.errors import MemdeckError, RefusedError, UsageError
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
@@ -53,13 +53,21 @@ def run(
     one that was open last, in a new workspace Tasks, because that pane is ready soonest. A `demo` opens its Brief.
     `safe`: nothing from memory files runs, and nothing is sent. Without a workspace the application offers to create
     one. An unexpected error ends the application with a line on stderr. Raises UsageError `usage.now`, `usage.pane`,
-    `workspace.no_folder`.
+    `workspace.no_folder`, RefusedError `app.person_only` for the agent of a client: all that is done here is done by a
+    person.
     """
+    from app.cli.marks import client_of
     from memory.storage.own_folders import home, state_home
     from memory.workspace import Workspace
     from widgets.panes import all_panes
 
     environ = os.environ if environ is None else environ
+    if client := client_of(environ, typed=True):
+        raise RefusedError(
+            "app.person_only",
+            f"an agent of {client} started this, and the application belongs to the person",
+            "use the verbs, such as memdeck status and memdeck screen",
+        )
     workspace: Workspace | None
     try:
         workspace = Workspace.open(path or ".", state_home=state_home(environ), home=home(environ))

@@ -135,12 +135,15 @@ def names_in(place: LogFolder, folder: str) -> list[str]:
 
 
 def is_due(curated: Curated, side: Side, now: datetime) -> bool:
-    """Return whether the hour of the sweep has come since the last one (`daily.sweep_hour`, UTC)."""
+    """Return whether the hour of the sweep has come since the last one (`daily.sweep_hour`, UTC).
+
+    A last sweep in the future does not count.
+    """
     last = side.records.look(lambda db: read_number(db, _SWEPT), None)
     hour = now.astimezone(UTC).replace(hour=curated.settings["daily.sweep_hour"], minute=0, second=0, microsecond=0)
     if hour > now:
         hour -= timedelta(days=1)
-    return last is None or last < milliseconds(hour)
+    return last is None or not milliseconds(hour) <= last <= milliseconds(now)
 
 
 def sweep(curated: Curated, side: Side, *, actor: str, now: datetime, dry_run: bool = False) -> dict[str, int]:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memory.errors import BusyError, MemdeckError, UsageError
+from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
 from memory.registry import holds_memory
 from memory.search.match import day_number
 from memory.search.query.query import Query, read_day, read_query
@@ -174,7 +174,10 @@ class LocalWorkspaces:
 
         if self.config_home is not None and not dry_run:
             entrust(workspace, trust_of(workspace, self.config_home), self.environ)
-        return maintain_all(workspace, now, actor=actor, dry_run=dry_run).json()
+        report = maintain_all(workspace, now, actor=actor, dry_run=dry_run)
+        if report.held:
+            raise ConflictError("maintenance.clock", report.warnings[0])
+        return report.json()
 
 
 def best_hits(hits: list[FleetHit], limit: int) -> tuple[FleetHit, ...]:

@@ -143,6 +143,8 @@ class Report(NamedTuple):
     balanced: bool = True
     change: str | None = None
     blocked: tuple[Mapping[str, Any], ...] = ()
+    held: bool = False
+    """Whether it is only planned because the clock is behind the last run or change."""
 
     @classmethod
     def joined(cls, reports: Sequence[Report]) -> Report:
@@ -159,6 +161,7 @@ class Report(NamedTuple):
             balanced=all(report.balanced for report in reports),
             change=next((report.change for report in reversed(reports) if report.change), None),
             blocked=tuple(one for report in reports for one in report.blocked),
+            held=any(report.held for report in reports),
         )
 
     @property

@@ -40,19 +40,20 @@ def maintain(
 ) -> Report:
     """Apply the rules to a workspace at the aware time `now` and report what moved; a second run moves nothing more.
 
-    `dry_run` writes nothing and reports the same. A clock that jumped back turns the run into a dry run with a warning,
-    unless `force`. Changes by other programs are recorded in the history, and their late bytes merged. `timer` returns
-    seconds and is used only for the duration.
+    `dry_run` writes nothing and reports the same. A clock that jumped back holds the run: it is a dry run with a
+    warning, unless `force`. Changes by other programs are recorded in the history, and their late bytes merged. `timer`
+    returns seconds and is used only for the duration.
 
     Raises ConfigError for a bad setting, MemdeckError `maintenance.unbalanced` when the independent check fails, and
     the errors of reading and writing; in all these cases nothing was written.
     """
     begun = timer()
     warnings: tuple[str, ...] = ()
-    jump = _jump(workspace, now)
-    if jump and not force:
-        warnings = (jump,)
-        dry_run = True
+    latest = ahead_of(workspace, now)
+    held = latest is not None and not force
+    if latest is not None and held:
+        warnings = (held_words(now, latest),)
+    asked, dry_run = dry_run, dry_run or held
     if not dry_run:
         warnings += _look_around(workspace, now)
     plan = plan_maintenance(workspace.snapshot(), now, rules, _left_by(workspace), restored_in(workspace))
@@ -62,7 +63,7 @@ def maintain(
         if documents:
             plan, change = _write(workspace, plan, documents, now, actor, rules)
         if set(rules) == set(ALL_RULES):
-            _remember(workspace, now, actor)
+            _remember(workspace, now, actor, forced=latest is not None)
     return Report(
         dry_run=dry_run,
         now=now,
@@ -70,6 +71,7 @@ def maintain(
         warnings=warnings + plan.warnings,
         duration_ms=round((timer() - begun) * 1000, 1),
         change=change,
+        held=held and not asked,
     )
 
 
@@ -166,20 +168,27 @@ def restored_in(workspace: Workspace) -> RestoredIn:
     return found
 
 
-def _jump(workspace: Workspace, now: datetime) -> str | None:
-    """Return a warning if `now` is more than a day before the last recorded time, else None."""
+def ahead_of(workspace: Workspace, now: datetime) -> datetime | None:
+    """Return the time of the last recorded run or change if `now` is more than a day before it: no rule writes then."""
     latest = workspace.state.read().latest if workspace.state is not None else None
-    if latest is None or latest - now <= JUMP:
-        return None
+    return None if latest is None or latest - now <= JUMP else latest
+
+
+def held_words(now: datetime, latest: datetime) -> str:
+    """Return in a sentence why maintenance writes nothing, and what to do."""
     return (
-        f"the clock says {format_utc(now)}, but the last run or change was at {format_utc(latest)}; "
-        "nothing is written, --force does it all the same"
+        f"the clock says {format_utc(now)}, but the last run or change was at {format_utc(latest)}, so maintenance "
+        "writes nothing; if the clock is right, run `memdeck --maintain --force` once"
     )
 
 
-def _remember(workspace: Workspace, now: datetime, actor: str) -> None:
-    """Record the time of this whole run; skipped without harm where the workspace cannot be locked at once."""
+def _remember(workspace: Workspace, now: datetime, actor: str, *, forced: bool) -> None:
+    """Record the time of this whole run; skipped without harm where the workspace cannot be locked at once.
+
+    A run that was forced says that the clock is right: the time of the last change was not.
+    """
     if workspace.state is None:
         return
     with suppress(MemdeckError), workspace.store.at_once().transaction(OPERATION, actor=actor, now=now):
-        workspace.state.record(last_maintenance=now, owner=workspace.store.system)
+        changed = now if forced else None
+        workspace.state.record(last_maintenance=now, last_change=changed, owner=workspace.store.system)

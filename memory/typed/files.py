@@ -10,6 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal, get_args
 
+from memory.errors import RefusedError
+
 from .aidefile import NAME, Aidefile, read_aidefile
 from .sizes import span_ns, tokens_of
 
@@ -20,6 +22,10 @@ MAX_AGE: Mapping[Type, timedelta] = {"procedural": timedelta(days=90), "episodic
 LOCK = ".lock"
 """The ending of the sentinel file beside a locked file."""
 PRIVATE = ".memdeck"
+MARKDOWN = (".md", ".markdown")
+"""The endings of Markdown files."""
+_HOME = "memory"
+"""The folder of an agent in which its memory is, whatever its Aidefile says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,33 @@ def aidefile_of(folder: Path) -> Aidefile:
     from memory.storage import safe_open as beneath
 
     return read_aidefile(folder, beneath.read(NAME, folder).base)
+
+
+def refuse_foreign(folder: Path, path: str) -> None:
+    """Raise RefusedError `typed.not_memory` unless a path, relative to the agent's folder, is a file of its memory.
+
+    That is a Markdown file below `memory/`, below the procedural or the episodic folder, or listed as core. No part of
+    its path is hidden or a link. Every operation that writes asks this, whoever calls it and however.
+    """
+    aidefile = aidefile_of(folder)
+    written = (*aidefile.core_files, aidefile.procedural_dir, aidefile.episodic_dir)
+    real = (*aidefile.core, aidefile.procedural_real, aidefile.episodic_real)
+    # A place that the Aidefile reaches through a link may be anything: sources, the settings of a program.
+    places = [_HOME, *(one for one, other in zip(real, written, strict=True) if one == os.path.normpath(other))]
+    parts = path.split("/")
+    inside = any(path.startswith(place + "/") for place in places) or path in places
+    if (
+        not inside
+        or not path.casefold().endswith(MARKDOWN)
+        or any(part[:1] in ("", ".") for part in parts)
+        or any(os.path.islink(folder.joinpath(*parts[:count])) for count in range(1, len(parts) + 1))
+    ):
+        raise RefusedError(
+            "typed.not_memory",
+            f"{path[:80]!r} is no Markdown file of the agent's memory",
+            f"name one in {_HOME}/, {aidefile.procedural_real}/ or {aidefile.episodic_real}/",
+            path=path,
+        )
 
 
 def look(folder: Path, aidefile: Aidefile) -> AgentFiles:

@@ -2,8 +2,8 @@
 
 For agents that call them from Python with only a path. Therefore this module alone fills in what the rest of `memory`
 accepts as arguments: the time, the store and the actor. A path is absolute or relative to the current folder. It
-belongs to the agent in the nearest folder upwards with an Aidefile; where there is none, to the nearest folder that
-exists. Pass `now` (aware), `store` or `actor` to override them; `ignore_lock` writes in spite of another's lock.
+belongs to the agent in the nearest folder upwards with an Aidefile; UsageError `typed.no_agent_here` where there is
+none. Pass `now` (aware), `store` or `actor` to override them; `ignore_lock` writes in spite of another's lock.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _move(
     actor: str | None,
     ignore_lock: bool,
 ) -> Path:
-    store, source = _place(src, store, dst)
+    store, source = _place(src, store)
     target = path_in(store, os.path.abspath(dst))
     _writer(store, now, actor, ignore_lock=ignore_lock).move(source, target, operation, force=force)
     return store.root / target
@@ -204,15 +204,13 @@ def _agent_folder(agent: Agent | AnyPath) -> Path:
     return Path(os.path.abspath(named))
 
 
-def _place(path: AnyPath, store: Store | None, other: AnyPath | None = None) -> tuple[Store, str]:
-    """Return the store that a path belongs to, and the path in it; `other` must be in the same folder."""
+def _place(path: AnyPath, store: Store | None) -> tuple[Store, str]:
+    """Return the store that a path belongs to, and the path in it."""
     full = os.path.abspath(path)
     if store is None:
         folder = agent_folder(full)
         if folder is None:
-            both = full if other is None else os.path.commonpath([full, os.path.abspath(other)])
-            nearest = Path(os.path.dirname(both) if both == full else both)
-            folder = next(str(one) for one in (nearest, *nearest.parents) if os.path.isdir(one))
+            raise UsageError("typed.no_agent_here", f"{path} is in no folder with an Aidefile", "make one there")
         store = store_of(Path(folder), state_home(os.environ), home(os.environ))
     return store, path_in(store, full)
 

@@ -15,14 +15,13 @@ from typing import Any
 from memory.errors import MemdeckError, RefusedError
 
 from .aidefile import EPISODIC, PROCEDURAL, Aidefile
-from .files import LOCK, TYPES, AgentFiles, LeftOut, MemoryFile, Type, aidefile_of, look
+from .files import LOCK, MARKDOWN, TYPES, AgentFiles, LeftOut, MemoryFile, Type, aidefile_of, look
 from .locks import Holder, holder_of
 from .registry import Agent
 from .sizes import nanoseconds
 
 USUAL = f'procedural_dir = "{PROCEDURAL}"\nepisodic_dir = "{EPISODIC}"'
 """The folders of an Aidefile that names none, in the form of `folders_text`."""
-_MARKDOWN = (".md", ".markdown")
 LARGEST = 256_000_000
 """The largest file, in bytes, that the history can copy; a larger one is not deleted."""
 May = Callable[[Agent, Aidefile, AgentFiles], MemdeckError | None]
@@ -164,6 +163,8 @@ def plan_prune(look: AgentLook, now: datetime, may: May | None = None) -> AgentP
     for file in found.files:
         if not file.too_old(moment):
             kept += 1
+        elif not file.path.casefold().endswith(MARKDOWN):
+            skipped.append(LeftOut(file.path, "it is no Markdown"))
         elif file.locked:
             skipped.append(_locked(agent, file))
         elif reason := _refusal(agent, file, writable):
@@ -218,7 +219,7 @@ def folder_refusal(aidefile: Aidefile, found: AgentFiles) -> RefusedError | None
         if any(part.startswith(".") for part in names):
             return _refused(f"{key} is {written[:80]!r}, and a folder whose name begins with a dot is never pruned")
         inside = [file.path for file in found.files if file.path.startswith(real + "/")]
-        if real != usual and inside and not any(path.casefold().endswith(_MARKDOWN) for path in inside):
+        if real != usual and inside and not any(path.casefold().endswith(MARKDOWN) for path in inside):
             return _refused(f"{key} is {written[:80]!r}, which holds no Markdown, so it is no memory and is not pruned")
     return None
 

@@ -1,6 +1,7 @@
 """Changes to an agent's files, each one transaction of its store: merge, move, expire, note a failure; and locks.
 
-Paths are relative to the agent's folder. `owner` is the process that makes the change (default: this one).
+Paths are relative to the agent's folder, and RefusedError `typed.not_memory` is raised for each that is not a file of
+its memory (`memory.typed.files.refuse_foreign`). `owner` is the process that makes the change (default: this one).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from memory.storage import Change, Store
 from memory.storage.transaction import Transaction
 
 from .aidefile import NAME, with_core_file
-from .files import LOCK
+from .files import LOCK, refuse_foreign
 from .locks import Holder, held, holder_of, refuse_locked, sentinel_text
 from .merging import merged
 from .sizes import nanoseconds, span_ns
@@ -43,6 +44,7 @@ class AgentWriter:
 
     def rewrite(self, path: str, build: Callable[[bytes], bytes], operation: str, summary: str) -> Change:
         """Write the bytes that `build` returns for a file's bytes (none: no file); no empty file is made."""
+        refuse_foreign(self.store.root, path)
 
         def attempt() -> Change:
             with self._transaction(operation) as transaction:
@@ -66,6 +68,8 @@ class AgentWriter:
             raise UsageError("typed.same", f"{source} is moved to itself", "name another path")
         if NAME in (source, target):
             raise RefusedError("typed.aidefile", f"the {NAME} itself is not moved, nor moved over", "name another path")
+        for path in (source, target):
+            refuse_foreign(self.store.root, path)
 
         def attempt() -> Change:
             with self._transaction(operation) as transaction:
@@ -96,6 +100,7 @@ class AgentWriter:
         def attempt() -> bool:
             if not os.path.lexists(self.store.root / path):
                 return False
+            refuse_foreign(self.store.root, path)
             with self._transaction("typed.expire") as transaction:
                 stored = transaction.read(path)
                 if stored.base is None or stored.version.mtime_ns >= limit:
@@ -142,6 +147,7 @@ def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = Non
 
     if path.endswith(LOCK):
         raise UsageError("typed.lock", f"{path} is a lock itself", "lock the file that it belongs to")
+    refuse_foreign(store.root, path)
     *parents, name = store.shown(path).split("/")
     store.check_path(path)
     pid = os.getpid() if owner is None else owner
@@ -163,6 +169,7 @@ def unlock_file(store: Store, path: str) -> bool:
     from memory.errors import write_failed
     from memory.storage import fsio
 
+    refuse_foreign(store.root, path)
     if not os.path.lexists(store.root / (path + LOCK)):
         return False
     *parents, name = store.shown(path).split("/")

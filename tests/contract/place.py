@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import pty
@@ -9,12 +10,15 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from tests import commands
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, line_of
 
 HOUSE = Path(__file__).parents[2]
 NOW = "2026-03-02T09:00:00Z"
@@ -91,10 +95,15 @@ class Place:
         environ: dict[str, str] | None = None,
         folder: Path | None = None,
     ) -> Answer:
-        """Run memdeck with these words; `process` where a start of its own is what is tested."""
-        options = [*(["--now", now] if now else []), *(["--actor", actor] if actor else [])]
+        """Run memdeck with these words at the moment `now`; `process` where a start of its own is what is tested.
+
+        The clock of the machine stands there, because an agent may not say `--now`. A hook reads its own.
+        """
+        hook = words[:1] == ("hook",)
+        options = [*(["--now", now] if now and hook else []), *(["--actor", actor] if actor else [])]
         done = commands.memdeck(
             [*words[:1], *options, *words[1:]] if words and words[0] in ("hook", "mcp", "api") else [*options, *words],
+            clock=None if hook else now,
             cwd=folder or self.work,
             environ={**self.environment, **(environ or {})},
             given=given.encode() if isinstance(given, str) else given,
@@ -109,9 +118,17 @@ class Place:
         return answer.data
 
     def at_terminal(
-        self, *words: str, keys: str = "", now: str | None = NOW, environ: dict[str, str] | None = None
+        self,
+        *words: str,
+        keys: str = "",
+        after: str = "",
+        now: str | None = NOW,
+        environ: dict[str, str] | None = None,
     ) -> Answer:
-        """Run memdeck as a person at a terminal who types `keys`; all that the terminal showed is `out`."""
+        """Run memdeck as a person at a terminal; all that the terminal showed is `out`.
+
+        The person types `keys` once nothing more is shown, and `after` was.
+        """
         arguments = [sys.executable, "-m", "app.main", *(["--now", now] if now else []), *words]
         terminal, slave = pty.openpty()
         person = subprocess.Popen(
@@ -135,7 +152,7 @@ class Place:
                     if not part:
                         break
                     shown += part
-                elif typed and shown:
+                elif typed and shown and after.encode() in shown:
                     # It shows nothing more, so it waits for the person.
                     typed = typed[os.write(terminal, typed) :]
             else:
@@ -144,6 +161,50 @@ class Place:
             os.close(terminal)
         code = person.wait(PATIENCE)
         return Answer(code, shown.decode(errors="replace").replace("\r\n", "\n"), "")
+
+    @contextmanager
+    def api(self, *options: str, environ: dict[str, str] | None = None) -> Iterator[Api]:
+        """Run `memdeck api` on a free port until the end of the block."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "app.main", "api", "-o", "json", "--port", "0", *options],
+            cwd=self.work,
+            env={**self.environment, **(environ or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        with process, process.stdout or open(os.devnull, "rb") as said:
+            try:
+                told = json.loads(line_of(said))
+                yield Api(told["address"], told["token"])
+            finally:
+                process.terminate()
+
+    def mcp(self, *calls: tuple[str, dict[str, Any]], actor: str = "") -> list[Any]:
+        """Call tools of `memdeck mcp` one after another; return the structured content of each answer."""
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        requests: list[dict[str, Any]] = [{"id": 0, "method": "initialize", "params": hello}]
+        requests += [{"method": "notifications/initialized"}]
+        requests += [
+            {"id": number, "method": "tools/call", "params": {"name": name, "arguments": given}}
+            for number, (name, given) in enumerate(calls, 1)
+        ]
+        found = []
+        with subprocess.Popen(
+            [sys.executable, "-m", "app.main", "mcp", *(["--actor", actor] if actor else [])],
+            cwd=self.work,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            for request in requests:
+                process.stdin.write(json.dumps({"jsonrpc": "2.0", **request}).encode() + b"\n")
+                process.stdin.flush()
+                if "id" in request:
+                    found.append(json.loads(line_of(process.stdout))["result"])
+        return [one["structuredContent"] for one in found[1:]]
 
     def write(self, path: str, content: str | bytes) -> Path:
         """Write a file beneath the folder, with the folders above it; return its path."""
@@ -155,3 +216,29 @@ class Place:
     def read(self, path: str) -> bytes:
         """Return the bytes of a file beneath the folder."""
         return (self.work / path).read_bytes()
+
+
+class Api:
+    """A running `memdeck api` on a port of this machine; `ask` sends a request to it."""
+
+    def __init__(self, address: str, token: str) -> None:
+        """Keep where it is, as it said at its start."""
+        self.host = address.removeprefix("http://")
+        self.token = token
+
+    def ask(self, method: str, path: str, values: dict[str, Any] | None = None, actor: str = "") -> tuple[int, Any]:
+        """Return the status and the JSON document of an answer; the values go into the query of GET, else the body."""
+        headers = {"Authorization": f"Bearer {self.token}", **({"Memdeck-Actor": actor} if actor else {})}
+        body = None
+        if method == "GET" and values:
+            path += "?" + urlencode(values, doseq=True)
+        elif values is not None:
+            body, headers["Content-Type"] = json.dumps(values), "application/json"
+        connection = http.client.HTTPConnection(self.host, timeout=PATIENCE)
+        try:
+            connection.request(method, path, body, headers)
+            found = connection.getresponse()
+            data = found.read()
+        finally:
+            connection.close()
+        return found.status, json.loads(data) if found.getheader("content-type") == "application/json" else data

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.patience import PATIENCE
+from tests import commands
 from tests.terminal.conftest import HOUSE, NOW
 from tests.terminal.test_a_day import file, open_in, put
-from tests.terminal.tmux import memdeck, needs_tmux
+from tests.terminal.tmux import needs_tmux
 
 pytestmark = [pytest.mark.terminal, needs_tmux]
 
@@ -19,10 +18,10 @@ pytestmark = [pytest.mark.terminal, needs_tmux]
 def agent(shop: Path, *words: str) -> None:
     """Let an agent work with the command line, in a process of its own."""
     environ = {**os.environ, "XDG_STATE_HOME": str(shop.parent / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
-    rule = memdeck("review", "policy", "agent:*", "*", "apply", "-w", str(shop), "--now", NOW)
-    subprocess.run(rule, check=True, env=environ, cwd=shop.parent, capture_output=True, timeout=PATIENCE)
-    command = memdeck(*words, "-w", str(shop), "--actor", "agent:builder", "--now", NOW)
-    subprocess.run(command, check=True, env=environ, cwd=shop.parent, capture_output=True, timeout=PATIENCE)
+    rule = ("review", "policy", "agent:*", "*", "apply", "-w", str(shop), "--now", NOW)
+    assert commands.memdeck(rule, cwd=shop.parent, environ=environ, person=True).returncode == 0
+    command = (*words, "-w", str(shop), "--actor", "agent:builder")
+    assert commands.memdeck(command, cwd=shop.parent, environ=environ, child=True, clock=NOW).returncode == 0
 
 
 @pytest.mark.parametrize("size", [(120, 36), (40, 10)], ids=str)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from app.cli.declared import OneOf, argument, verb
+from app.cli.declared import OneOf, argument, shows, verb
 from app.cli.session import Session
 
 
 @verb(
     "completion",
     serves="machine",
+    looks=shows,
     examples=(
         "memdeck completion bash > ~/.local/share/bash-completion/completions/memdeck",
         "memdeck completion zsh > ~/.zfunc/_memdeck",

@@ -29,6 +29,7 @@ _dry_run = option("--dry-run", is_flag=True, help="Only show what would be writt
 @verb(
     "connect",
     serves="person",
+    looks=lambda values: values["listing"] or values["printing"],
     examples=(
         "memdeck connect claude-code",
         "memdeck connect codex --scope user --dry-run",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from app.cli.declared import option, verb
+from app.cli.declared import option, shows, verb
 from app.cli.printing import tell
 from app.cli.session import PROBLEMS, Session
 from app.tui.keys.key_file import config_path, read_keymap
@@ -19,7 +19,7 @@ NO_KEY = "(none)"
 """The word for no key; `-` is a key."""
 
 
-@verb("keys", serves="machine", examples=("memdeck keys", "memdeck keys --check", "memdeck keys -o json"))
+@verb("keys", serves="machine", looks=shows, examples=("memdeck keys", "memdeck keys --check", "memdeck keys -o json"))
 @option("--check", is_flag=True, help="Only say what is wrong with them; exit code 4 when something is.")
 def keys(session: Session, check: bool) -> int:
     """List every key of the application with its id, those of ~/.config/memdeck/keys.toml included.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterator
 
 from app.cli.declared import argument, option, verb
-from app.cli.session import Session
+from app.cli.session import PROBLEMS, Session
 from memory.errors import MemdeckError, UsageError
 from memory.lazy import TYPE_CHECKING
 
@@ -41,6 +41,9 @@ def maintain(session: Session, folder: str | None, dry_run: bool, no_exec: bool,
 
     Monitors that are due and that a person approved are checked, and the heartbeat looks at tasks; what waits for an
     approval is listed, and the exit code is 3.
+
+    A clock that is more than a day behind the last run or change holds it back: nothing is written, and the exit code
+    is 4. If the clock is right, run it once with --force.
     """
     return keep_small(session, folder, dry_run=dry_run, no_exec=no_exec, force=force)
 
@@ -48,33 +51,34 @@ def maintain(session: Session, folder: str | None, dry_run: bool, no_exec: bool,
 @verb("archive", serves="change", examples=("memdeck archive --dry-run", "memdeck archive"))
 @_dry_run
 @_force
-def archive(session: Session, dry_run: bool, force: bool) -> None:
+def archive(session: Session, dry_run: bool, force: bool) -> int:
     """Move tasks completed more than archiveCompletedAfterDays (7) days ago to archive/tasks-YYYY-MM.md."""
     from memory.maintenance import TASK_RULES
 
-    apply(session, TASK_RULES, dry_run=dry_run, force=force)
+    return apply(session, TASK_RULES, dry_run=dry_run, force=force)
 
 
 @verb("prune", serves="change", examples=("memdeck prune --dry-run", "memdeck prune"))
 @_dry_run
 @_force
-def prune(session: Session, dry_run: bool, force: bool) -> None:
+def prune(session: Session, dry_run: bool, force: bool) -> int:
     """Move old journal entries to archive/journal-YYYY-MM.md.
 
     Those more than pruneJournalAfterDays (30) days old, and the oldest beyond maxJournalEntries (500).
     """
     from memory.maintenance import JOURNAL_RULES
 
-    apply(session, JOURNAL_RULES, dry_run=dry_run, force=force)
+    return apply(session, JOURNAL_RULES, dry_run=dry_run, force=force)
 
 
-def apply(session: Session, rules: Collection[str], *, dry_run: bool, force: bool) -> None:
-    """Apply some of the rules to the memory files and print what moved."""
+def apply(session: Session, rules: Collection[str], *, dry_run: bool, force: bool) -> int:
+    """Apply some of the rules to the memory files and print what moved; 4 if the clock held it back."""
     from memory.maintenance import maintain as run
 
     report = run(session.workspace, session.now, actor=session.actor, dry_run=dry_run, force=force, rules=rules)
     session.made = "moved entries" if report.change else None
     session.answer_change(report.json, lambda: _lines(session, report))
+    return PROBLEMS if report.held else 0
 
 
 def _lines(session: Session, report: Report) -> Iterator[str]:
@@ -110,7 +114,7 @@ def keep_small(session: Session, folder: str | None, *, dry_run: bool, no_exec: 
         session.answer_change(
             lambda: {**report.json(), "blocked": list(report.blocked)}, lambda: _lines(session, report)
         )
-        return 3 if report.blocked else 0
+        return PROBLEMS if report.held else 3 if report.blocked else 0
     watched = watch(session)
     session.made = None if watched.blocked or report.blocked else done
     report = report._replace(monitors=tuple(watched.json()), warnings=(*report.warnings, *watched.warnings))

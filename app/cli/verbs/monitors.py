@@ -88,7 +88,7 @@ def _interval(monitor: Monitor) -> str:
 @under(
     monitors,
     "check",
-    serves="person",
+    serves="script",
     examples=(
         "memdeck monitors check",
         "memdeck monitors check 'Disk Space' -o json",
@@ -121,7 +121,7 @@ def check(session: Session, names: tuple[str, ...], everything: bool) -> int:
     return 3 if found.blocked else 0
 
 
-@under(monitors, "ping", serves="person", examples=("memdeck monitors ping 'Nightly backup'",))
+@under(monitors, "ping", serves="script", examples=("memdeck monitors ping 'Nightly backup'",))
 @argument("name", refs=("monitors",))
 def ping(session: Session, name: str) -> None:
     """Tell a heartbeat monitor that what it watches is alive; write it at the end of a backup script."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from app.cli.declared import Whole, argument, first_word, option, verb
+from app.cli.declared import Whole, argument, first_word, option, shows, verb
 from app.cli.session import Session, at_terminal
 from memory.errors import UsageError
 from memory.storage.own_folders import home, state_home
@@ -126,6 +126,7 @@ def _unknown(arguments: list[str]) -> UsageError | None:
 
 @verb(
     "memdeck",
+    looks=shows,
     unknown=_unknown,
     help="Open the workspace that contains DIR (default: the current folder) in the application.",
     examples=("memdeck", "memdeck ~/src/shop", "memdeck ./tasks --pane journal"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from app.cli.declared import OneOf, Whole, argument, option, verb
+from app.cli.declared import OneOf, Whole, argument, option, shows, verb
 from app.cli.session import Session
 from app.hooks.run import EVENTS
 from memory.base.safe_text import visible
@@ -121,6 +121,7 @@ def _lines(session: Session, found: AgentPrompt, why: str = "") -> Iterator[str]
 @verb(
     "hook",
     serves="machine",
+    looks=shows,
     examples=("echo '{}' | memdeck hook session-start", "memdeck hook prompt --client claude-code"),
 )
 @argument("event", type=OneOf(EVENTS))

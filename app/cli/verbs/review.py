@@ -123,7 +123,7 @@ def _told(
             yield paint.line(f"{word:<9} {told[key] if told[key] is not None else '(nothing)'}", "  ")
 
 
-@under(review, "accept", serves="person", examples=("memdeck review accept 01HM5Z0C8WJ4QXKD",))
+@under(review, "accept", serves="decision", examples=("memdeck review accept 01HM5Z0C8WJ4QXKD",))
 @_ids
 @option(
     "--take",
@@ -164,7 +164,7 @@ def _all_of(inbox: Inbox, proposal_ids: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(inbox.get(number).id for number in proposal_ids))
 
 
-@under(review, "reject", serves="person", examples=("memdeck review reject 01HM5Z0C8WJ4QXKD --note 'still needed'",))
+@under(review, "reject", serves="decision", examples=("memdeck review reject 01HM5Z0C8WJ4QXKD --note 'still needed'",))
 @_ids
 @option("--note", metavar="TEXT", default="", help="Why; the agent reads it.")
 def reject(session: Session, proposal_ids: tuple[str, ...], note: str) -> None:
@@ -183,19 +183,18 @@ def reject(session: Session, proposal_ids: tuple[str, ...], note: str) -> None:
 @under(
     review,
     "edit",
-    serves="person",
+    serves="decision",
     examples=(
         "memdeck review edit 01HM5Z0C8WJ4QXKD --text '### Rotate the keys'",
-        "cat entry.md | memdeck review edit 01HM5Z0C8WJ4QXKD",
+        'memdeck review edit 01HM5Z0C8WJ4QXKD --text "$(cat entry.md)"',
     ),
 )
 @_id
-@option("--text", metavar="TEXT", help="The whole text of the entry (default: what stdin holds).")
+@option("--text", metavar="TEXT", help="The whole text of the entry (default: what you type, until ctrl+d).")
 def edit(session: Session, proposal_id: str, text: str | None) -> None:
     """Give the entry of a proposal another text before you accept it; the proposal waits on."""
     if text is None:
-        if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-            raise UsageError("usage.arguments", "there is no text", "give --text TEXT, or the text on stdin")
+        tell("write the whole text of the entry; ctrl+d ends it")
         text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     inbox = _inbox(session)
     found = inbox.edit(proposal_id, text, reviewer=session.actor, now=session.now)
@@ -208,7 +207,8 @@ def edit(session: Session, proposal_id: str, text: str | None) -> None:
 @under(
     review,
     "policy",
-    serves="person",
+    serves="decision",
+    looks=lambda values: values["name"] is None,
     examples=(
         "memdeck review policy",
         "memdeck review policy agent:builder rewrite apply",

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from app.cli.declared import argument, option, verb
+from app.cli.declared import argument, option, shows, verb
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -22,6 +22,7 @@ _FRAMES = dict.fromkeys((*range(0x2500, 0x2580), *range(0x2581, 0x2589)), " ")
 @verb(
     "screen",
     serves="machine",
+    looks=shows,
     examples=(
         "memdeck screen tasks",
         "memdeck screen journal --size 80x24 --filter deploy",

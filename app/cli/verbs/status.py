@@ -104,6 +104,15 @@ def _last_maintenance(session: Session) -> datetime | None:
     return None
 
 
+def _ahead(session: Session) -> datetime | None:
+    """Return the last recorded time if the clock is behind it, so that maintenance writes nothing."""
+    from memory.maintenance.run import ahead_of
+
+    with suppress(MemdeckError):
+        return ahead_of(session.workspace, session.now)
+    return None
+
+
 def _document(
     session: Session, found: Brief, last: datetime | None, alerts: list[dict[str, Any]], runs: Sequence[NextRun]
 ) -> dict[str, Any]:
@@ -127,6 +136,7 @@ def _document(
         ],
         "systems": _systems(session),
         "last_maintenance": format_utc(last) if last else None,
+        "clock": None if (latest := _ahead(session)) is None else {"latest": format_utc(latest)},
         "review": {"waiting": proposals},
         "approvals": {"waiting": approvals},
         "taken_back": [one.json() for one in session.taken_back()],
@@ -160,6 +170,12 @@ def _lines(
         for name, values in _systems(session).items()
     ]
     yield from paint.columns(counted)
+    latest = _ahead(session)
+    if latest is not None:
+        from memory.maintenance.run import held_words
+
+        yield ""
+        yield paint.notice(held_words(now, latest))
     proposals, approvals = _waiting(session)
     if proposals:
         yield ""

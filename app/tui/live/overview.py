@@ -147,6 +147,20 @@ def taken_back(undone: Sequence[Undone]) -> tuple[Alert, ...]:
     return (Alert(line(Piece(f"{len(undone)} taken back", "alert")), "lost"),) if undone else ()
 
 
+def _ahead(workspace: Workspace, now: datetime) -> datetime | None:
+    """Return the last recorded time if the clock is behind it, so that maintenance writes nothing."""
+    from memory.maintenance.run import ahead_of
+
+    with suppress(MemdeckError, OSError):
+        return ahead_of(workspace, now)
+    return None
+
+
+def clock_behind(latest: datetime | None) -> tuple[Alert, ...]:
+    """Return the alert that the clock holds maintenance back; it leads to the brief's row on what to do."""
+    return () if latest is None else (Alert(line(Piece("clock behind: maintain --force", "alert")), "upkeep"),)
+
+
 def alerts_of(
     brief: Brief, now: datetime, zone: tzinfo, glyphs: Glyphs, notice: Notice | None = None
 ) -> tuple[Alert, ...]:
@@ -253,7 +267,13 @@ class OverviewPart(Part):
         notice = self._schedule.notice(snapshot, now)
         refused = not_read(snapshot.refusals.values())
         undone = self._outside_changes.waiting
-        alerts = refused + taken_back(undone) + alerts_of(found, now, snapshot.zone, self.app.glyphs, notice)
+        latest = _ahead(workspace, now)
+        alerts = (
+            refused
+            + taken_back(undone)
+            + clock_behind(latest)
+            + alerts_of(found, now, snapshot.zone, self.app.glyphs, notice)
+        )
         news = self._away_summary.news(now)
         in_brief, small = "brief" in self.app.panes.mounted, is_small(found)
         others = self._ask_others(workspace, now, in_brief=in_brief, small=small)
@@ -264,6 +284,10 @@ class OverviewPart(Part):
             problems = found.problems + lost + others.problems
             if in_brief:
                 upkeep = upkeep_of_files(workspace, snapshot, now) + others.upkeep
+        if in_brief and latest is not None:
+            from memory.maintenance.run import held_words
+
+            upkeep = (("config.md", held_words(now, latest)),)
         stand = (*self._proposals.brief_lines(), *others.lines) if in_brief else ()
         self.app.post_message(
             ThreadReport(partial(self._briefed, alerts, notice, problems, upkeep, news, stand, undone)),

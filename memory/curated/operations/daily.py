@@ -122,7 +122,8 @@ DAILY: tuple[Operation, ...] = (
     ),
     Operation(
         "daily purge", "Remove archived logs; the change log keeps their bytes.", purged,
-        taking("older_than_days", older_than_days=number("How many days ago.", 1), scope=_SCOPE, dry_run=DRY_RUN),
+        taking("older_than_days", scope=_SCOPE, dry_run=DRY_RUN,
+               older_than_days=number("How many days ago.", 1, 36_500)),
         giving("purged", "before", "dry_run"), "agh__memory_daily_purge", "POST /api/memory/daily/purge", writes=True,
         example="memdeck curated daily purge --older-than-days 365 --dry-run",
     ),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from memory.base.counts import MOST, whole
 from memory.curated.curated import Curated
 from memory.curated.model import SCOPES, TIERS, TYPES, Json
 from memory.errors import UsageError
@@ -70,9 +71,9 @@ def flag(does: str) -> Json:
     return {"type": "boolean", "description": does, "default": False}
 
 
-def number(does: str, least: int = 0) -> Json:
-    """Return the schema of a whole number."""
-    return {"type": "integer", "description": does, "minimum": least}
+def number(does: str, least: int = 0, most: int = MOST) -> Json:
+    """Return the schema of a whole number, both ends included."""
+    return {"type": "integer", "description": does, "minimum": least, "maximum": most}
 
 
 def texts(does: str) -> Json:
@@ -118,7 +119,10 @@ def check(schema: Json, values: Mapping[str, object]) -> Json:
         if value is None:
             continue
         kind = known["type"]
-        if not isinstance(value, _KINDS[kind]) or (kind == "integer" and isinstance(value, bool)):
+        if kind == "integer":
+            found[key] = whole(value, known["minimum"], known["maximum"], name=key, code="memory.validation")
+            continue
+        if not isinstance(value, _KINDS[kind]):
             raise UsageError("memory.validation", f"{key} is no {kind}", field=key)
         if isinstance(value, list) and not all(isinstance(one, str) for one in value):
             raise UsageError("memory.validation", f"{key} is no list of texts", field=key)
@@ -126,8 +130,6 @@ def check(schema: Json, values: Mapping[str, object]) -> Json:
             code = {"scope": "memory.scope.invalid", "agent_tier": "memory.scope.agent_tier_invalid"}.get(key)
             words = f"{key} is {str(value)[:40]!r}, not one of {', '.join(known['enum'])}"
             raise UsageError(code or "memory.validation", words, field=key)
-        if "minimum" in known and isinstance(value, int) and value < known["minimum"]:
-            raise UsageError("memory.validation", f"{key} is less than {known['minimum']}", field=key)
         found[key] = value
     for key in schema["required"]:
         if key not in found:

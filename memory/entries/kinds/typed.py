@@ -12,6 +12,7 @@ from memory.errors import AmbiguousError, NotFoundError, RefusedError, UsageErro
 from memory.files.edit import one_line
 from memory.systems import system_of
 from memory.systems.typed import TypedMemory
+from memory.typed.stores import path_in
 from memory.typed.writes import AgentWriter
 
 from .kind import EntryCall
@@ -62,7 +63,10 @@ class TypedBlocks:
         look = self._agent(call, fields.get("agent"))
         heading = one_line("typed.title", "the title of a block", title)
         store = _system(call).store(look.agent)
-        path = _memory_path(look, text_of("path", fields["path"]) if fields.get("path") else None)
+        assert look.aidefile is not None
+        path = f"{look.aidefile.procedural_real}/{_NOTES}"
+        if fields.get("path"):
+            path = path_in(store, text_of("path", fields["path"]))
         body = (text or "").strip("\n")
         if any(line.startswith(("# ", "## ")) for line in body.split("\n")):
             raise UsageError(
@@ -161,27 +165,6 @@ class TypedBlocks:
 
 def _system(call: EntryCall) -> TypedMemory:
     return system_of(call.workspace, "typed", TypedMemory)
-
-
-def _memory_path(look: AgentLook, path: str | None) -> str:
-    """Return a path relative to the agent's folder; RefusedError `typed.not_memory` if it is outside its memory."""
-    aidefile = look.aidefile
-    assert aidefile is not None
-    wanted = path or f"{aidefile.procedural_real}/{_NOTES}"
-    parts = wanted.split("/")
-    inside = wanted.startswith((aidefile.procedural_real + "/", aidefile.episodic_real + "/")) or aidefile.is_core(
-        wanted
-    )
-    if (
-        not inside
-        or not wanted.endswith(".md")
-        or any(part in ("", ".", "..") or part[:1] == "." for part in parts[1:])
-    ):
-        folders = f"{aidefile.procedural_real}/ or {aidefile.episodic_real}/"
-        raise RefusedError(
-            "typed.not_memory", f"{wanted[:80]!r} is no Markdown file of the agent's memory", f"name one in {folders}"
-        )
-    return wanted
 
 
 def _behind(data: bytes, block: str) -> bytes:

@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from app.cli import session
 from app.main import run
 from tests import commands
+from tests.clock import standing
 from tests.fixture_files import sample, sample_names
 
 NOW = "2024-01-15T12:00:00Z"
@@ -81,10 +83,18 @@ def _away_from_home(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 @pytest.fixture
 def memdeck(shop: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
-    """Return a function that runs the command line in this process, at noon of the sample's day."""
+    """Return a function that runs the command line in this process, at noon of the sample's day.
+
+    A person sits there. For an agent, who may not say `--now`, the clock of the machine stands.
+    """
 
     def call(*arguments: str, now: str | None = NOW) -> Answer:
-        code = run([*(["--now", now] if now else []), *arguments])
+        agent = any(word.startswith("agent:") for word in (*arguments, os.environ.get("MEMDECK_ACTOR", "")))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(session.Session, "sees_person", lambda _: True)
+            if now and agent:
+                patch.setattr(session, "machine_time", standing(now))
+            code = run([*(["--now", now] if now and not agent else []), *arguments])
         out, err = capsys.readouterr()
         return Answer(code, out, err)
 

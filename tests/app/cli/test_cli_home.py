@@ -71,20 +71,19 @@ def test_everything_changes_in_the_home_folder(home: Path, started: Run) -> None
     assert started("changes", "list", "-o", "json").stdout.count('"operation"') >= 2
 
 
-@pytest.mark.parametrize("agent", [False, True], ids=["no agent", "an agent"])
 @pytest.mark.parametrize("memory", [False, True], ids=["no memory", "a memory"])
-def test_typed_operations_on_a_file_right_in_the_home_folder(home: Path, started: Run, agent, memory) -> None:
-    """A file beside all others is changed, in a home folder that is an agent's or not, a workspace or not."""
+def test_typed_operations_in_a_home_folder_that_is_an_agents(home: Path, started: Run, memory) -> None:
+    """The memory of the home folder's agent is changed, in a workspace or not, and nothing beside it."""
     if not memory:
         shutil.rmtree(home / ".aiter")
-    if agent:
-        (home / "Aidefile").write_text('[memory]\ncore_dir = "core"\n')
-    done = started("notes.md", python=MERGE)
+    (home / "Aidefile").write_text("[memory]\n")
+    done = started("memory/notes.md", python=MERGE)
     assert done.stderr == ""
-    assert "a note" in (home / "notes.md").read_text()
-    done = started(f"{STATE}/memdeck/notes.md", python=MERGE)
-    assert "file.outside" in done.stderr or "state.inside_workspace" in done.stderr
-    assert not (home / STATE / "memdeck/notes.md").exists()
+    assert "a note" in (home / "memory/notes.md").read_text()
+    for path in ("notes.md", f"{STATE}/memdeck/notes.md"):
+        done = started(path, python=MERGE)
+        assert "typed.not_memory" in done.stderr
+        assert not (home / path).exists()
 
 
 def test_a_person_approves_in_the_home_folder(home: Path, started: Run) -> None:
@@ -140,7 +139,7 @@ def test_approvals_that_others_may_read_are_none_of_memdecks(home: Path, started
     """A record that came later, as by `git pull` in the home folder, is open to others and does not count."""
     rows = json.loads(started("trust", "list", "-o", "json").stdout)["trust"]
     one = next(row["id"] for row in rows if row["name"] == "Disk Space" and row["role"] == "check")
-    assert started("trust", "deny", one[:7]).returncode == 0
+    assert Person(home, "trust", "deny", one[:7]).end() == 0
     (record,) = (home / STATE / "memdeck").glob("*/trust/approvals.json")
     record.chmod(0o644)
     rows = json.loads(started("trust", "list", "-o", "json").stdout)["trust"]

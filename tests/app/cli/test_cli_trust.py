@@ -166,7 +166,7 @@ def test_agents_approve_nothing(shop: Path, memdeck: Memdeck) -> None:
 
 
 def test_denied_and_revoked(memdeck: Memdeck) -> None:
-    """Denying needs no terminal, stays until the command changes, and can be taken back."""
+    """A denial stays until the command changes, and can be taken back."""
     one = id_of(memdeck, "Database Connection", "check")
     denied = memdeck("trust", "deny", one, "-o", "json")
     assert denied.data == {"denied": [{"id": one, "role": "check", "name": "Database Connection"}]}

@@ -191,8 +191,8 @@ def test_tasks_under_a_heading_that_is_no_section_are_listed(memdeck: Memdeck, m
             "--now is in the year 9999; write a time from 1900 to 9998",
         ),
         (("tasks", "list", "--now", "soon"), "--now does not take 'soon'"),
-        (("journal", "list", "--limit", "-3"), "'--limit': -3 is below 0; it takes 0 or more"),
-        (("changes", "list", "--limit", "-1"), "'--limit': -1 is below 0; it takes 0 or more"),
+        (("journal", "list", "--limit", "-3"), "--limit takes a whole number from 0 to 1000000000, not '-3'"),
+        (("changes", "list", "--limit", "-1"), "--limit takes a whole number from 0 to 1000000000, not '-1'"),
         (("typed", "expire", "x.md", "--max-age", "-3d"), "write an age such as 45s, 30m, 12h, 7d or 2w"),
     ],
 )

@@ -51,7 +51,15 @@ class Client:
     def memdeck(self, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         """Run memdeck in the workspace: hooks as processes, as clients do, and where other packages can be imported."""
         process = words[0] == "hook" or self.environ["PYTHONPATH"] != str(HOUSE)
-        return memdeck(words, cwd=self.root, environ=self.environ, given=given, process=process)
+        clock = None
+        if "--now" in words and "--actor" in words:
+            # An agent may not say it: the clock of the machine stands.
+            at = words.index("--now")
+            clock, words = words[at + 1], (*words[:at], *words[at + 2 :])
+        person = words[0] == "prompt" and clock is None
+        return memdeck(
+            words, cwd=self.root, environ=self.environ, given=given, process=process, clock=clock, person=person
+        )
 
     def hook(self, event: str, client: str = "claude-code", **given: Any) -> str:
         """Call a hook with an object on stdin, and return what it says; it never fails, and stderr is empty."""

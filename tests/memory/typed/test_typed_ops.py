@@ -45,7 +45,8 @@ def test_merge_creates_appends_and_is_undone(ada: Path, den: Den) -> None:
 
 def test_merge_takes_a_relative_path(ada: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A path is relative to the current folder, as of any function of Python."""
-    monkeypatch.chdir(ada / "memory") if (ada / "memory").exists() else monkeypatch.chdir(ada)
+    (ada / "memory").mkdir()
+    monkeypatch.chdir(ada / "memory")
     ops.merge("x.md", "one\n", now=NOW)
     assert Path("x.md").read_text() == "one\n"
 
@@ -100,7 +101,7 @@ def test_expire_deletes_what_is_older(ada: Path, den: Den) -> None:
     assert not ops.expire(path, 1, now=NOW)
     with pytest.raises(RefusedError) as caught:
         ops.expire(ada / "memory", 1, now=NOW)
-    assert caught.value.code == "file.not_regular"
+    assert caught.value.code == "typed.not_memory"
     Workspace.open(ada, state_home=den.state).undo(actor="agent:ada", now=NOW)
     assert path.read_text() == "text\n"
 

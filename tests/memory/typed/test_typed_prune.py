@@ -26,7 +26,8 @@ LATER = NOW + timedelta(seconds=5)
         ("memory/episodic/a.md", 7, 1000, True),
         ("memory/episodic/a.md", 6.9, 0, False),
         ("memory/episodic/a.md", -3, 0, False),
-        ("memory/episodic/deep/er/a.txt", 8, 0, True),
+        ("memory/episodic/deep/er/a.md", 8, 0, True),
+        ("memory/episodic/deep/er/a.txt", 5000, 0, False),
         ("memory/procedural/a.md", 90, 0, False),
         ("memory/procedural/a.md", 90, 1000, True),
         ("memory/procedural/a.md", 8, 0, False),
@@ -56,6 +57,7 @@ def _den_of_all(den: Den) -> Path:
     put(folder, "memory/persona.md", "core\n", days=400)
     put(folder, "memory/episodic/held.md", "held\n", days=30)
     put(folder, "memory/episodic/held.md.lock", "", days=30)
+    put(folder, "memory/episodic/raw.md", "\x00\x01\n", days=30)
     put(folder, "memory/episodic/raw.bin", "\x00\x01\n", days=30)
     put(den.top, "elsewhere/secret.md", "secret\n", days=400)
     (folder / "memory/episodic/link.md").symlink_to(den.top / "elsewhere" / "secret.md")
@@ -84,7 +86,7 @@ def test_dry_run_run_and_undo_agree_to_the_file(den: Den) -> None:
     assert gone == {
         *(f"memory/episodic/old{number}.md" for number in range(5)),
         "memory/procedural/skills.md",
-        "memory/episodic/raw.bin",
+        "memory/episodic/raw.md",
     }
     assert done.freed == sum(len(data[path]) for path in gone)
     assert prune(agent, den.store, NOW, actor="cli").deleted == ()
@@ -121,6 +123,7 @@ def test_what_is_passed_over_is_named(den: Den) -> None:
     assert "FIFO" in skipped["memory/episodic/pipe"]
     assert skipped["memory/episodic/held.md"] == "locked by an unknown program"
     assert skipped["memory/episodic/old0.md"].startswith(f"locked by process {os.getpid()}")
+    assert skipped["memory/episodic/raw.bin"] == "it is no Markdown"
     assert skipped["memory/episodic/held.md.lock"] == "a lock is never pruned"
     errors = {left.path: left.reason for left in found.errors}
     assert sorted(errors) == ["memory/episodic/closed.md", "memory/episodic/twice.md"]
@@ -232,9 +235,9 @@ def test_nothing_is_deleted_without_a_copy(den: Den) -> None:
 def test_undo_gives_the_files_their_modes_back(den: Den) -> None:
     """A script that ran still runs, what was private is private."""
     folder = den.add("ada")
-    put(folder, "memory/episodic/run.sh", "#!/bin/sh\n", days=8).chmod(0o755)
+    put(folder, "memory/episodic/run.md", "#!/bin/sh\n", days=8).chmod(0o755)
     put(folder, "memory/episodic/private.md", days=8).chmod(0o600)
     assert len(prune(den.agent("ada"), den.store, NOW, actor="cli").deleted) == 2
     Workspace.open(folder, state_home=den.state, home=den.home).undo(actor="cli", now=LATER)
     modes = {path.name: path.stat().st_mode & 0o7777 for path in (folder / "memory/episodic").iterdir()}
-    assert modes == {"run.sh": 0o755, "private.md": 0o600}
+    assert modes == {"run.md": 0o755, "private.md": 0o600}

@@ -222,7 +222,7 @@ def test_whole_files_that_a_rule_deleted_stay_thirty_days(den: Den) -> None:
     """Over its budget the log lets go of them after that time, and of nothing before."""
     folder = den.add("ada")
     for number in range(3):
-        put(folder, f"memory/episodic/{number}.bin", f"{number}" * 20_000, days=8)
+        put(folder, f"memory/episodic/{number}.md", f"{number}" * 20_000, days=8)
     store = den.store(den.agent("ada"))
     history = store.history
     history._log._keep_bytes = 1000  # the budget is no argument of a store

@@ -119,7 +119,7 @@ def _parameters(operation: Operation) -> Iterator[Parameter]:
         if schema["type"] == "boolean":
             more["is_flag"] = True
         elif schema["type"] == "integer":
-            more |= {"type": Whole(least=schema["minimum"]), "metavar": "N"}
+            more |= {"type": Whole(schema["minimum"], schema["maximum"]), "metavar": "N"}
         elif schema["type"] == "array":
             more |= {"multiple": True, "metavar": "TEXT"}
         elif "enum" in schema:

@@ -302,10 +302,12 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
     state = workspace.state
     if state is None:
         return
+    from memory.maintenance.run import ahead_of
+
     recorded = state.read()
     yield DoctorFinding("state", "ok", str(state.folder.path))
-    latest = recorded.latest
-    if latest is not None and latest - now > timedelta(days=1):
+    latest = ahead_of(workspace, now)
+    if latest is not None:
         yield DoctorFinding(
             "clock",
             "person",

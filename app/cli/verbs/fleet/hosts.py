@@ -187,7 +187,7 @@ def approvals(session: Session, database: str | None) -> None:
     session.listing("approvals", lambda: rows, lambda: _approval_lines(session, rows))
 
 
-@under(fleet, "approve", examples=("memdeck fleet approve 3",))
+@under(fleet, "approve", serves="decision", examples=("memdeck fleet approve 3",))
 @argument("number", metavar="NUMBER", type=Whole())
 @on_database
 def approve(session: Session, number: int, database: str | None) -> None:

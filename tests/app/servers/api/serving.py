@@ -122,8 +122,13 @@ def _word(value: Any) -> Any:
 @contextmanager
 def serving(root: Path, *options: str, now: str | None = NOW) -> Iterator[Api]:
     """Run a server until the end of the block; it has said where it is."""
+    # An agent may not say `--now`: then the clock of the machine stands.
+    stands = [sys.executable, "-m", "tests.clock", now] if now and "--actor" in options else []
     process = subprocess.Popen(
-        [*COMMAND, "api", "-w", str(root), "-o", "json", *(["--now", now] if now else []), *options],
+        [
+            *(stands or COMMAND), "api", "-w", str(root), "-o", "json",
+            *(["--now", now] if now and not stands else []), *options,
+        ],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(root),
     )  # fmt: skip
     assert process.stdout is not None

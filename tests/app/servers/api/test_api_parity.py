@@ -206,6 +206,7 @@ def _command(root: Path, words: list[str], text: str = "") -> Any:
         environ=environment(root) | {"MEMDECK_ACTOR": ACTOR},
         given=text.encode(),
         child=words[:2] in OF_THE_CALLER,
+        clock=NOW,
     )
     assert b"Traceback" not in done.stderr
     return _read(done.stdout)
@@ -231,7 +232,7 @@ def _words(route: VerbRoute, values: Json) -> list[str]:
                 options.append(argument.option)
             else:
                 options.append(f"{argument.option}={one}")
-    return [*route.words, *options, "-o", "json", "--now", NOW, "--", *places]
+    return [*route.words, *options, "-o", "json", "--", *places]
 
 
 def _same(answer: Any, root: Path) -> Any:

@@ -35,6 +35,12 @@ class Server:
     def __init__(self, root: Path, *options: str, start: Sequence[str] = ()) -> None:
         """Start it in a workspace, its records lie beside that; by a command, or forked where not all is asked for."""
         environ = environment(root.parent)
+        clock = None
+        if "--now" in options:
+            # An agent may not say it: the clock of the machine stands.
+            at = options.index("--now")
+            clock, options = options[at + 1], (*options[:at], *options[at + 2 :])
+            start = start or (sys.executable, "-m", "tests.clock", clock, "mcp") if WHOLE else start
         if start or WHOLE or not forking.possible(environ):
             self.process = subprocess.Popen(
                 [*(start or COMMAND), "-w", str(root), *options],
@@ -44,7 +50,9 @@ class Server:
                 env=environ,
             )
         else:
-            self.process = forking.Forked(["mcp", "-w", str(root), *options], env=environ, loaded=forking.TOOLS)
+            self.process = forking.Forked(
+                ["mcp", "-w", str(root), *options], env=environ, loaded=forking.TOOLS, clock=clock
+            )
         self._number = 0
 
     def write(self, data: bytes) -> None:
@@ -121,12 +129,13 @@ def serving(root: Path, *options: str, start: Sequence[str] = ()) -> Iterator[Se
 
 
 def memdeck(root: Path, *words: str) -> Json:
-    """Run a verb in the workspace and return its JSON; to connect asks a server, which is a process of its own."""
+    """Run a verb as a person and return its JSON; to connect asks a server, which is a process of its own."""
     done = run_memdeck(
         [*words, "-w", str(root), "-o", "json"],
         cwd=root,
         environ=environment(root.parent),
         process=words[0] == "connect",
+        person=words[0] == "review",
     )
     assert done.returncode == 0, done.stderr
     found: Json = json.loads(done.stdout)
