@@ -224,6 +224,6 @@ def test_a_hook_imports_only_what_its_event_needs(curated: Client, event: str) -
         )
     names = {line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines()}
     assert "app.hooks.curated" in names
-    heavy = ("memory.curated.operations", "memory.curated.control.decide", "memory.curated.control.scan")
+    heavy = ("memory.curated.operations", "memory.curated.control.decide", "memory.base.scan")
     assert [name for name in names if name.startswith((*heavy, "memory.curated.dreaming.run."))] == []
     assert "memory.systems.curated_commands" not in names
