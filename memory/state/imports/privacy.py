@@ -29,8 +29,10 @@ class Cleaner:
         self._inside = re.compile(rf"(?<![\w./~-])(?:{inside})(?:/|(?![\w.-]))") if inside else None
         own = os.path.abspath(home) if home else ""
         self._own = re.compile(rf"(?<![\w.~-]){re.escape(own)}(?![\w.-])") if own.strip("/") else None
-        names = {re.sub(r"[^A-Za-z0-9]", "-", path) for path in (own, os.path.realpath(own))} if self._own else ()
-        self._encoded = re.compile(rf"(?<![\w-])(?:{'|'.join(names)})(?![A-Za-z0-9])") if names else None
+        homes = (own, os.path.realpath(own)) if self._own else ()
+        names = {re.sub(r"[^A-Za-z0-9]", "-", path) for path in (*self._roots, *homes) if path != "/"}
+        encoded = "|".join(sorted(names, key=len, reverse=True))
+        self._encoded = re.compile(rf"(?<![\w-])(?:{encoded})(?![A-Za-z0-9])") if encoded else None
 
     def text(self, text: str) -> str:
         """Return a text with secrets masked, paths in the repository made relative, and home folders written as `~`."""
