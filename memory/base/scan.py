@@ -27,7 +27,7 @@ class ScanHit(NamedTuple):
 
 _SECRETS_OF = r"(?:api[_ -]?keys?|tokens?|secrets?|passwords?|credentials?|openai|anthropic|github|\.env)"
 _KEY_FILES = r"(?:\.ssh\b|\.env\b|/etc/(?:passwd|shadow)|id_(?:rsa|ed25519)|\S*(?:secret|credential|token|password)\S*)"
-# Rule, words of which one is in every text that breaks it (quick to look for), and the pattern.
+# Rule, words of which one is in every text that breaks it (quick to look for; blanks are one space), and the pattern.
 _THREATS: tuple[tuple[str, str, str], ...] = (
     (
         "prompt_injection_ignore_previous",
@@ -42,32 +42,40 @@ _THREATS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "prompt_injection_role_override",
-        "now",
+        "you are now",
         r"\byou\s+are\s+now\s+(?!(?:friends|able|on|in|at|done|ready|connected)\b)",
     ),
-    ("prompt_injection_hidden_instruction", "tell", r"\bdo\s+not\s+tell\s+the\s+user\b|\bdon'?t\s+tell\s+the\s+user\b"),
-    ("prompt_injection_system_override", "override", r"\bsystem\s+prompt\s+override\b"),
+    (
+        "prompt_injection_hidden_instruction",
+        "tell the user",
+        r"\bdo\s+not\s+tell\s+the\s+user\b|\bdon'?t\s+tell\s+the\s+user\b",
+    ),
+    ("prompt_injection_system_override", "prompt override", r"\bsystem\s+prompt\s+override\b"),
     (
         "prompt_injection_restriction_bypass",
-        "act",
+        "act as",
         r"\bact\s+as\s+(?:if|though)\s+you\s+(?:have\s+no|don'?t\s+have|do\s+not\s+have)\s+(?:any\s+)?"
         r"(?:restrictions|limits|rules)",
     ),
-    ("exfiltration_curl_wget_secret", "curl wget", rf"\b(?:curl|wget)\b[^\n]{{0,400}}?{_SECRETS_OF}"),
-    ("exfiltration_cat_sensitive_file", "cat", rf"\bcat\s+[^\n]{{0,200}}?{_KEY_FILES}"),
-    ("exfiltration_netcat_exec", "nc ncat netcat", r"\b(?:nc|ncat|netcat)\s[^\n]{0,200}?\s(?:-[a-z]*e\b|--exec\b)"),
-    ("exfiltration_base64_pipe", "base64", r"\bbase64\s+(?:-d|-D|--decode)\b[^\n]{0,200}?[|>]"),
+    ("exfiltration_curl_wget_secret", "curl|wget", rf"\b(?:curl|wget)\b[^\n]{{0,400}}?{_SECRETS_OF}"),
+    ("exfiltration_cat_sensitive_file", "cat ", rf"\bcat\s+[^\n]{{0,200}}?{_KEY_FILES}"),
+    ("exfiltration_netcat_exec", "nc |ncat |netcat ", r"\b(?:nc|ncat|netcat)\s[^\n]{0,200}?\s(?:-[a-z]*e\b|--exec\b)"),
+    ("exfiltration_base64_pipe", "base64 -", r"\bbase64\s+(?:-d|-D|--decode)\b[^\n]{0,200}?[|>]"),
     ("persistence_authorized_keys", "authorized_keys", r"\bauthorized_keys\b"),
     ("persistence_ssh_directory", ".ssh", r"(?:^|[\s/~\"'])\.ssh(?:/|\b)"),
     (
         "persistence_launchctl",
-        "launchctl launchagents",
+        "launchctl|launchagents",
         r"\blaunchctl\s+(?:load|bootstrap|submit|enable|start)\b|/Library/LaunchAgents\b",
     ),
-    ("persistence_cron", "cron /", r"\bcrontab\s+-|\|\s*crontab\b|/etc/cron\.|^\s*[*\d/,-]+(?:\s+[*\d/,-]+){4}\s+\S*/"),
+    (
+        "persistence_cron",
+        "crontab|/etc/cron|* ",
+        r"\bcrontab\s+-|\|\s*crontab\b|/etc/cron\.|^\s*[*\d/,-]+(?:\s+[*\d/,-]+){4}\s+\S*/",
+    ),
     (
         "persistence_systemd",
-        "systemctl /systemd/ [service]",
+        "systemctl|/systemd/|[service]",
         r"\bsystemctl\s+(?:--user\s+)?(?:enable|start|link|daemon-reload)\b|/systemd/(?:system|user)/|^\[Service\]\s*$",
     ),
 )
@@ -137,9 +145,9 @@ def _rejected(text: str, plain: str, *, plain_words: bool) -> Iterator[tuple[str
     """Yield each rule that rejects a text, its category, and the bytes that it covers; `plain` is its readable form."""
     for code in _hidden(text):
         yield f"invisible_unicode_u_{code:04X}", THREAT, 1
-    lower = plain.lower()
+    lower = " ".join(plain.lower().split())
     for rule, words, pattern in _THREATS:
-        if any(word in lower for word in words.split(" ")):
+        if any(word in lower for word in words.split("|")):
             match = _regex(pattern).search(plain)
             if match is not None:
                 yield rule, THREAT, len(match[0].encode("utf-8", "replace"))

@@ -73,7 +73,7 @@ def test_secrets_are_masked_where_sessions_and_failures_are_kept(workspace: Plac
 
 
 def test_secrets_in_tags_and_keys_do_not_leave_the_host(workspace: Place, database: str) -> None:
-    """No row of the catalogue has a secret that stands in a tag, or a line of a private key, with titles only either."""
+    """No row of the catalogue has a secret of a tag or a line of a private key, whatever is published."""
     import psycopg
 
     tasks = workspace.read(".aiter/memory/tasks.md").decode()
