@@ -141,7 +141,7 @@ def _lines(session: Session, kept: Trust, rows: list[dict[str, Any]], waiting: i
 @_id
 @_workspace
 def approve(session: Session, ask_id: str | None, whole: bool) -> None:
-    """Approve one command or one suspicious text, byte for byte, or the workspace for outgoing checks; shows it whole.
+    """Approve one command or suspicious text, byte for byte, or the workspace for outgoing checks; shows it and asks.
 
     It needs a person at a terminal: there is no option, variable or pipe that says yes.
     """
