@@ -44,7 +44,16 @@ class PromptBlock(NamedTuple):
         """Return the block of an entry: its ref, its title, and more about it in parentheses."""
         name = f"{ref} " if ref else ""
         line = f"- {name}{title}" + (f" ({more})" if more else "")
-        return cls(system, section, ref, title, reason, safe_line(line), score, suspicion=why_not(system, title, more))
+        return cls(
+            system,
+            section,
+            ref,
+            title,
+            reason,
+            safe_line(line),
+            score,
+            suspicion=why_not(system, ref or "", title, more),
+        )
 
     def withheld(self) -> PromptBlock:
         """Return the block of an entry that is not told: its ref, and why."""
