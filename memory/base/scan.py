@@ -101,6 +101,7 @@ _TIMES = r"\b(?:today|yesterday|tomorrow|current\s+sprint|this\s+week|next\s+wee
 _INVISIBLE = re.compile(
     "[\u200b\u200c\u200e\u200f\u2060-\u2064\ufeff\u202a-\u202e\u2066-\u2069\u00ad\u180e\U000e0000-\U000e007f]|\u200d"
 )
+_APOSTROPHES = dict.fromkeys((0x2018, 0x2019, 0x2BC), "'")
 _PICTURE = re.compile("[\u2190-\u2bff\u3030\u303d\u3297\u3299\ufe0f\U0001f000-\U0001faff]")
 
 
@@ -162,7 +163,7 @@ def _readable(text: str) -> str:
         return text
     import unicodedata
 
-    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
+    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).translate(_APOSTROPHES)
 
 
 def _hidden(text: str) -> set[int]:

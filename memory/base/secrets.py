@@ -100,9 +100,9 @@ _STANDS_FOR = r"[*.x]+\Z|[$<{%\[(*]|your|pass(?:word|wd)?\Z|pwd\Z|secret\Z|token
 # `curl -u name:password`: where a program that takes one stands before it on the line, whatever the password is.
 _OPTIONS = (b"-u", b"--user", b"--proxy-user", b"curl", b"wget")
 _OPTION = (
-    r"(?<![^\s\"'`(])(?:-[A-Za-z]{0,8}[uU]|--(?:proxy-)?user)(?P<gap>[ \t]{0,4}=?[ \t]{0,4})"
+    r"(?<![^\s\"'`(])(?:-[A-Za-z]{0,8}[uU]|--(?:proxy-)?user)(?P<gap>(?:[ \t=]|\\\r?\n){0,12})"
     r"(?:\"[^\s\":]{0,64}:(?P<double>[^\"\r\n]{1,200})\"|'[^\s':]{0,64}:(?P<single>[^'\r\n]{1,200})'"
-    r"|[^\s\"':/]{1,64}:(?P<bare>[^\s\"'`]{1,200}))"
+    r"|[^\s\"':/]{0,64}:(?P<bare>[^\s\"'`]{1,200}))"
 )
 _TAKES_LOGIN = (b"curl", b"wget")
 _LOOK_BACK = 500
