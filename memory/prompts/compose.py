@@ -58,8 +58,9 @@ class PromptBlock(NamedTuple):
     def withheld(self) -> PromptBlock:
         """Return the block of an entry that is not told: its ref, and why."""
         title = f"(looks suspicious: {self.suspicion})"
-        text = f"- {self.ref} {title}" if self.ref else f"- {title}"
-        return self._replace(title=title, text=text, included=False, choice="suspicious")
+        ref = None if why_not(self.system, self.ref or "") else self.ref
+        text = f"- {ref} {title}" if ref else f"- {title}"
+        return self._replace(ref=ref, title=title, text=text, included=False, choice="suspicious")
 
     @property
     def tokens(self) -> int:

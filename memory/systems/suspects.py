@@ -38,7 +38,7 @@ class Suspect(NamedTuple):
     text: str
     why: str
     key: str
-    approved: bool
+    approved: bool = False
 
     def problem(self) -> Problem:
         """Return it as a finding of `check`."""
@@ -57,26 +57,27 @@ class Suspect(NamedTuple):
 
 def gate_of(workspace: Workspace) -> Gate:
     """Return what decides which entries of a workspace agents are told."""
+    return Gate(lambda: _approved(workspace))
 
-    def approved() -> Collection[str]:
-        if workspace.state is None:
-            return ()
-        from memory.trust.consent import Trust
 
-        return Trust(workspace.state.folder.home, workspace.root, person=workspace.home).told()
+def _approved(workspace: Workspace) -> Collection[str]:
+    """Return the keys that the person approved; those of no entry where nothing can be kept."""
+    if workspace.state is None:
+        return ()
+    from memory.trust.consent import Trust
 
-    return Gate(approved)
+    return Trust(workspace.state.folder.home, workspace.root, person=workspace.home).told()
 
 
 def suspects_of(workspace: Workspace, names: Sequence[str] | None = None) -> list[Suspect]:
     """Return the entries of all systems that look suspicious, approved ones too; or those of some files."""
     found: list[Suspect] = []
-    gate = gate_of(workspace)
     for system in systems_of(workspace):
         for some in _some(record for read in (system.records(None, {}), system.also_told()) for record in read):
-            if len(some) == 1 or why_not(some[0].kind, *(text for one in some for text in (one.title, one.text))):
-                found += [one for record in some if (one := _suspect(system.name, record, gate)) is not None]
-    return [one for one in found if names is None or one.file in names]
+            if why_not(some[0].kind, "\n".join(text for one in some for text in (one.title, one.text))):
+                found += [one for record in some if (one := _suspect(system.name, record)) is not None]
+    approved = _approved(workspace) if found else ()
+    return [one._replace(approved=one.key in approved) for one in found if names is None or one.file in names]
 
 
 def asks_to_tell(workspace: Workspace) -> tuple[Ask, ...]:
@@ -89,13 +90,12 @@ def suspicious_problems(workspace: Workspace, names: Sequence[str] | None = None
     return [one.problem() for one in suspects_of(workspace, names) if not one.approved]
 
 
-def _suspect(system: str, record: Record, gate: Gate) -> Suspect | None:
+def _suspect(system: str, record: Record) -> Suspect | None:
     why = why_not(record.kind, record.title, record.text)
     if not why:
         return None
-    approved = gate.passes(record.kind, record.title, record.text)
     key = key_of(record.title, record.text)
-    return Suspect(system, record.file, record.line, record.ref, record.title, record.text, why, key, approved)
+    return Suspect(system, record.file, record.line, record.ref, record.title, record.text, why, key)
 
 
 def _some(records: Iterator[Record]) -> Iterator[list[Record]]:
