@@ -212,8 +212,10 @@ def _stop(workspace: Workspace, given: Mapping[str, Any], client: str, now: date
     if not changes or any(change.file == "journal.md" for change in changes) or not session.ask_once():
         return ""
     from memory.base.safe_text import visible
+    from memory.base.told import harmless, why_not
 
-    said = visible("; ".join(dict.fromkeys(change.summary for change in changes))[:600])
+    told = dict.fromkeys(change.summary for change in changes if not why_not("files", change.summary))
+    said = harmless(visible("; ".join(told)[:600]))
     return f"This session changed the memory ({said}) and left no line in its journal. Add one that says what was done."
 
 
@@ -251,7 +253,7 @@ def _with_curated(
     """Print a text with the additions of curated memory, then save what was said; errors do not stop the text."""
     said = False
     try:
-        from memory.prompts import framed
+        from memory.base.told import fenced
 
         from .curated import CuratedSession, in_time
 
@@ -266,7 +268,7 @@ def _with_curated(
             elif event == "pre-compact":
                 more = curated.compacted()
             said = True
-            _say(text + framed(more, MOST_CHARACTERS - len(text)), event, client, given)
+            _say(text + fenced(more, "curated", MOST_CHARACTERS - len(text)), event, client, given)
             if event == "prompt":
                 curated.keep("user", message, turn)
             elif event == "stop" and (message := _said(given, "last_assistant_message", "prompt_response")):

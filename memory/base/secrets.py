@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from operator import methodcaller
 
-from memory.lazy import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class FoundSecret(NamedTuple):
@@ -85,6 +88,7 @@ _BEGINS: tuple[tuple[bytes, str, str], ...] = tuple(
 )
 _BEGIN_BYTES = bytes(sorted({byte for begin, _, _ in _BEGINS for byte in begin}))
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+_KEY_ENDS = r"-----END (?:[A-Z]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 _BOT = r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"
 _MOST = 1000
 _ANY_CASE = int(re.ASCII | re.IGNORECASE)
@@ -92,6 +96,24 @@ _ANY_CASE = int(re.ASCII | re.IGNORECASE)
 # The name and password in an address; a placeholder such as `***` or `$PASS` does not count.
 _LOGIN = r"://[^\s/:@'\"<>?#]{0,100}:([^\s/:@'\"<>?#]{3,200})@[\w\[]"
 _STANDS_FOR = r"[*.x]+\Z|[$<{%\[(*]|your|pass(?:word|wd)?\Z|pwd\Z|secret\Z|token\Z|xxx|\.\.\.|redacted"
+
+# `curl -u name:password`: where a program that takes one stands before it on the line, whatever the password is.
+_OPTIONS = (b"-u", b"--user", b"--proxy-user", b"curl", b"wget")
+_OPTION = (
+    r"(?<![^\s\"'`(])(?:-[A-Za-z]{0,8}[uU]|--(?:proxy-)?user)(?P<gap>(?:[ \t=]|\\\r?\n){0,12})"
+    r"(?:\"[^\s\":]{0,64}:(?P<double>[^\"\r\n]{1,200})\"|'[^\s':]{0,64}:(?P<single>[^'\r\n]{1,200})'"
+    r"|[^\s\"':/]{0,64}:(?P<bare>[^\s\"'`]{1,200}))"
+)
+_TAKES_LOGIN = (b"curl", b"wget")
+_LOOK_BACK = 500
+# A placeholder: after a program that takes a login, even the word `secret` may be one.
+_BLANK = r"[*.x]+\Z|[$<{%\[(*]|your|xxx|\.\.\.|redacted"
+
+# `Authorization: Bearer …` and its like, in headers, JSON and commands.
+_HEADER = (
+    r"authorization[\"']?[ \t]*[:=][ \t]*[\"']?(?:bearer|basic|token|apikey|api-key)[ \t]+"
+    r"(?P<value>[A-Za-z0-9._~+/=-]{3,4096})"
+)
 
 # `password: …`, `API_KEY=…`, `"token": "…"`.
 _NAMES = (b"pass", b"pwd", b"secret", b"token", b"key")
@@ -150,7 +172,14 @@ def find_secrets(text: str, *, plain_words: bool = False) -> tuple[FoundSecret, 
     # One byte for each character, which can be searched much faster.
     data = text.encode("ascii", "replace")
     lower = data.lower()
-    found = [*_shapes(text, data), *_logins(text, data), *_named(text, lower), *_runs(text, data)]
+    found = [
+        *_shapes(text, data),
+        *_logins(text, data),
+        *_options(text, data, lower),
+        *_headers(text, lower),
+        *_named(text, lower),
+        *_runs(text, data),
+    ]
     if plain_words:
         found += _plain_words(text, lower)
     kept: list[FoundSecret] = []
@@ -162,10 +191,24 @@ def find_secrets(text: str, *, plain_words: bool = False) -> tuple[FoundSecret, 
 
 def mask(text: str) -> str:
     """Return a text in which each secret is replaced by its kind: `[API key]`."""
+    return replaced(text, lambda kind: f"[{kind}]")
+
+
+def masked(value: Any) -> Any:
+    """Return JSON data in which the secrets of each text are masked; names of keys stay."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, dict):
+        return {key: masked(one) for key, one in value.items()}
+    return [masked(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def replaced(text: str, words: Callable[[str], str], *, plain_words: bool = False) -> str:
+    """Return a text in which `words`, given its kind, stands in place of each secret; see `find_secrets`."""
     pieces: list[str] = []
     done = 0
-    for found in find_secrets(text):
-        pieces += [text[done : found.start], f"[{found.kind}]"]
+    for found in find_secrets(text, plain_words=plain_words):
+        pieces += [text[done : found.start], words(found.kind)]
         done = found.end
     return "".join([*pieces, text[done:]]) if pieces else text
 
@@ -195,13 +238,17 @@ def _shapes(text: str, data: bytes) -> Iterator[FoundSecret]:
     for begin, kind, whole in _possible(missing):
         if begin not in data:
             continue
-        count = 0
+        count = end = 0
         for start in _places(data, begin):
-            if start and data[start - 1] in _WORD and begin[0] != 45:
+            if start < end or (start and data[start - 1] in _WORD and begin[0] != 45):
                 continue
             match = _regex(whole).match(text, start)
             if match is not None:
-                yield FoundSecret(kind, start, match.end())
+                end = match.end()
+                if begin[0] == 45:
+                    last = _regex(_KEY_ENDS).search(text, end)
+                    end = len(text) if last is None else last.end()
+                yield FoundSecret(kind, start, end)
                 count += 1
                 if count == _MOST:
                     break
@@ -228,6 +275,45 @@ def _logins(text: str, data: bytes) -> Iterator[FoundSecret]:
         match = _regex(_LOGIN).match(text, start)
         if match is not None and not _regex(_STANDS_FOR, re.IGNORECASE).match(match[1]):
             yield FoundSecret("URL with a password", match.start(1), match.end(1))
+
+
+def _options(text: str, data: bytes, lower: bytes) -> Iterator[FoundSecret]:
+    """Yield the passwords in options of commands: `curl -u name:password`, `--user name:password`."""
+    if b":" not in data or not any(option in lower for option in _OPTIONS):
+        return
+    for match in itertools.islice(_regex(_OPTION).finditer(text), _MOST):
+        group = next(name for name in ("double", "single", "bare") if match[name] is not None)
+        value, known = match[group], _takes_login(lower, match.start())
+        if not match["gap"] and not (known and match[0][:2] in ("-u", "-U")):
+            continue
+        if not _regex(_BLANK, re.IGNORECASE).match(value) and (known or _is_value(value, pin=False)):
+            yield FoundSecret("login of a command", match.start(group), match.end(group))
+
+
+def _takes_login(lower: bytes, place: int) -> bool:
+    """Return whether a program that takes a login stands before a place, on its line or on lines continued by `\\`."""
+    end = start = place
+    while start > 0 and end - start < _LOOK_BACK:
+        start = lower.rfind(b"\n", max(0, end - _LOOK_BACK), start)
+        if start < 0 or not lower[max(0, start - 2) : start].rstrip(b"\r").endswith(b"\\"):
+            break
+    before = lower[max(start, 0, end - _LOOK_BACK) : end]
+    return any(name in before for name in _TAKES_LOGIN)
+
+
+def _headers(text: str, lower: bytes) -> Iterator[FoundSecret]:
+    """Yield what follows `Authorization: Bearer`, whatever it looks like, but placeholders and words about it."""
+    count = 0
+    for start in _places(lower, b"authorization"):
+        match = _regex(_HEADER, _ANY_CASE).match(text, start)
+        if match is None or match["value"].lower().strip(".-") in PROSE_WORDS:
+            continue
+        elided = "..." in match["value"] or text.startswith("\u2026", match.end())
+        if not elided and not _regex(_STANDS_FOR, re.IGNORECASE).match(match["value"]):
+            yield FoundSecret("authorization header", match.start("value"), match.end("value"))
+            count += 1
+            if count == _MOST:
+                break
 
 
 def _named(text: str, lower: bytes) -> Iterator[FoundSecret]:

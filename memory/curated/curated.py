@@ -6,6 +6,7 @@ import os
 from functools import cached_property, partial
 from pathlib import Path
 
+from memory.base.told import Gate
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError, UsageError, no_room
 from memory.lazy import TYPE_CHECKING
 
@@ -32,7 +33,8 @@ class Curated:
     """All memories in reach: `workspace` is the store of `.agh`, `person` that of `$AGH_HOME`; each may be None.
 
     `tiebreaker` is asked where the rules of the controller leave the choice open; None for no one to ask. `models` are
-    those that write for other parts, by the name of the part: `dream`, `extractor`.
+    those that write for other parts, by the name of the part: `dream`, `extractor`. `gate` decides which memories
+    agents are told.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Curated:
         """Keep the stores; nothing is read yet."""
         self.tiebreaker = tiebreaker
         self.models: dict[str, Model] = {}
+        self.gate = Gate()
         self.sides: dict[str, Side] = {}
         if person is not None:
             self.sides["global"] = Side("global", person, state_home, home, self._global_folder)
@@ -174,6 +177,10 @@ class Curated:
         for side, mine in self.by_side(roots):
             found += side.catalog.read(mine, partial(invalid_files, roots=mine))
         return found
+
+    def tells(self, memory: Memory) -> bool:
+        """Return whether agents may be told a memory: its file may have come with a clone."""
+        return self.gate.passes("curated", memory.header.name, memory.whole)
 
     def find(self, name: str, scope: str | None = None, agent: str | None = None, tier: str | None = None) -> Memory:
         """Return the one memory of a name in the given scope, or among all visible folders.

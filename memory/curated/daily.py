@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from memory.base.secrets import mask
 from memory.errors import ConflictError, NotFoundError
 
 from .files.listing import listed_names
@@ -91,7 +92,7 @@ def lines_of(side: Side, day: str) -> list[str]:
         facts = json.loads(metadata)
         words = str(facts.get("reason") or facts.get("summary") or "")
         parts = (time_of(int(stamp))[11:19], op, scope, agent, target, f"session {session}" if session else "", words)
-        found.append("- " + " ".join(" ".join(str(part).split()) for part in parts if part))
+        found.append(mask("- " + " ".join(" ".join(str(part).split()) for part in parts if part)))
     return found
 
 
@@ -117,9 +118,14 @@ def files_of(curated: Curated, side: Side, day: str) -> Mapping[str, str]:
     }  # fmt: skip
 
 
+def masked_log(data: bytes) -> str:
+    """Return the text of a log's file, with the secrets in each line masked."""
+    return "\n".join(map(mask, data.decode("utf-8", "replace").split("\n")))
+
+
 def merged(stored: bytes | None, text: str) -> str:
     """Return a log with the lines of its file that the events lack: the database may have been removed since."""
-    before = "" if stored is None else stored.decode("utf-8", "replace")
+    before = "" if stored is None else masked_log(stored)
     there, lines = set(before.split("\n")), text.removesuffix("\n").split("\n")
     if there <= {*lines, ""}:
         return text

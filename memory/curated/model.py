@@ -142,6 +142,11 @@ class Memory(NamedTuple):
         return changed_at(self.mtime_ns, self.header.provenance.updated_at)
 
     @property
+    def whole(self) -> str:
+        """Its text as agents are told it and a search looks through it, without the name."""
+        return f"{self.header.description} {self.body}"
+
+    @property
     def id(self) -> str:
         """The id of the memory within its side."""
         return f"{self.root.key}/{self.filename}"

@@ -58,6 +58,11 @@ class Fact(NamedTuple):
         return ref_of(self.id)
 
     @property
+    def whole(self) -> str:
+        """Everything in it that agents are told and a search looks through."""
+        return " ".join((self.id, *self.tags, self.text))
+
+    @property
     def title(self) -> str:
         """The text on one line."""
         return one_line(self.text)

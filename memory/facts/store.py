@@ -6,6 +6,7 @@ from _thread import RLock  # `threading` is not needed for one lock
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
+from memory.base.told import Gate
 from memory.errors import ConfigError, UsageError
 from memory.lazy import TYPE_CHECKING, NamedTuple
 
@@ -71,9 +72,10 @@ class FactStore:
     BusyError `file.locked`, RefusedError `file.*`, MemdeckError `file.io` and ConfigError `facts.settings` are raised.
     """
 
-    def __init__(self, store: Store) -> None:
-        """Use the store of the folder `.aegis`; nothing is read yet."""
+    def __init__(self, store: Store, gate: Gate | None = None) -> None:
+        """Use the store of the folder `.aegis`; nothing is read yet. `gate` decides which facts agents are told."""
         self._store = store
+        self._gate = gate or Gate()
         self._reading: FactsOfFile | None = None
         self._look: FactsLook | None = None
         self._indexes: dict[object, tuple[object, Any]] = {}
@@ -143,7 +145,7 @@ class FactStore:
 
             return self._index_of(reading, FactIndex)
 
-        return inject(reading, message, now, settings, index if often else None)
+        return inject(reading, message, now, settings, index if often else None, self._gate)
 
     def _index_of(self, reading: FactsOfFile, kind: Callable[[], Index]) -> Index:
         """Return the index of a reading; the last one of its kind is extended by the facts added since."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memory.files.tasks.model import Task
     from memory.search.query.query import Query
     from memory.search.searcher import Searcher
+    from memory.systems.suspects import Suspect
     from memory.workspace import Workspace
 
     from .choices import Kind
@@ -58,8 +59,7 @@ def brief(
     known = {block.ref for block in blocks}
     missing = {ref for ref, kind in choices.items() if kind == "pin" and ref not in known}
     blocks += _entries(workspace, missing)
-    zone = workspace.snapshot(zone_refused=_nobody).zone
-    return composed(_chosen(blocks, choices), budget, now.astimezone(zone).strftime("%Y-%m-%d %H:%M"))
+    return _composed(workspace, _chosen(blocks, choices), budget)
 
 
 def for_message(
@@ -85,8 +85,23 @@ def for_message(
     if searcher is not None:
         known = {block.ref for block in blocks}
         blocks += _readable(lambda: [one for one in _found(searcher, message, now, without) if one.ref not in known])
-    zone = workspace.snapshot(zone_refused=_nobody).zone
-    return composed(_chosen(blocks, choices), budget, now.astimezone(zone).strftime("%Y-%m-%d %H:%M"))
+    return _composed(workspace, _chosen(blocks, choices), budget)
+
+
+def _composed(workspace: Workspace, blocks: list[PromptBlock], budget: int) -> AgentPrompt:
+    """Return the prompt of blocks without those that look suspicious, unless a person approved their entries."""
+    known: list[Suspect] = []
+
+    def may_tell(block: PromptBlock) -> bool:
+        from memory.systems.suspects import suspects_of
+
+        if not known:
+            known.extend(suspects_of(workspace))
+        # Of entries with one name all must be approved: nobody knows from which of them the text comes.
+        same = [one for one in known if (one.ref == block.ref if block.ref else one.title == block.title)]
+        return bool(same) and all(one.approved for one in same)
+
+    return composed(blocks, budget, "workspace", may_tell)
 
 
 def is_searched(workspace: Workspace, without: Collection[str] = ()) -> bool:
@@ -143,10 +158,6 @@ def _readable(read: Callable[[], list[PromptBlock]]) -> list[PromptBlock]:
         return []
 
 
-def _nobody(_: MemdeckError) -> None:
-    """Ignore an unreadable config.md, which `check` reports."""
-
-
 def _files(workspace: Workspace, now: datetime, later: list[PromptBlock]) -> list[PromptBlock]:
     """Return what is urgent in the memory files, and add the rest to `later`."""
     from memory.files.status import brief as brief_of
@@ -194,7 +205,8 @@ def _offered(workspace: Workspace, now: datetime, message: str, without: Collect
     for one in contributions_of(workspace, message, now, without):
         title = one.title if one.text.split() == one.title.split() else f"{one.title}: {' '.join(one.text.split())}"
         section = system_name(one.system).title.capitalize()
-        yield PromptBlock.of(one.system, section, one.ref, title, one.reason, score=one.score)
+        block = PromptBlock.of(one.system, section, one.ref, title, one.reason, score=one.score)
+        yield block._replace(title=one.title) if block.suspicion else block
 
 
 def _found(searcher: Searcher, message: str, now: datetime, without: Collection[str] = ()) -> Iterator[PromptBlock]:

@@ -18,6 +18,7 @@ from .files.model import SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
 from .files.reading import StateFiles
 from .files.store import StateStore, StateWriting, refuse
 from .imports import ImportedItem, discover, read_item
+from .imports.privacy import Cleaner
 from .machine_notes import Key, Remembered, RememberedFile, known_of
 from .paths import shown_path
 from .recall.events import imported, short
@@ -233,6 +234,7 @@ def _read(
     except (MemdeckError, OSError) as error:
         result.failed.append(_why(error, shown_path(source["path"], root, home)))
         return items
+    clean = Cleaner(root, home).text
     for one in discovered:
         try:
             status = os.stat(one.path)
@@ -247,12 +249,12 @@ def _read(
             elif known.hash is not None:
                 result.unchanged += 1
         except (MemdeckError, OSError) as error:
-            result.failed.append(_why(error, one.name))
+            result.failed.append(clean(_why(error, one.name)))
             continue
         remembered[one.name] = known
         if known.bad:
             lines = plural(known.bad, "line")
-            result.warnings.append(f"{one.name}: {lines} cannot be read, the first is line {known.first}")
+            result.warnings.append(f"{clean(one.name)}: {lines} cannot be read, the first is line {known.first}")
         if known.elsewhere is not None:
             result.elsewhere += 1
         elif known.hash is None:

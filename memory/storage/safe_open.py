@@ -11,18 +11,17 @@ from __future__ import annotations
 import errno
 import os
 import stat as st
-import sys
 import time
-from collections.abc import Callable
-from functools import cache
 from operator import attrgetter
 from pathlib import Path
 
+from memory.base.digests import digest as digest
+from memory.base.digests import sha256 as sha256
 from memory.errors import BusyError, RefusedError, file_too_large, link_outside, not_regular, read_failed, write_failed
 from memory.lazy import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 _TOP = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOLDER = _TOP | os.O_NOFOLLOW | getattr(os, "O_PATH", 0)
@@ -153,40 +152,6 @@ def look(name: str, folder: int) -> os.stat_result | None:
 def ours(found: os.stat_result) -> bool:
     """Return whether a transaction could have put a file there: it is regular and our own."""
     return st.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
-
-
-def digest(data: bytes) -> str:
-    """Return the SHA-256 of some bytes in hex."""
-    digits: str = sha256(data).hexdigest()
-    return digits
-
-
-_LITTLE = 1 << 18
-
-
-def sha256(data: bytes) -> Any:
-    """Return the hash object of some bytes.
-
-    `hashlib` is quicker, but importing it takes as long as hashing a little data with the interpreter's own function.
-    """
-    return _light()(data) if len(data) <= _LITTLE and "hashlib" not in sys.modules else _fast(data)
-
-
-def _fast(data: bytes) -> Any:
-    from hashlib import sha256
-
-    return sha256(data)
-
-
-@cache
-def _light() -> Callable[[bytes], Any]:
-    """Return the interpreter's own function; it moved to another module with Python 3.12."""
-    try:
-        from _sha256 import sha256  # type: ignore[import-not-found]
-    except ImportError:
-        return _fast
-    made: Callable[[bytes], Any] = sha256
-    return made
 
 
 # -- opening and reading ------------------------------------------------------------------------------------------

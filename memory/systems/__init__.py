@@ -93,6 +93,9 @@ class System(Attached, Protocol):
         A file that cannot be read is left out and added to `refused`, by its name; without `refused` it raises.
         """
 
+    def also_told(self) -> Iterator[Record]:
+        """Yield what agents are told of it that is none of its records."""
+
     def items(self) -> Iterator[Item | Skipped]:
         """Yield its entries for another memory, and what cannot be converted."""
 
@@ -172,6 +175,10 @@ class PlainSystem:
 
         return grouped_by_file(self.records(None, refused))
 
+    def also_told(self) -> Iterator[Record]:
+        """Yield nothing."""
+        return iter(())
+
     def items(self) -> Iterator[Item | Skipped]:
         """Yield its records as notes."""
         from memory.base.items import Item
@@ -213,7 +220,7 @@ class PlainSystem:
 
 __all__ = ["Advice", "BriefLine", "Contribution", "PlainSystem", "System", "system_of", "systems_of"]
 
-_MAY_RAISE = frozenset({"look", "check", "maintain", "records", "items", "records_by_file", "status"})
+_MAY_RAISE = frozenset({"look", "check", "maintain", "records", "also_told", "items", "records_by_file", "status"})
 """The methods that may raise a MemdeckError in normal use: a file cannot be read, or a setting is wrong."""
 
 
@@ -326,6 +333,10 @@ class Guarded:
             "records", lambda system: system.records(kinds, refused), lambda error: self._refuse(error, refused)
         )
 
+    def also_told(self) -> Iterator[Record]:
+        """Yield what agents are told of it that is none of its records; those yielded before a failure stay."""
+        return self._each("also_told", lambda system: system.also_told(), lambda _: ())
+
     def items(self) -> Iterator[Item | Skipped]:
         """Yield its entries for another memory; a failure ends the iteration."""
         return self._each("items", lambda system: system.items())
@@ -386,6 +397,7 @@ class Guarded:
             "check": lambda system: system.check(),
             "maintain": lambda system: system.maintain(now, actor="doctor", dry_run=True),
             "records": lambda system: sum(1 for _ in system.records(None, {})),
+            "also_told": lambda system: sum(1 for _ in system.also_told()),
             "items": lambda system: sum(1 for _ in system.items()),
             "records_by_file": lambda system: sum(1 for _ in system.records_by_file({})),
             "status": lambda system: system.status(now),
@@ -479,8 +491,10 @@ def check_all(
     system.
 
     With `now` and no names, all other methods of the systems of other packages are called, too. Each failure is a
-    problem, and so is a system that cannot be used.
+    problem, and so is a system that cannot be used. Entries that look suspicious are problems of their files.
     """
+    from .suspects import suspicious_problems
+
     systems = systems_of(workspace)
     if names is None:
         from memory.history.lost_files import lost_files
@@ -494,14 +508,14 @@ def check_all(
                     guarded = Guarded(workspace, name)
                     found += map(guarded.problem, guarded.failures(now))
             found += load_problems()
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys([*found, *suspicious_problems(workspace)]))
     found = []
     left = list(names)
     for system in reversed(systems):
         mine = [name for name in left if system.owns(name) or system is systems[0]]
         left = [name for name in left if name not in mine]
         found[:0] = system.check(mine) if mine else ()
-    return tuple(found)
+    return (*found, *suspicious_problems(workspace, names))
 
 
 def records_of_all(

@@ -15,6 +15,7 @@ from memory.errors import MemdeckError
 from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from . import Advice, Contribution, PlainSystem
+from .suspects import gate_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -53,6 +54,10 @@ class CuratedLook(NamedTuple):
         return overview(self.curated, now)
 
 
+HOME = "$AGH_HOME"
+"""The folder of the person's memories, as messages name it."""
+
+
 class CuratedItem(NamedTuple):
     """The item behind a record: its line in the file, from 0."""
 
@@ -87,7 +92,9 @@ class CuratedMemory(PlainSystem):
         home = self._workspace.home
         state = None if self._workspace.state is None else self._workspace.state.folder.home
         person = None if home is None else person_store(home, state)
-        return Curated(self._files, person, state_home=state, home=home)
+        made = Curated(self._files, person, state_home=state, home=home)
+        made.gate = gate_of(self._workspace)
+        return made
 
     def present(self) -> bool:
         """Return whether the workspace has an identity."""
@@ -179,6 +186,22 @@ class CuratedMemory(PlainSystem):
         if refused is not None:
             refused.update(_refused(look.invalid))
         yield from map(_record, look.memories)
+
+    def also_told(self) -> Iterator[Record]:
+        """Yield the person's own memories, and what looks suspicious in the indexes and is no line of a memory."""
+        from memory.curated.files.index_file import IndexLine, line_of, suspicious_passages
+        from memory.search.records import Record
+
+        for root in self.curated.existing(self.curated.all_roots()):
+            store = self.curated.side_of(root).store
+            top = FOLDER if root.side == "workspace" else HOME
+            memories = self.curated.memories((root,))
+            if root.side != "workspace":
+                yield from (_record(one)._replace(file=f"{top}/{root.folder}/{one.filename}") for one in memories)
+            text = store.read(f"{root.folder}/{INDEX}").data.decode("utf-8", "replace")
+            own = {line_of(IndexLine(one.header.name, one.filename, one.header.description)) for one in memories}
+            for line, part in suspicious_passages(text, own):
+                yield Record(self.name, f"{top}/{root.folder}/{INDEX}", INDEX, part, CuratedItem(line))
 
     def records_by_file(self, refused: MutableMapping[str, Refusal]) -> Iterator[FileRecords]:
         """Yield the record of each memory; its text is read only if the index has a different one."""
@@ -324,9 +347,8 @@ def _record(one: Memory) -> Record:
     from memory.search.records import Record
 
     path = f"{FOLDER}/{one.root.folder}/{one.filename}"
-    text = " ".join((one.header.description, one.body))
     day = datetime.fromtimestamp(one.changed, UTC).date().isoformat()
-    return Record("curated", path, one.header.name, text, CuratedItem(), day, (one.header.type,))
+    return Record("curated", path, one.header.name, one.whole, CuratedItem(), day, (one.header.type,))
 
 
 def _refused(found: Iterable[Invalid]) -> dict[str, MemdeckError]:

@@ -12,6 +12,7 @@ from memory.lazy import TYPE_CHECKING
 from memory.workspace import Outcome
 
 from . import BriefLine, Contribution, PlainSystem
+from .suspects import gate_of
 
 if TYPE_CHECKING:
     from memory.base.items import Item, Skipped, Taken
@@ -34,7 +35,7 @@ class Facts(PlainSystem):
         """Join the workspace's change log; nothing is read yet."""
         self._workspace = workspace
         self._files = workspace.add_store(FOLDER, FactReading())
-        self.store = FactStore(self._files)
+        self.store = FactStore(self._files, gate_of(workspace))
 
     def present(self) -> bool:
         """Return whether the file of facts exists."""
@@ -123,8 +124,7 @@ class Facts(PlainSystem):
             refused[SHOWN] = error
             return
         for fact in facts:
-            text = " ".join((fact.id, *fact.tags, fact.text))
-            yield Record(self.name, SHOWN, fact.title, text, fact, fact.ts[:10], tuple(fact.tags))
+            yield Record(self.name, SHOWN, fact.title, fact.whole, fact, fact.ts[:10], tuple(fact.tags))
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:  # noqa: ARG002
         """Yield how many facts there are, how many are over the limit, and how many cannot be read."""

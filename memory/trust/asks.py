@@ -26,6 +26,8 @@ TASKS = "tasks.md"
 HTTP = frozenset({"http", "https"})
 CONNECTS = HTTP | {"tcp"}
 """The types of monitors that connect to a host instead of running something."""
+TOLD = "told"
+"""The role of a text that looks suspicious: it runs nothing, and agents are told it only after an approval."""
 MEASURED = frozenset({"lastcheck", "laststatus"})
 """The fields of a monitor, in small letters, that a run writes: measurements, not settings."""
 SETTINGS = frozenset(
@@ -43,14 +45,15 @@ LONGEST = 8192
 class Ask:
     """One request to run something, exactly as in the file.
 
-    `role` is check, remediate, action (of a task), url or folders (of an agent, to be pruned); `kind` the monitor's
-    type as written, `command` for what runs in a shell. `text` is the command or address: text of the file's bytes,
-    decoded with `surrogateescape`. `threshold`, `interval`, `timeout` are whole values with their remarks;
-    `environment` the names of variables that a command gets, `environment_text` how they are written. `line` (from 0)
-    is for messages only. `fires` is, for a remediation, the check that triggers it; `settings` are further fields that
-    decide what is done, a line each: for a check those of `SETTINGS`, for a remediation all but the measured ones.
-    `ambiguous` is why it cannot be approved in its present form; `usual` why it needs no approval as long as nothing
-    else was approved in its slot. `usual` is no part of an approval.
+    `role` is check, remediate, action (of a task), url, folders (of an agent, to be pruned) or told (a text for
+    agents); `kind` the monitor's type as written, `command` for what runs in a shell. `text` is the command or
+    address: text of the file's bytes, decoded with `surrogateescape`. `threshold`, `interval`, `timeout` are whole
+    values with their remarks; `environment` the names of variables that a command gets, `environment_text` how they
+    are written. `line` (from 0) is for messages only. `fires` is, for a remediation, the check that triggers it;
+    `settings` are further fields that decide what is done, a line each: for a check those of `SETTINGS`, for a
+    remediation all but the measured ones. `ambiguous` is why it cannot be approved in its present form; `usual` why it
+    needs no approval as long as nothing else was approved in its slot. `shown` is the text behind a hash, for the
+    person who decides. Neither is part of an approval.
     """
 
     role: str
@@ -68,16 +71,17 @@ class Ask:
     environment_text: str = ""
     settings: str = ""
     usual: str = field(default="", compare=False)
+    shown: str = field(default="", compare=False, repr=False)
 
     @property
     def runs(self) -> bool:
         """Whether it is a command for the shell, not an address."""
-        return self.role not in ("url", "folders")
+        return self.role not in ("url", "folders", TOLD)
 
     @property
     def slot(self) -> tuple[str, str, str]:
-        """What it is for: an approval is compared with the next ask of the same slot."""
-        return self.role, self.file, self.name
+        """What it is for: an approval is compared with the next ask of the same slot; each text has its own."""
+        return self.role, self.file, self.text if self.role == TOLD else self.name
 
 
 def asks_of(snapshot: Snapshot) -> tuple[Ask, ...]:

@@ -23,13 +23,14 @@ from memory.storage.private.record import PrivateRecord
 from memory.trust.pins.named_files import CannotPin, Pinned, Script, Scripts
 
 from .addresses import closed_reason, is_open_address
-from .asks import HTTP, Ask, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
+from .asks import HTTP, TOLD, Ask, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
 from .pins.unknown import sentence_of
 from .records import (
     CHANGED,
     NOBODY,
     NOT_OPEN,
     OWN,
+    VERSION,
     Book,
     ConsentDecision,
     ConsentPlace,
@@ -240,6 +241,18 @@ class Trust:
         except (DamagedRecords, MemdeckError, OSError):
             return ()
 
+    def told(self) -> frozenset[str]:
+        """Return the hashes of the suspicious texts that the person approved for agents here."""
+        try:
+            place = self._place()
+        except OSError:
+            return frozenset()
+        return frozenset(
+            one.ask.text
+            for one in self.list()
+            if (one.ask.role, one.verdict, one.place) == (TOLD, "approved", place) and one.version == VERSION
+        )
+
     def opening(self) -> Opening | None:
         """Return who approved the workspace for outgoing checks of public addresses, and when; None: nobody did."""
         try:
@@ -438,6 +451,7 @@ def _about(ask: Ask) -> str:
         "action": "action",
         "url": "address",
         "folders": "folders",
+        TOLD: "text",
     }.get(ask.role, ask.role)
     return f"{role} of {ask.name[:60]!r}"
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from memory.base.safe_text import visible
+from memory.base.scan import rejected_in
 
 from .addresses import closed_reason
-from .asks import LONGEST, Ask
+from .asks import LONGEST, TOLD, Ask
 from .pins.unknown import WORDS, sentence_of
 from .pins.words import has_expansions, words_of
 from .suspicion import hidden_in, revealed, unusual_in
@@ -29,6 +30,7 @@ _ROLES = {
     "file": "Look at this path outside of the workspace to check {}?",
     "url": "Connect to this address to check {}?",
     "folders": "Delete what is old in these folders of the agent {}?",
+    TOLD: "Tell agents this text of {}, although it looks suspicious?",
 }
 _FOLDERS = (
     "deletes files there that are older than 90 days (procedural) or 7 days (episodic), at each prune",
@@ -127,6 +129,8 @@ def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView
     role = "file" if ask.role == "check" and ask.kind.casefold() == "file" else ask.role
     question = _ROLES.get(role, "Approve {}?").format(f"“{visible(ask.name)}”")
     warnings = warnings_of(ask.text) if ask.runs else _FOLDERS if role == "folders" else _address_warnings(ask)
+    if role == TOLD:
+        warnings = (f"breaks rules of the content scan: {', '.join(rejected_in((ask.shown,), plain_words=True))}",)
     warnings += tuple(said for one in decision.unknown if (said := sentence_of(one)) not in warnings)
     if ask.environment:
         warnings += (f"gets variables of your environment: {revealed(', '.join(ask.environment))}",)
@@ -135,7 +139,7 @@ def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView
     return ConsentView(
         decision.id,
         question,
-        _whole(ask.text),
+        tuple(revealed(ask.shown).split("\n")) if ask.shown else _whole(ask.text),
         _facts(ask, workspace, files=bool(_files(decision))),
         warnings,
         _files(decision),
@@ -187,7 +191,7 @@ def _facts(ask: Ask, workspace: Path, *, files: bool) -> tuple[tuple[str, str], 
         ("its fields", ask.settings.replace("\n", ", ")),
         ("environment", ask.environment_text),
         ("in folder", folder if ask.runs else ""),
-        ("approval ends", ends if ask.runs else ""),
+        ("approval ends", ends if ask.runs or ask.role == TOLD else ""),
     ]
     return tuple((label, visible(value)) for label, value in found if value)
 

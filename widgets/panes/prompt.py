@@ -56,7 +56,7 @@ class PromptPane(Pane):
     # What is shown
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
-        """The blocks that are sent, a heading where the budget ends, the blocks below it, and the muted ones."""
+        """The blocks that are sent, those below the budget's end, the muted and the suspicious ones."""
         found = "" if self.source is None else self.source.look(now)
         if isinstance(found, str):
             self._said = found and "cannot be read"
@@ -71,6 +71,7 @@ class PromptPane(Pane):
             ("Answered" if found.why else "Sent", self._for(), tuple(one for one in prompt.blocks if one.included)),
             ("Left out" if found.why else "Not sent", "the budget ends here", prompt.below),
             ("Muted", "", prompt.muted),
+            ("Suspicious", "not sent before you approve it", prompt.suspicious),
         ):
             if blocks:
                 rows += [Note(number=len(rows))] if rows else []

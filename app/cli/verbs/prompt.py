@@ -110,6 +110,7 @@ def _lines(session: Session, found: AgentPrompt, why: str = "") -> Iterator[str]
     for words, ones in (
         ("-- not sent: the budget ends here", found.below),
         ("-- not sent: you muted it", found.muted),
+        ("-- not sent: it looks suspicious (memdeck trust list)", found.suspicious),
     ):
         if ones:
             yield words

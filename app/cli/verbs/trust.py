@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memory.trust.view import ConsentView
 
 YES = "yes"
+TOLD = "told"
 _STATES = ("pending", "withdrawn", "refused", "denied", "approved", "unused")
 
 trust = group("trust", "Approve, deny and revoke what memory files may run; nothing runs before that.")
@@ -40,16 +41,22 @@ def decisions(session: Session) -> Trust:
 @under(trust, "list", serves="look", examples=("memdeck trust list", "memdeck trust list --blocked -o json"))
 @option("--blocked", is_flag=True, help="Only what does not run as it is.")
 def list_trust(session: Session, blocked: bool) -> None:
-    """List everything that memory files ask to run or to connect to, and whether it may."""
+    """List everything that memory files ask to run or to connect to, and whether it may.
+
+    It lists texts that look suspicious, too: agents are told one only after a person approved its very bytes.
+    """
     from memory.systems import approvals_of, waiting_in
+    from memory.systems.suspects import asks_to_tell
     from memory.trust.consent import blocked_json
 
     kept = decisions(session)
     decided = approvals_of(session.workspace, kept, os.environ)
     waiting = len(waiting_in(decided))
+    texts = asks_to_tell(session.workspace)
+    both = [*((ask, decision) for _, ask, decision in decided), *zip(texts, kept.decide_all(texts), strict=True)]
     rows = [
         {**blocked_json(ask, decision), "record": decision.id}
-        for _, ask, decision in decided
+        for ask, decision in both
         if not needs_nobody(ask, decision)
     ]
     asked = {row["record"] for row in rows}
@@ -74,9 +81,10 @@ def needs_nobody(ask: Ask, decision: ConsentDecision) -> bool:
 def _asks(session: Session, kept: Trust) -> tuple[Ask, ...]:
     """Return what all systems of the workspace ask for."""
     from memory.systems import asks_of_all, entrust
+    from memory.systems.suspects import asks_to_tell
 
     entrust(session.workspace, kept, os.environ)
-    return asks_of_all(session.workspace)
+    return (*asks_of_all(session.workspace), *asks_to_tell(session.workspace))
 
 
 def _unused(record: ConsentRecord) -> dict[str, Any]:
@@ -91,6 +99,8 @@ def _unused(record: ConsentRecord) -> dict[str, Any]:
 
 def _replaced(record: ConsentRecord, rows: list[dict[str, Any]]) -> bool:
     """Return whether a listed ask has replaced what was decided about."""
+    if record.ask.role == TOLD:
+        return False
     return any((row["role"], row["file"], row["name"]) == record.ask.slot for row in rows)
 
 
@@ -107,7 +117,11 @@ def _opening(kept: Trust) -> dict[str, Any]:
 def _lines(session: Session, kept: Trust, rows: list[dict[str, Any]], waiting: int) -> Iterator[str]:
     for problem in kept.problems():
         yield session.paint.alert(session.paint.line(problem))
-    table = [(row["state"], row["id"] or "", row["role"], row["name"], row["text"]) for row in rows]
+    # Of a text only its place: `trust approve` shows it whole, and nobody else needs it.
+    texts = [f"{row['file']}:{row['line']}" if row["role"] == TOLD else row["text"] for row in rows]
+    table = [
+        (row["state"], row["id"] or "", row["role"], row["name"], text) for row, text in zip(rows, texts, strict=True)
+    ]
     alerts = {index: 0 for index, row in enumerate(rows) if row["state"] in ("refused", "withdrawn")}
     yield from session.paint.columns(table, indent="", alerts=alerts, empty="nothing asks to run")
     if waiting:
@@ -126,7 +140,7 @@ def _lines(session: Session, kept: Trust, rows: list[dict[str, Any]], waiting: i
 @_id
 @_workspace
 def approve(session: Session, ask_id: str | None, whole: bool) -> None:
-    """Approve one command, byte for byte, or the workspace for outgoing checks; shows it whole and asks.
+    """Approve one command or suspicious text, byte for byte, or the workspace for outgoing checks; shows it and asks.
 
     It needs a person at a terminal: there is no option, variable or pipe that says yes.
     """

@@ -300,12 +300,15 @@ class OverviewPart(Part):
         time alone, so they are asked again each minute.
         """
         from memory.systems import brief_lines_of, systems_of
+        from memory.systems.suspects import suspicious_problems
 
         basis = (self._refresher.other_changes, _minute(now), in_brief, small)
         if self._others is None or self._others[0] != basis:
             lines = brief_lines_of(workspace, now) if in_brief else ()
             systems = [system for system in systems_of(workspace) if system.name != "files"] if small else []
-            problems = tuple(problem for system in systems for problem in system.check())
+            found = [problem for system in systems for problem in system.check()]
+            # Texts that look suspicious, those of the memory files too: this runs less often than their own check.
+            problems = (*found, *(suspicious_problems(workspace) if small else ()))
             upkeep = upkeep_of(systems, now) if in_brief else ()
             self._others = (basis, _Others(lines, problems, upkeep))
         return self._others[1]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.base.clock import format_utc
+from memory.base.scan import scan
 from memory.curated.files.header import text_of
 from memory.curated.files.listing import digest
 from memory.curated.files.names import filename
@@ -22,7 +23,6 @@ from memory.errors import RefusedError
 from .candidate import Candidate, slot
 from .decision import ABSENT, Decision, RuleTrace
 from .rules import RulesVerdict, judge
-from .scan import scan
 from .view import View
 
 _TIMEOUT = "memory.controller.timeout"

@@ -6,13 +6,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
+from memory.base.scan import scan
 from memory.curated.files.names import free_path
 from memory.curated.files.names import slug as slug_of
 from memory.curated.index.records import utc_day
 from memory.curated.model import Json, Root
 from memory.errors import MemdeckError, UsageError
-
-from .scan import scan
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated

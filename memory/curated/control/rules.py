@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from memory.base.scan import THREAT, ScanHit, scan
 from memory.curated.files.names import fault_of, filename, slug
 from memory.curated.model import AUTONOMOUS, Invalid, Memory
 from memory.curated.settings import CuratedSettings
@@ -11,7 +12,6 @@ from memory.errors import RefusedError
 
 from .candidate import Candidate, slot
 from .decision import RuleTrace
-from .scan import THREAT, ScanHit, scan
 from .view import View
 
 _CONFIDENCE = {"reject": 1.0, "noop": 0.95}

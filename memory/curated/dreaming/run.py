@@ -148,7 +148,7 @@ def _written(curated: Curated, made: Gathered, room: int, now: datetime) -> tupl
     model = curated.models.get("dream")
     if model is None:
         return "", {"source": "rule"}
-    from memory.curated.control.scan import scan
+    from memory.base.scan import scan
 
     settings = curated.settings
     limit = room - sum(len(line) + 1 for line in made.lines) - 2

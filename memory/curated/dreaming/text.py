@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from memory.base.clock import format_utc
-from memory.curated.control.scan import scan
+from memory.base.scan import scan
 from memory.curated.model import Json
 
 from .gates import Weighed

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
+from memory.base.secrets import mask, masked
 from memory.curated.files.listing import listed_names
 from memory.curated.files.names import check_session, is_segment, slug
 from memory.curated.model import Json
@@ -98,7 +99,8 @@ def failure(
     try:
         kept: Json = {"content": data.decode()}
     except UnicodeDecodeError:
-        kept = {"content_base64": base64.b64encode(data).decode()}
+        clean = mask(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        kept = {"content_base64": base64.b64encode(clean).decode()}
     return {
         "id": f"{stamp(now)}-{slug(session)}-{slug(source.rpartition('/')[2].removesuffix('.jsonl'))}-{line}",
         "stage": stage, "session_id": session, "workspace_id": workspace_id or None, "agent_name": None,
@@ -108,10 +110,10 @@ def failure(
 
 
 def plan(curated: Curated, side: Side, transaction: Transaction, found: Sequence[Json]) -> None:
-    """Plan to write records of failures in a transaction of the caller."""
+    """Plan to write records of failures, their secrets masked, in a transaction of the caller."""
     folder = folder_of(curated, side, "extractor.dlq_path")
     for one in found:
-        text = json.dumps(one, ensure_ascii=False, indent=2) + "\n"
+        text = json.dumps({**masked(one), "id": one["id"]}, ensure_ascii=False, indent=2) + "\n"
         transaction.write(f"{folder}/{one['id']}.json", text.encode("utf-8", "replace"), base=None)
 
 
@@ -127,7 +129,11 @@ def failures(curated: Curated, session: str | None = None) -> list[tuple[Side, J
         for name in names:
             path = f"{folder}/{name}"
             record = _read(side, path)
-            record |= {"id": name.removesuffix(".json"), "path": path, "created_at": record.get("recorded_at")}
+            record = masked(record) | {
+                "id": name.removesuffix(".json"),
+                "path": path,
+                "created_at": record.get("recorded_at"),
+            }
             if session is None or record.get("session_id") == session:
                 found.append((side, record))
     return sorted(found, key=lambda pair: pair[1]["id"])

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from memory.base.secrets import mask
 from memory.curated.curated import Curated
 from memory.curated.files.names import check_session
 from memory.curated.model import TYPES, Json
@@ -65,7 +66,7 @@ def feed(curated: Curated, session: str, role: str, content: str, turn: int | No
         turns = found.setdefault(session, [])
         before.append(len(turns))
         number = turn if turn is not None else (turns[-1]["seq"] + 1 if turns else 1)
-        turns.append({"seq": number, "role": role, "content": content[:LONGEST], "at": stamp(now)})
+        turns.append({"seq": number, "role": role, "content": mask(content)[:LONGEST], "at": stamp(now)})
         if len(turns) > most:
             lost.append((session, len(turns) - most))
             del turns[: len(turns) - most]

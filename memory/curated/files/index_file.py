@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from memory.base.told import why_not
+from memory.curated.model import INDEX
 from memory.lazy import NamedTuple, late
+
+INDEX_KIND = "curated"
 
 _OURS = late(r"- \[(?P<name>.*)\]\((?P<file>[A-Za-z0-9._-]+\.md)\)(?: (?:—|-) .*)?")
 
@@ -22,6 +26,19 @@ def line_of(line: IndexLine) -> str:
     name = " ".join(line.name.split()).replace("[", "(").replace("]", ")")
     description = " ".join(line.description.split())
     return f"- [{name}]({line.filename})" + (f" — {description}" if description else "")
+
+
+def suspicious_passages(text: str, own: Collection[str]) -> list[tuple[int, str]]:
+    """Return the parts of an index that break the content scan, with their lines (from 0), but for the lines `own`.
+
+    Those are lines; where only several together break it, all others are one part.
+    """
+    others = [(number, line) for number, line in enumerate(text.splitlines()) if line not in own]
+    if not why_not(INDEX_KIND, INDEX, "\n".join(line for _, line in others)):
+        return []
+    bad = [(number, line) for number, line in others if why_not(INDEX_KIND, INDEX, line)]
+    left = "\n".join(one[1] for one in others if one not in bad)
+    return [*bad, (0, left)] if why_not(INDEX_KIND, INDEX, left) else bad
 
 
 def rendered(data: bytes, lines: Iterable[IndexLine], gone: Sequence[str] = ()) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from memory.base.clock import format_utc
+from memory.base.secrets import masked
 from memory.curated.model import Json, Root
 from memory.errors import MemdeckError
 from memory.lazy import TYPE_CHECKING
@@ -264,9 +265,9 @@ _FACTS = ("session_id", "decision_id", "target_id")
 def add_event(
     db: sqlite3.Connection, workspace_id: str, op: str, now: datetime, root: Root | None, facts: Mapping[str, Any]
 ) -> None:
-    """Insert an event in the transaction of the caller."""
+    """Insert an event, its secrets masked, in the transaction of the caller."""
     scope = (None, None, None) if root is None else (root.scope, root.agent, root.tier)
     session, decision, target = (facts.get(key) for key in _FACTS)
-    metadata = json.dumps({key: value for key, value in facts.items() if key not in _FACTS}, ensure_ascii=False)
+    metadata = json.dumps(masked({key: value for key, value in facts.items() if key not in _FACTS}), ensure_ascii=False)
     row = (op, *scope, workspace_id, session, "system", decision, target, metadata, milliseconds(now))
     db.execute(f"INSERT INTO memory_events ({', '.join(_EVENT)}) VALUES ({','.join('?' * len(row))})", row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from memory.curated.curated import Curated
-from memory.curated.daily import counts, day_of, files_of, names_in, place_of, purge, restore, sweep
+from memory.curated.daily import counts, day_of, files_of, masked_log, names_in, place_of, purge, restore, sweep
 from memory.curated.index.records import utc_day
 from memory.curated.model import Json
 from memory.errors import NotFoundError, UsageError
@@ -57,7 +57,7 @@ def show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: AR
             f"{folder}/{name}" for folder in (place.logs, place.archive) for name in names_in(place, folder)
             if day_of(name) == day
         ]  # fmt: skip
-        parts += made.values() if made else [side.store.read(path).data.decode("utf-8", "replace") for path in kept]
+        parts += made.values() if made else [masked_log(side.store.read(path).data) for path in kept]
     if not parts:
         raise NotFoundError("memory.not_found", f"nothing was done on {day}", "`memdeck curated daily ls`")
     return {"date": day, "text": "\n".join(parts)}

@@ -55,7 +55,7 @@ def summaries(curated: Curated, memories: list[Memory], now: datetime) -> list[J
                 "updated_at": source.updated_at,
                 "last_recalled_at": None if last is None else time_of(last),
                 "recall_count": count,
-                "injection": True,
+                "injection": curated.tells(one),
                 "system_managed": False,
                 "staleness_banner": banner(one, now, after),
             }

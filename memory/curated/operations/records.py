@@ -201,9 +201,11 @@ def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
     waiting = sum(len(pending(side)) for side in curated.sides.values())
     side = curated.sides.get("workspace")
     copies = list(side.claim.copies) if side is not None and side.workspace_id else []
+    doubtful = [one for one in memories if not curated.tells(one)]
     warnings = [words for one in curated.sides.values() for words in one.records.warnings]
     reasons = [
         *(f"{one.root.label}/{one.filename}:{one.line}: {one.reason}" for one in invalid),
+        *(f"{one.root.label}/{one.filename}: it looks suspicious, and agents are not told it" for one in doubtful),
         *([f"{waiting} decisions wait to be carried out"] if waiting else []),
         *(f"{copy} has the same workspace_id" for copy in copies),
         *warnings,
@@ -235,6 +237,7 @@ def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
         "files": counts,
         "indexed_files": len(memories),
         "invalid_files": len(invalid),
+        "suspicious_files": len(doubtful),
         "pending_decisions": waiting,
         "decisions": sum(row[0] for row in rows),
         "operation_count": events,

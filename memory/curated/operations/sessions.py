@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
+from memory.base.secrets import masked
 from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.curated.providers.calls import call as ask
@@ -63,7 +64,7 @@ def ledger(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
 def _event(one: Json) -> Json:
     return {
         "sequence": one["sequence"], "event_type": one.get("event_type"), "emitted_at": one.get("timestamp"),
-        "turn_id": one.get("turn_id"), "agent_name": one.get("agent_name"), "payload": one.get("content"),
+        "turn_id": one.get("turn_id"), "agent_name": one.get("agent_name"), "payload": masked(one.get("content")),
     }  # fmt: skip
 
 

@@ -148,7 +148,7 @@ def safe_text(curated: Curated, text: object, longest: int) -> str:
     if not isinstance(text, str) or not text.strip():
         return ""
     cut = text.strip()[:longest]
-    from memory.curated.control.scan import scan
+    from memory.base.scan import scan
 
     rejected = any(hit.action == "reject" for hit in scan((cut,), curated.settings["controller.scan_profile"]))
     return "" if rejected else cut

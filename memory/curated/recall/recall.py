@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from functools import partial
 
 from memory.base.clock import format_utc
+from memory.base.secrets import mask
+from memory.base.told import harmless
 from memory.curated.index.records import add_event, milliseconds, put_trace
 from memory.curated.index.signals import RecallNote, limits_of
 from memory.curated.index.words import is_trivial
@@ -107,7 +109,8 @@ class Recall(NamedTuple):
 def recall(curated: Curated, query: str, roots: Sequence[Root], options: RecallOptions, *, now: datetime) -> Recall:
     """Return the memories of some folders that match a query, and record that they were recalled.
 
-    A query of fewer than two meaningful words is skipped unless `allow_trivial`.
+    Memories that look suspicious are left out before a person approved them. A query of fewer than two meaningful words
+    is skipped unless `allow_trivial`.
     """
     curated.refuse_disabled()
     settings = curated.settings
@@ -122,6 +125,7 @@ def recall(curated: Curated, query: str, roots: Sequence[Root], options: RecallO
     skip = () if again else tuple(options.already_surfaced)
     raw = None if options.raw_candidates is None else min(max(options.raw_candidates, top), 200)
     found = find(curated, query, roots, now=now, raw=raw, skip=skip)
+    found = found._replace(ranked=tuple(one for one in found.ranked if curated.tells(one.memory)))
     provided = tuple(recalled(curated, query, top, now))
     done = Recall(query, found, found.ranked[:top], None, now, after, top, provided)
     _note(curated, roots, done, options, now)
@@ -172,7 +176,7 @@ def trace_of(curated: Curated, done: Recall, options: RecallOptions) -> Json:
     return {
         "session_id": options.session,
         "turn_seq": options.turn,
-        "query": done.query,
+        "query": mask(done.query),
         "terms": [] if done.found is None else list(done.found.terms),
         "options": {"top_k": options.top_k, "raw_candidates": options.raw_candidates, "weights": weights},
         "candidates": candidates,
@@ -196,7 +200,7 @@ def turn_block(done: Recall) -> str:
             lines.append(f"  Freshness: {warning}")
     for row in done.provided[: TURN_ENTRIES - len(done.entries[:TURN_ENTRIES])]:
         lines += [f"- {row['title']} [provider {row['provider']}]", f"  Memory: {' '.join(row['body'].split())}"]
-    text = "\n".join(lines)
+    text = harmless("\n".join(lines))
     room = TURN_CHARS - len(foot) - 1
     if len(text) > room:
         text = text[: room - 1].rstrip() + "…"

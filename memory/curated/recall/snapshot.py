@@ -6,7 +6,8 @@ from datetime import datetime
 from functools import partial
 
 from memory.base.clock import format_utc
-from memory.curated.files.index_file import capped, line_of
+from memory.base.told import harmless, why_not
+from memory.curated.files.index_file import INDEX_KIND, IndexLine, capped, line_of, suspicious_passages
 from memory.curated.files.listing import digest
 from memory.curated.index.entries import index_hash, index_lines, newest_change
 from memory.curated.model import INDEX, Root
@@ -31,19 +32,13 @@ _HEADINGS = {
     ("agent", "global"): "Agent Global MEMORY.md Index",
     ("agent", "workspace"): "Agent Workspace MEMORY.md Index",
 }
-_INTRO = (
-    "# Persistent Memory\n\nOnly the indexes of memories are part of this prompt; read an entry with"
-    " `memdeck curated show <file>` when it matters."
-)
+_INTRO = "# Persistent Memory\n\nOnly the indexes of memories are part of this prompt; read an entry when it matters."
 _STALE = "*MEMORY.md is outdated: this index is made of the memories themselves.*"
 _CUT = "*The index is longer: the rest is left out.*"
-_HELP = (
+_TAXONOMY = (
     "## Memory Taxonomy\n\n- user: preferences and working style of the person\n"
     "- feedback: corrections and guidance that hold across work\n- project: decisions, constraints and facts of this"
-    " project\n- reference: pointers to what is kept elsewhere",
-    "## Memory Commands\n\n- `memdeck curated list`\n- `memdeck curated search <query>`\n"
-    "- `memdeck curated show <file>`\n- `memdeck curated write --type T --name N --description D --content C`\n"
-    "- `memdeck curated reindex`",
+    " project\n- reference: pointers to what is kept elsewhere"
 )
 
 
@@ -118,6 +113,7 @@ def _text(
         if not newest:
             continue
         whole, outdated = _index(side, root, settings["file.max_lines"])
+        whole = _told(curated, root, whole)
         index, left = capped(whole, settings["file.max_lines"], settings["file.max_bytes"])
         if not index.strip():
             continue
@@ -145,10 +141,22 @@ def _text(
     stale = f"## Staleness Policy\n\nVerify a memory that is older than {after} day{'' if after == 1 else 's'}."
     head = f"AGH memory snapshot v1 blocks={len(parts)} hash={digest}"
     more = [f"## Recalled\n\n{recalled}"] if recalled else []
-    text = "\n\n".join([_INTRO, head, *parts, *more, *_HELP, stale])
+    text = harmless("\n\n".join([_INTRO, head, *parts, *more, _TAXONOMY, stale]))
     if len(text) > LARGEST:
         text = text[: LARGEST - len(_CUT) - 2].rpartition("\n")[0] + f"\n\n{_CUT}"
     return text, digest, len(parts)
+
+
+def _told(curated: Curated, root: Root, text: str) -> str:
+    """Return an index without what looks suspicious, and was not approved by a person."""
+    if not why_not(INDEX_KIND, INDEX, text):
+        return text
+    own = {line_of(IndexLine(one.header.name, one.filename, one.header.description)): one
+           for one in curated.memories((root,))}  # fmt: skip
+    parts = [part for _, part in suspicious_passages(text, own) if not curated.gate.passes(INDEX_KIND, INDEX, part)]
+    bad = {line for part in parts for line in part.splitlines()}
+    bad.update(line for line, one in own.items() if why_not(INDEX_KIND, line) and not curated.tells(one))
+    return "\n".join(line for line in text.splitlines() if line not in bad)
 
 
 def _index(side: Side, root: Root, most: int) -> tuple[str, bool]:

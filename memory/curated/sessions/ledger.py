@@ -9,6 +9,7 @@ from datetime import datetime
 from memory.base.clock import format_utc
 from memory.base.json_objects import read_object
 from memory.base.retry import retry
+from memory.base.secrets import masked
 from memory.curated.model import Json
 from memory.errors import ConflictError, RefusedError, UsageError
 from memory.lazy import TYPE_CHECKING, NamedTuple
@@ -73,7 +74,7 @@ def events_of(text: str) -> list[Json]:
 
 
 def append(curated: Curated, session: str, rows: Sequence[Json], given: Json, *, actor: str, now: datetime) -> int:
-    """Add events to a running session, which the first event starts; return how many it has.
+    """Add events, their secrets masked, to a running session, which the first event starts; return how many it has.
 
     RefusedError `memory.session.ended` for one whose ledger exists.
     """
@@ -93,7 +94,7 @@ def append(curated: Curated, session: str, rows: Sequence[Json], given: Json, *,
                     "type": "session_event", "version": 1, "session_id": session, "sequence": sequence,
                     "event_id": row.get("event_id") or f"{session}-{sequence}", "turn_id": row.get("turn_id"),
                     "event_type": row["event_type"], "agent_name": row.get("agent_name"),
-                    "content": row.get("content"), "timestamp": row.get("timestamp") or format_utc(now),
+                    "content": masked(row.get("content")), "timestamp": row.get("timestamp") or format_utc(now),
                 }  # fmt: skip
                 lines += _line(event)
             if stored.base is None:
@@ -136,9 +137,9 @@ def checksum(data: bytes) -> str:
 
 
 def ledger_of(data: bytes, place: SessionFolder, ended: str) -> bytes:
-    """Return the ledger made of the events of a session."""
+    """Return the ledger made of the events of a session, their secrets masked."""
     found = read(data)
-    lines = b"".join(_line(one) for one in found.events)
+    lines = b"".join(_line({**one, "content": masked(one.get("content"))}) for one in found.events)
     meta = {
         "type": "ledger_meta", "version": 1, "session_id": place.id, "workspace_id": place.workspace_id,
         **{key: found.meta.get(key) for key in _META}, "started_at": found.meta.get("started_at"), "ended_at": ended,

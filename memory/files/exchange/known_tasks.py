@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory.files.tasks.values import Head, completed_of, created_of, is_run
+from memory.files.tasks.values import Head, created_of, is_run
 
 if TYPE_CHECKING:
     from memory.document import Entry
@@ -50,4 +50,4 @@ def _title(entry: Entry) -> tuple[str, ...]:
 
 
 def _run(entry: Entry) -> tuple[str, ...]:
-    return (completed_of(entry) or "",) if is_run(entry) else ()
+    return (entry.fields.get("completed") or "",) if is_run(entry) else ()

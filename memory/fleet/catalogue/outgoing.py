@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memory.base.secrets import find_secrets
+from memory.base.secrets import find_secrets, replaced
 
 _NO_TEXT = {0: "\ufffd"}
 _AT_ONCE = 4_000
@@ -63,7 +63,13 @@ def cleared(*texts: str) -> tuple[str, ...]:
     # The longest first: one may contain another.
     for value in sorted(found, key=len, reverse=True):
         texts = tuple(text.replace(value, f"[{found[value]} left out]") for text in texts)
-    return tuple(map(plain, texts))
+    # A text may hold the beginning of one only: a title that is cut, for instance.
+    return tuple(plain(_alone(text)) for text in texts)
+
+
+def _alone(text: str) -> str:
+    """Return a text without the secrets that are found in it alone."""
+    return replaced(text, lambda kind: f"[{kind} left out]", plain_words=True)
 
 
 def cleared_json(value: Any) -> Any:

@@ -496,12 +496,14 @@ def _going(records: Sequence[tuple[int, Record]], names_only: bool) -> dict[int,
     found = {}
     parts = []
     for _, record in records:
-        text = "" if names_only else record.text[:LONGEST]
         # The whole text is scanned even if it is not sent: only there a value may be next to its name.
-        parts.append((record.title, text, *tags_of(record.tags), record.text))
+        parts.append((record.title, *record.tags, record.text))
     for (at, record), texts, clean in zip(records, parts, are_clean([*map(together, parts)]), strict=True):
-        title, text, *tags = (tuple(map(plain, texts)) if clean else cleared(*texts))[:-1]
-        found[at] = record._replace(title=title, text=text, date=plain(record.date), tags=tuple(tags))
+        title, *tags, text = tuple(map(plain, texts)) if clean else cleared(*texts)
+        # Tags are scanned as they are written: in the form in which they are compared, nobody recognises a secret.
+        whole = tuple(tag for tag, raw in zip(tags, record.tags, strict=True) if tag == plain(raw))
+        sent = "" if names_only else text[:LONGEST]
+        found[at] = record._replace(title=title, text=sent, date=plain(record.date), tags=tags_of(whole))
     return found
 
 

@@ -11,6 +11,8 @@ _HOMES = re.compile(
     r"(?<![\w./~-])(?:/home/|/Users/|/var/home/|[A-Za-z]:[\\/]+Users[\\/]+)[^\s/\\:*?\"'<>|`,;()\[\]]{1,64}"
 )
 _ROOT_HOME = re.compile(r"(?<![\w./~-])/root(?=[/\s\"'`,;:)\]]|\Z)")
+# The name of a folder that stands for a path, as in `~/.claude/projects/-home-ada-shop`.
+_ENCODED_HOMES = re.compile(r"(?<=/)(?:-(?:var-)?home-|-Users-|[A-Za-z]--Users-)[A-Za-z0-9]{1,64}|(?<=/)-root(?=[-/])")
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _LINE_NUMBER = re.compile(r"(?::\d{1,9}){1,2}\Z|#L\d{1,9}(?:-L?\d{1,9})?\Z")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]|\\\\|[A-Za-z][A-Za-z0-9+.-]{1,20}://")
@@ -27,17 +29,23 @@ class Cleaner:
         self._inside = re.compile(rf"(?<![\w./~-])(?:{inside})(?:/|(?![\w.-]))") if inside else None
         own = os.path.abspath(home) if home else ""
         self._own = re.compile(rf"(?<![\w.~-]){re.escape(own)}(?![\w.-])") if own.strip("/") else None
+        homes = (own, os.path.realpath(own)) if self._own else ()
+        names = {re.sub(r"[^A-Za-z0-9]", "-", path) for path in (*self._roots, *homes) if path != "/"}
+        encoded = "|".join(sorted(names, key=len, reverse=True))
+        self._encoded = re.compile(rf"(?<![\w-])(?:{encoded})(?![A-Za-z0-9])") if encoded else None
 
     def text(self, text: str) -> str:
         """Return a text with secrets masked, paths in the repository made relative, and home folders written as `~`."""
         text = _NOT_TEXT.sub("\ufffd", text)
         text = mask(text)
+        if self._encoded is not None and "-" in text:
+            text = self._encoded.sub("~", text)
         if "/" in text or "\\" in text:
             if self._inside is not None:
                 text = self._inside.sub("", text)
             if self._own is not None:
                 text = self._own.sub("~", text)
-            text = _ROOT_HOME.sub("~", _HOMES.sub("~", text))
+            text = _ENCODED_HOMES.sub("~", _ROOT_HOME.sub("~", _HOMES.sub("~", text)))
         return text
 
     def path(self, text: str) -> str | None:

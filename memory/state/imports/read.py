@@ -209,7 +209,7 @@ class _Session:
         real, root = os.path.realpath(self._item.path), os.path.realpath(self._root)
         if real.startswith(root.rstrip("/") + "/"):
             return one_line(os.path.relpath(real, root))
-        return one_line(f"{self._item.type}:{self._item.name}")
+        return one_line(f"{self._item.type}:{self._clean.text(self._item.name)}")
 
     def _summary(self, title: str | None, name: str) -> str:
         for text in (title, self._first_text):

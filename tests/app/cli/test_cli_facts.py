@@ -76,12 +76,14 @@ def test_words_for_people(memdeck: Memdeck) -> None:
 
 
 def test_inject_prints_the_block_and_nothing_else(memdeck: Memdeck) -> None:
-    """The header and a line for each fact; with -o json why these."""
+    """The header, a line for each fact, and the end; with -o json why these."""
     facts(memdeck, "store", "User prefers tabs over spaces", "--tag", "preference")
     facts(memdeck, "store", "The database is PostgreSQL")
     answer = memdeck("facts", "inject", "What indentation style, tabs?")
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out == "[Memories]\n- (m-1, preference) User prefers tabs over spaces\n"
+    header, line, end = answer.out.splitlines()
+    assert (header, line) == ("[Memories]", "- (m-1, preference) User prefers tabs over spaces")
+    assert end.startswith("[/Memories ")
     told = facts(memdeck, "inject", "tabs").data
     assert (told["reason"], told["candidates"][0]["words"]) == ("match", ["tabs"])
     explained = memdeck("facts", "inject", "tabs", "--explain").out
@@ -94,7 +96,7 @@ def test_inject_reads_stdin(memdeck: Memdeck, monkeypatch: pytest.MonkeyPatch) -
     facts(memdeck, "store", "User prefers tabs")
     facts(memdeck, "store", "Something else")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff tabs\n")))
-    assert memdeck("facts", "inject", "-").out == "[Memories]\n- (m-1) User prefers tabs\n"
+    assert memdeck("facts", "inject", "-").out.splitlines()[:-1] == ["[Memories]", "- (m-1) User prefers tabs"]
 
 
 def test_a_prompt_hook_gets_nothing_where_there_is_nothing(
@@ -191,12 +193,13 @@ def test_inject_loads_little(shop: Path) -> None:
         "code = run(['facts', 'inject', 'tabs or spaces'])\n"
         "print(code, *sorted(name for name in sys.modules if name.partition('.')[0] in "
         "('textual', 'rich', 'markdown_it', 'sqlite3', 'yaml', 'croniter', 'watchdog', 'json', 'hashlib')"
-        " or name in ('memory.files.tasks.model', 'memory.storage.transaction', 'memory.base.secrets', 'memory.search')))"  # noqa: E501
+        " or name in ('memory.files.tasks.model', 'memory.storage.transaction', 'memory.trust', 'memory.search')))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(HOUSE)}, timeout=PATIENCE
     )
-    assert done.stdout == "[Memories]\n- (m-1) tabs\n0\n"
+    header, line, _, code_and_names = done.stdout.splitlines()
+    assert (header, line, code_and_names) == ("[Memories]", "- (m-1) tabs", "0")
 
 
 def test_doctor_knows_a_workspace_of_facts_alone(

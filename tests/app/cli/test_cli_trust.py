@@ -256,7 +256,7 @@ def test_a_damaged_record_is_said_and_counts_for_nothing(memdeck: Memdeck, shop:
 
 
 def test_a_secret_is_warned_of_and_never_shown(memdeck: Memdeck) -> None:
-    """Writing one works, with a warning on stderr that names the line; `check` names it too, neither shows it."""
+    """Writing one works, with a warning on stderr that names the line; `check` names it, too; none shows it."""
     added = memdeck("tasks", "add", "Log in", "--notes", "password: hunter2")
     assert added.code == 0
     assert "warning: tasks.md:" in added.err
@@ -264,7 +264,8 @@ def test_a_secret_is_warned_of_and_never_shown(memdeck: Memdeck) -> None:
     checked = memdeck("check", "-o", "json")
     assert checked.code == 0
     assert [problem["code"] for problem in checked.data["problems"] if problem["level"] == "warning"] == [
-        "secret.found"
+        "secret.found",
+        "content.suspicious",
     ]
     assert "hunter2" not in checked.out
 

@@ -62,7 +62,8 @@ def test_a_snapshot_ends_where_clients_would_cut(curated: Client) -> None:
         (curated.root / f".agh/memory/project_n{number}.md").write_text(text)
     said = curated.hook("session-start")
     assert 6_000 < len(said) <= 9_500
-    assert said.endswith("\n(the rest is left out)\n</memdeck-memory>\n")
+    mark = said.rpartition('hash="')[2][:8]
+    assert said.endswith(f"\n(the rest is left out)\n(end of {mark})\n</memdeck-memory>\n")
     assert said.count("</memdeck-memory>") == said.count("<memdeck-memory")
 
 
@@ -93,7 +94,7 @@ def test_a_message_loads_only_what_it_needs(curated: Client) -> None:
     loaded = set(done.stderr.decode().split())
     assert b"Deploys happen on Tuesday mornings" in done.stdout
     assert {"memory.curated.recall.find", "memory.facts.inject"} <= loaded
-    spared = {"control.carry_out", "control.rules", "control.scan", "dreaming.runs", "providers.found"}
+    spared = {"control.carry_out", "control.rules", "dreaming.runs", "providers.found"}
     assert not loaded & {"memory.facts.index", "click", "textual", *(f"memory.curated.{name}" for name in spared)}
 
 
@@ -224,6 +225,6 @@ def test_a_hook_imports_only_what_its_event_needs(curated: Client, event: str) -
         )
     names = {line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines()}
     assert "app.hooks.curated" in names
-    heavy = ("memory.curated.operations", "memory.curated.control.decide", "memory.curated.control.scan")
+    heavy = ("memory.curated.operations", "memory.curated.control.decide")
     assert [name for name in names if name.startswith((*heavy, "memory.curated.dreaming.run."))] == []
     assert "memory.systems.curated_commands" not in names

@@ -310,7 +310,7 @@ def test_an_empty_memory_gives_an_empty_text(den: Den) -> None:
 
 
 def test_the_text_of_a_snapshot(den: Den) -> None:
-    """Indexes from broad to specific, the recall block with a query, taxonomy, commands, staleness."""
+    """Indexes from broad to specific, the recall block with a query, taxonomy, staleness; it names no commands."""
     curated = den.open()
     write(den, curated, "user", "Coffee", "likes oat milk")
     write(den, curated, "project", "Port", "the port number is 8080", scope="workspace")
@@ -325,11 +325,11 @@ def test_the_text_of_a_snapshot(den: Den) -> None:
         "## Recalled",
         "Memory: the port number is 8080",
         "## Memory Taxonomy",
-        "## Memory Commands",
         "## Staleness Policy",
     ]
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
+    assert "memdeck " not in text
     stale = capture(curated, "s2", now=NOW + timedelta(days=9)).text
     assert "The newest of these memories is 9 days old" in stale
 

@@ -325,7 +325,9 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
 
 def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Check the approvals: an invalid record needs a person."""
+    from memory.monitoring.words import plural
     from memory.systems import approvals_of, waiting_in
+    from memory.systems.suspects import suspects_of
     from memory.trust.consent import trust_of
 
     kept = trust_of(workspace, config_home(os.environ))
@@ -342,6 +344,11 @@ def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
     said = [f"{count} {words}" for words, count in counts.items() if count]
     asked = f"{len(found)} commands, addresses and folders to approve"
     yield DoctorFinding("trust", "ok", f"{asked}: {', '.join(said)}" if said else asked)
+    if doubtful := sum(not one.approved for one in suspects_of(workspace)):
+        text = (
+            f"{plural(doubtful, 'text')} that {'looks' if doubtful == 1 else 'look'} suspicious: agents are told none"
+        )
+        yield DoctorFinding("trust", "note", text, "`memdeck check` names file and line, `memdeck trust list` the ids")
     for _, ask, decision in found:
         if ask.role == "folders" and not decision.allowed:
             text = f"the folders of {ask.name[:60]} are not pruned: {decision.why}"

@@ -7,6 +7,7 @@ only the rule, its category, and how many bytes it covered.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from memory.base.secrets import find_secrets
@@ -26,34 +27,55 @@ class ScanHit(NamedTuple):
 
 _SECRETS_OF = r"(?:api[_ -]?keys?|tokens?|secrets?|passwords?|credentials?|openai|anthropic|github|\.env)"
 _KEY_FILES = r"(?:\.ssh\b|\.env\b|/etc/(?:passwd|shadow)|id_(?:rsa|ed25519)|\S*(?:secret|credential|token|password)\S*)"
-_THREATS: tuple[tuple[str, str], ...] = (
+# Rule, words of which one is in every text that breaks it (quick to look for; blanks are one space), and the pattern.
+_THREATS: tuple[tuple[str, str, str], ...] = (
     (
         "prompt_injection_ignore_previous",
+        "ignore",
         r"\bignore\s+(?:all\s+)?(?:of\s+)?(?:the\s+|your\s+|my\s+)?(?:previous|above|prior|earlier)\s+instructions?",
     ),
     (
         "prompt_injection_disregard_policy",
+        "disregard",
         r"\bdisregard\s+(?:all\s+)?(?:of\s+)?(?:the\s+|your\s+|any\s+)?(?:previous\s+|above\s+|prior\s+)?"
         r"(?:instructions?|rules|guidelines|policy|policies)",
     ),
-    ("prompt_injection_role_override", r"\byou\s+are\s+now\s+(?!(?:friends|able|on|in|at|done|ready|connected)\b)"),
-    ("prompt_injection_hidden_instruction", r"\bdo\s+not\s+tell\s+the\s+user\b|\bdon'?t\s+tell\s+the\s+user\b"),
-    ("prompt_injection_system_override", r"\bsystem\s+prompt\s+override\b"),
+    (
+        "prompt_injection_role_override",
+        "you are now",
+        r"\byou\s+are\s+now\s+(?!(?:friends|able|on|in|at|done|ready|connected)\b)",
+    ),
+    (
+        "prompt_injection_hidden_instruction",
+        "tell the user",
+        r"\bdo\s+not\s+tell\s+the\s+user\b|\bdon'?t\s+tell\s+the\s+user\b",
+    ),
+    ("prompt_injection_system_override", "prompt override", r"\bsystem\s+prompt\s+override\b"),
     (
         "prompt_injection_restriction_bypass",
+        "act as",
         r"\bact\s+as\s+(?:if|though)\s+you\s+(?:have\s+no|don'?t\s+have|do\s+not\s+have)\s+(?:any\s+)?"
         r"(?:restrictions|limits|rules)",
     ),
-    ("exfiltration_curl_wget_secret", rf"\b(?:curl|wget)\b[^\n]{{0,400}}?{_SECRETS_OF}"),
-    ("exfiltration_cat_sensitive_file", rf"\bcat\s+[^\n]{{0,200}}?{_KEY_FILES}"),
-    ("exfiltration_netcat_exec", r"\b(?:nc|ncat|netcat)\s[^\n]{0,200}?\s(?:-[a-z]*e\b|--exec\b)"),
-    ("exfiltration_base64_pipe", r"\bbase64\s+(?:-d|-D|--decode)\b[^\n]{0,200}?[|>]"),
-    ("persistence_authorized_keys", r"\bauthorized_keys\b"),
-    ("persistence_ssh_directory", r"(?:^|[\s/~\"'])\.ssh(?:/|\b)"),
-    ("persistence_launchctl", r"\blaunchctl\s+(?:load|bootstrap|submit|enable|start)\b|/Library/LaunchAgents\b"),
-    ("persistence_cron", r"\bcrontab\s+-|\|\s*crontab\b|/etc/cron\.|^\s*[*\d/,-]+(?:\s+[*\d/,-]+){4}\s+\S*/"),
+    ("exfiltration_curl_wget_secret", "curl|wget", rf"\b(?:curl|wget)\b[^\n]{{0,400}}?{_SECRETS_OF}"),
+    ("exfiltration_cat_sensitive_file", "cat ", rf"\bcat\s+[^\n]{{0,200}}?{_KEY_FILES}"),
+    ("exfiltration_netcat_exec", "nc |ncat |netcat ", r"\b(?:nc|ncat|netcat)\s[^\n]{0,200}?\s(?:-[a-z]*e\b|--exec\b)"),
+    ("exfiltration_base64_pipe", "base64 -", r"\bbase64\s+(?:-d|-D|--decode)\b[^\n]{0,200}?[|>]"),
+    ("persistence_authorized_keys", "authorized_keys", r"\bauthorized_keys\b"),
+    ("persistence_ssh_directory", ".ssh", r"(?:^|[\s/~\"'])\.ssh(?:/|\b)"),
+    (
+        "persistence_launchctl",
+        "launchctl|launchagents",
+        r"\blaunchctl\s+(?:load|bootstrap|submit|enable|start)\b|/Library/LaunchAgents\b",
+    ),
+    (
+        "persistence_cron",
+        "crontab|/etc/cron|* ",
+        r"\bcrontab\s+-|\|\s*crontab\b|/etc/cron\.|^\s*[*\d/,-]+(?:\s+[*\d/,-]+){4}\s+\S*/",
+    ),
     (
         "persistence_systemd",
+        "systemctl|/systemd/|[service]",
         r"\bsystemctl\s+(?:--user\s+)?(?:enable|start|link|daemon-reload)\b|/systemd/(?:system|user)/|^\[Service\]\s*$",
     ),
 )
@@ -79,6 +101,7 @@ _TIMES = r"\b(?:today|yesterday|tomorrow|current\s+sprint|this\s+week|next\s+wee
 _INVISIBLE = re.compile(
     "[\u200b\u200c\u200e\u200f\u2060-\u2064\ufeff\u202a-\u202e\u2066-\u2069\u00ad\u180e\U000e0000-\U000e007f]|\u200d"
 )
+_APOSTROPHES = dict.fromkeys((0x2018, 0x2019, 0x2BC), "'")
 _PICTURE = re.compile("[\u2190-\u2bff\u3030\u303d\u3297\u3299\ufe0f\U0001f000-\U0001faff]")
 
 
@@ -97,26 +120,56 @@ def scan(texts: tuple[str, ...], profile: str = "standard") -> tuple[ScanHit, ..
 
     soft = "reject" if profile == "strict" else "annotate"
     for text in texts:
-        for code in _hidden(text):
-            hit(f"invisible_unicode_u_{code:04X}", THREAT, "reject", 1)
-        # Hidden characters must not break up the words that the rules search for.
-        plain = _INVISIBLE.sub("", text)
-        for rules, category, action in ((_THREATS, THREAT, "reject"), (_POLICIES, POLICY, soft)):
-            for rule, pattern in rules:
-                match = _regex(pattern).search(plain)
-                if match is not None:
-                    hit(rule, category, action, len(match[0].encode("utf-8", "replace")))
-        for one in find_secrets(plain, plain_words=profile == "strict"):
-            rule = "secret_" + re.sub(r"[^a-z0-9]+", "_", one.kind.lower()).strip("_")
-            hit(rule, SECRET, "reject", one.end - one.start)
+        plain = _readable(text)
+        for rule, category, size in _rejected(text, plain, plain_words=profile == "strict"):
+            hit(rule, category, "reject", size)
+        for rule, pattern in _POLICIES:
+            match = _regex(pattern).search(plain)
+            if match is not None:
+                hit(rule, POLICY, soft, len(match[0].encode("utf-8", "replace")))
         match = _regex(_TIMES).search(plain)
         if match is not None:
             hit("annotation_relative_time", TIME, "annotate", len(match[0]))
     return tuple(found.values())
 
 
+def rejected_in(texts: Iterable[str], *, plain_words: bool = False) -> tuple[str, ...]:
+    """Return the rules that reject some texts whatever the profile, each once: threats and secrets.
+
+    `plain_words` as in `find_secrets`.
+    """
+    found = (rule for text in texts for rule, _, _ in _rejected(text, _readable(text), plain_words=plain_words))
+    return tuple(dict.fromkeys(found))
+
+
+def _rejected(text: str, plain: str, *, plain_words: bool) -> Iterator[tuple[str, str, int]]:
+    """Yield each rule that rejects a text, its category, and the bytes that it covers; `plain` is its readable form."""
+    for code in _hidden(text):
+        yield f"invisible_unicode_u_{code:04X}", THREAT, 1
+    lower = " ".join(plain.lower().split())
+    for rule, words, pattern in _THREATS:
+        if any(word in lower for word in words.split("|")):
+            match = _regex(pattern).search(plain)
+            if match is not None:
+                yield rule, THREAT, len(match[0].encode("utf-8", "replace"))
+    for one in find_secrets(plain, plain_words=plain_words):
+        rule = "secret_" + re.sub(r"[^a-z0-9]+", "_", one.kind.lower()).strip("_")
+        yield rule, SECRET, one.end - one.start
+
+
+def _readable(text: str) -> str:
+    """Return a text as a reader takes it: hidden characters do not break up words, and wide letters are letters."""
+    if text.isascii():
+        return text
+    import unicodedata
+
+    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).translate(_APOSTROPHES)
+
+
 def _hidden(text: str) -> set[int]:
-    codes = set()
+    codes = set[int]()
+    if text.isascii():
+        return codes
     for match in _INVISIBLE.finditer(text):
         around = text[max(match.start() - 1, 0) : match.start()], text[match.end() : match.end() + 1]
         if match[0] == "\u200d" and all(side and _PICTURE.match(side) for side in around):
