@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from memory.base.values import alike
+from memory.base.values import alike, is_absent
 from memory.document.nodes import field_line
 from memory.files.tasks.values import Head, text_or_none
 
 from .addresses import BadSetting, read_target, unusable_url
+from .pins import PRIVATE
 from .suspicion import hidden_in, hidden_in_name
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ SETTINGS = frozenset(
 """The fields of a check, in small letters, that say what it measures and when that is bad, beyond those of any ask."""
 _SAME_NAME = "another entry has the same name"
 _OPEN = ("pending", "in-progress")
-_APART = frozenset({"autoremediate", "threshold", "interval", "timeout", "environment"})
+_APART = frozenset({"autoremediate", "threshold", "interval", "timeout", "environment", "folder"})
 LONGEST = 8192
 """The most characters of a command or address: no person reads more. A script in its own file is pinned as well."""
 
@@ -46,11 +47,12 @@ class Ask:
     `role` is check, remediate, action (of a task), url or folders (of an agent, to be pruned); `kind` the monitor's
     type as written, `command` for what runs in a shell. `text` is the command or address: text of the file's bytes,
     decoded with `surrogateescape`. `threshold`, `interval`, `timeout` are whole values with their remarks;
-    `environment` the names of variables that a command gets, `environment_text` how they are written. `line` (from 0)
-    is for messages only. `fires` is, for a remediation, the check that triggers it; `settings` are further fields that
-    decide what is done, a line each: for a check those of `SETTINGS`, for a remediation all but the measured ones.
-    `ambiguous` is why it cannot be approved in its present form; `usual` why it needs no approval as long as nothing
-    else was approved in its slot. `usual` is no part of an approval.
+    `environment` the names of variables that a command gets, `environment_text` how they are written. `folder` is where
+    a command runs: a path in the workspace, or `PRIVATE`; empty if nothing runs. `line` (from 0) is for messages only.
+    `fires` is, for a remediation, the check that triggers it; `settings` are further fields that decide what is done, a
+    line each: for a check those of `SETTINGS`, for a remediation all but the measured ones. `ambiguous` is why it
+    cannot be approved in its present form; `usual` why it needs no approval as long as nothing else was approved in its
+    slot. `usual` is no part of an approval.
     """
 
     role: str
@@ -67,12 +69,13 @@ class Ask:
     ambiguous: str = ""
     environment_text: str = ""
     settings: str = ""
+    folder: str = ""
     usual: str = field(default="", compare=False)
 
     @property
     def runs(self) -> bool:
-        """Whether it is a command for the shell, not an address."""
-        return self.role not in ("url", "folders")
+        """Whether it is a command for the shell, not an address or a path."""
+        return bool(self.folder)
 
     @property
     def slot(self) -> tuple[str, str, str]:
@@ -171,11 +174,12 @@ def command_ask(
     names: Iterable[str] = (),
     timeout: str = "",
     environment: tuple[str, ...] = (),
+    folder: str = PRIVATE,
 ) -> Ask:
     """Return the ask of another system for a command.
 
     `names` are those of all commands of its role, which must be distinguishable. `line` counts from 0, `environment`
-    are the variables that the command gets in addition to those of every command.
+    are the variables that the command gets in addition to those of every command, `folder` is where it runs.
     """
     same = sum(alike(one) == alike(name) for one in names) > 1 and len(text) <= LONGEST
     why = _SAME_NAME if same else _hidden(text, (name, timeout, *environment))
@@ -190,6 +194,7 @@ def command_ask(
         environment=environment,
         ambiguous=why,
         environment_text=", ".join(environment),
+        folder=folder,
     )
 
 
@@ -202,13 +207,14 @@ def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
         "timeout": fields.get("timeout") or "",
     }
     written = fields.get("environment") or ""
+    folder = folder_of(monitor)
     environment = tuple(name.strip() for name in written.split(",") if name.strip())
     why = (_SAME_NAME if monitor.name in twins else "") or _same_keys(monitor.entry)
     if monitor.type is None and monitor.command is not None and monitor.url is not None:
         why = why or "it has no type, and both a command and a url"
     if text is not None:
         why = why or _unusable(kind, text)
-    seen = (monitor.name, *timing.values(), written, kind)
+    seen = (monitor.name, *timing.values(), written, kind, folder)
 
     def ask(role: str, kind: str, text: str, line: int, fires: str = "") -> Ask:
         settings = _settings(monitor.entry, whole=role == "remediate")
@@ -216,7 +222,7 @@ def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
         return Ask(
             role, kind, text, monitor.name, monitor.file, line, **timing,
             environment=environment, fires=fires, ambiguous=reason, environment_text=written,
-            settings=settings,
+            settings=settings, folder=folder if kind.casefold() == "command" else "",
         )  # fmt: skip
 
     if text is not None:
@@ -227,6 +233,12 @@ def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
     if remedy is not None:
         fires = f"{_quoted(kind)} {_quoted(text or '')} when {_quoted(timing['threshold'])}"
         yield ask("remediate", "command", remedy, field_line(monitor.entry, "autoRemediate", monitor.line), fires)
+
+
+def folder_of(monitor: Monitor) -> str:
+    """Return where the commands of a monitor run: its field `folder`, a path in the workspace, else `PRIVATE`."""
+    folder = (monitor.entry.fields.get("folder") or "").strip()
+    return PRIVATE if is_absent(folder) else folder
 
 
 def _unusable(kind: str, text: str) -> str:
@@ -272,7 +284,7 @@ def _of_task(entry: Entry) -> Ask | None:
         return None
     title = entry.memo(Head).title
     why = _same_keys(entry) or _hidden(action, (title,))
-    return Ask("action", "command", action, title, TASKS, 0, ambiguous=why)
+    return Ask("action", "command", action, title, TASKS, 0, ambiguous=why, folder=".")
 
 
 def _settings(entry: Entry, *, whole: bool) -> str:

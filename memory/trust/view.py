@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -11,10 +12,9 @@ from memory.base.safe_text import visible
 
 from .addresses import closed_reason
 from .asks import LONGEST, Ask
-from .pins.unknown import WORDS, sentence_of
-from .pins.words import has_expansions, words_of
+from .pins import PRIVATE
 from .suspicion import hidden_in, revealed, unusual_in
-from .variables import loads
+from .words import all_words, has_expansions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +43,7 @@ _COMPARED = (
     ("environment_text", "environment"),
     ("fires", "fired by"),
     ("settings", "its fields"),
+    ("folder", "in folder"),
 )
 
 _SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "busybox"])
@@ -89,9 +90,12 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?:^|[;&|(]\s*|\n)\.\s", "runs the lines of another file (.)"),
         (r"\n", "runs several lines"),
         (r"~|\$HOME|\$\{HOME", "reaches into the home folder"),
+        (r"/proc\b", "reaches into other processes (/proc)"),
     )
 )  # fmt: skip
 _LONG = 400
+_ALONE = "an empty private folder, removed afterwards"
+_INSIDE = "any file there may decide what it does; only files listed here are covered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +130,12 @@ def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView
     """Return the view of an ask in a workspace with its current decision."""
     role = "file" if ask.role == "check" and ask.kind.casefold() == "file" else ask.role
     question = _ROLES.get(role, "Approve {}?").format(f"“{visible(ask.name)}”")
-    warnings = warnings_of(ask.text) if ask.runs else _FOLDERS if role == "folders" else _address_warnings(ask)
-    warnings += tuple(said for one in decision.unknown if (said := sentence_of(one)) not in warnings)
+    if ask.runs:
+        warnings = (*_reach(ask, decision), *warnings_of(ask.text))
+    else:
+        warnings = _FOLDERS if role == "folders" else _address_warnings(ask) if role == "url" else ()
     if ask.environment:
         warnings += (f"gets variables of your environment: {revealed(', '.join(ask.environment))}",)
-        loading = ", ".join(filter(loads, ask.environment))
-        warnings += (f"{loading} may have programs load and run more than stands here",) if loading else ()
     return ConsentView(
         decision.id,
         question,
@@ -144,6 +148,14 @@ def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView
         decision.state,
         visible(decision.why),
     )
+
+
+def _reach(ask: Ask, decision: ConsentDecision) -> Iterator[str]:
+    """Yield what decides what a command does beside its text and the files that it names."""
+    if decision.pinned.inside:
+        yield f"{'names' if ask.folder == PRIVATE else 'runs in'} the workspace: {_INSIDE}"
+    if decision.pinned.reads:
+        yield f"reads, not covered: {visible(', '.join(decision.pinned.reads))}"
 
 
 def workspace_view(covered: Sequence[Ask], workspace: Path) -> ConsentView:
@@ -174,7 +186,6 @@ def _whole(text: str) -> tuple[str, ...]:
 
 
 def _facts(ask: Ask, workspace: Path, *, files: bool) -> tuple[tuple[str, str], ...]:
-    folder = visible(str(workspace))
     ends = "when a byte of this, or of the files below, changes" if files else "when a byte of this changes"
     found = [
         ("from", f"{ask.file}, line {ask.line + 1}"),
@@ -186,10 +197,14 @@ def _facts(ask: Ask, workspace: Path, *, files: bool) -> tuple[tuple[str, str], 
         ("timeout", ask.timeout),
         ("its fields", ask.settings.replace("\n", ", ")),
         ("environment", ask.environment_text),
-        ("in folder", folder if ask.runs else ""),
+        ("in folder", _where(ask, workspace)),
         ("approval ends", ends if ask.runs else ""),
     ]
     return tuple((label, visible(value)) for label, value in found if value)
+
+
+def _where(ask: Ask, workspace: Path) -> str:
+    return "" if not ask.runs else _ALONE if ask.folder == PRIVATE else os.path.normpath(workspace / ask.folder)
 
 
 def _address_warnings(ask: Ask) -> tuple[str, ...]:
@@ -202,13 +217,13 @@ def _files(decision: ConsentDecision) -> tuple[tuple[str, str], ...]:
     known = {path for path, _ in before}
     compared = decision.before is not None
     found = []
-    for script in decision.scripts:
+    for script in decision.pinned.scripts:
         said = script.hash if script.hash.startswith("link to ") else f"sha256 {script.hash[:12]}"
         if compared:
             same = (script.path, script.hash) in before
             said += ", as approved" if same else ", changed" if script.path in known else ", new"
         found.append((visible(script.path), visible(said)))
-    now = {script.path for script in decision.scripts}
+    now = {script.path for script in decision.pinned.scripts}
     found += [(visible(path), "gone") for path in sorted(known - now) if compared]
     return tuple(found)
 
@@ -249,7 +264,7 @@ def warnings_of(command: str) -> tuple[str, ...]:
     hidden = hidden_in(command)
     if hidden:
         found.append(f"holds the hidden character {hidden}")
-    names = {word.text.rpartition("/")[2] for word in words_of(command)}
+    names = {word.text.rpartition("/")[2] for word in all_words(command)}
     for words, text in _WORDS[:2]:
         found += _said(words, names, text)
     piped = sorted(names & _INTERPRETERS)
@@ -264,7 +279,7 @@ def warnings_of(command: str) -> tuple[str, ...]:
         found += _said(words, names, text)
     found += [text for pattern, text in _PATTERNS if pattern.search(command)]
     if has_expansions(command):
-        found.append(WORDS)
+        found.append("some words are known only when it runs ($, `)")
     unusual = unusual_in(command)
     if unusual:
         shown = " ".join(f"{char} U+{ord(char):04X}" for char in unusual[:6])

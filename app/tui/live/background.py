@@ -258,8 +258,7 @@ class KnownApprovals:
         if basis != before:
             asks = (*(("files", ask) for ask in (*monitors, *tasks)), *self._others[1])
             trust = self._decisions()
-            # Most are the same objects as before; their files are not read again.
-            decided = [] if trust is None else trust.decide_all((ask for _, ask in asks), lately=before is not None)
+            decided = [] if trust is None else trust.decide_all(ask for _, ask in asks)
             found = tuple(Approval(name, ask, one) for (name, ask), one in zip(asks, decided, strict=trust is not None))
             self._basis = basis
             if found != self._found:
