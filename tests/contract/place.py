@@ -109,9 +109,9 @@ class Place:
         return answer.data
 
     def at_terminal(
-        self, *words: str, keys: str = "", now: str | None = NOW, environ: dict[str, str] | None = None
+        self, *words: str, keys: str = "", after: str = "", now: str | None = NOW, environ: dict[str, str] | None = None
     ) -> Answer:
-        """Run memdeck as a person at a terminal who types `keys`; all that the terminal showed is `out`."""
+        """Run memdeck as a person at a terminal who types `keys` once `after` was shown; `out` is all that was."""
         arguments = [sys.executable, "-m", "app.main", *(["--now", now] if now else []), *words]
         terminal, slave = pty.openpty()
         person = subprocess.Popen(
@@ -135,7 +135,7 @@ class Place:
                     if not part:
                         break
                     shown += part
-                elif typed and shown:
+                elif typed and shown and after.encode() in shown:
                     # It shows nothing more, so it waits for the person.
                     typed = typed[os.write(terminal, typed) :]
             else:

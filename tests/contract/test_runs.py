@@ -32,12 +32,15 @@ def waiting(place: Place) -> list[dict[str, Any]]:
 
 
 def approve(place: Place) -> str:
-    """Approve the one thing that waits, at a terminal; return what the terminal showed."""
-    [row] = waiting(place)
-    answer = place.at_terminal("trust", "approve", row["id"], keys="yes\n")
-    assert answer.code == 0, answer
-    assert "approved" in answer.out
-    return " ".join(answer.out.split())
+    """Approve all that waits at a terminal, one by one; return what the terminal showed."""
+    shown = ""
+    for row in waiting(place):
+        assert row["id"], row
+        answer = place.at_terminal("trust", "approve", row["id"], keys="yes\n", after="Write yes")
+        assert answer.code == 0, answer
+        assert "\napproved" in answer.out
+        shown += answer.out
+    return " ".join(shown.split())
 
 
 def checked(place: Place) -> tuple[Answer, str, str]:
@@ -158,7 +161,7 @@ def test_a_command_that_cannot_run_is_not_added(workspace: Place) -> None:
 def test_checks_and_fixes_see_an_empty_folder(workspace: Place) -> None:
     """They run in a folder of their own that is empty, private and gone afterwards; nothing names the workspace."""
     seen = workspace.top / "seen"
-    monitor(workspace, f"{{ pwd; stat -c %a \"$PWD\"; ls -A; env; }} > {seen}; echo x > left; mkdir a; ls")
+    monitor(workspace, f'{{ pwd; stat -c %a "$PWD"; ls -A; env; }} > {seen}; echo x > left; mkdir a; ls')
     approve(workspace)
     workspace.variables["PATH"] = f"{workspace.work}/bin:.:{workspace.environment['PATH']}"
     assert checked(workspace)[1] == "healthy"
@@ -169,9 +172,7 @@ def test_checks_and_fixes_see_an_empty_folder(workspace: Place) -> None:
     assert f"PWD={folder}" in variables
     assert not (workspace.top / folder).exists()
     monitor(workspace, "false", f"autoRemediate: pwd > {seen}; ls -A >> {seen}")
-    for row in waiting(workspace):
-        assert row["id"], row
-        assert workspace.at_terminal("trust", "approve", row["id"], keys="yes\n").code == 0
+    approve(workspace)
     for minute in ("10", "11", "12"):
         workspace("monitors", "check", "--all", now=f"2026-03-02T09:{minute}:00Z")
     [second] = seen.read_text().splitlines()

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from memory.errors import RefusedError, write_failed
 from memory.lazy import TYPE_CHECKING
@@ -52,6 +52,8 @@ def _remove_old(above: str) -> None:
     if os.path.basename(above) != NAME:
         return
     newest = os.stat(above).st_mtime
-    for entry in os.scandir(above):
-        if entry.stat(follow_symlinks=False).st_mtime < newest - _OLD:
-            shutil.rmtree(entry.path, ignore_errors=True)
+    for name in os.listdir(above):
+        # Another run may remove its own at any moment.
+        with suppress(FileNotFoundError):
+            if os.lstat(f"{above}/{name}").st_mtime < newest - _OLD:
+                shutil.rmtree(f"{above}/{name}", ignore_errors=True)
