@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from memory.base.values import alike, is_absent
@@ -97,44 +96,17 @@ def monitor_asks(monitors: Iterable[Monitor]) -> tuple[Ask, ...]:
 
 def task_asks(tasks: TaskList) -> tuple[Ask, ...]:
     """Return the actions of pending tasks and of those in progress; they run only on a person's keypress."""
-    found = ((tasks.tasks[place], ask) for place, ask in zip(_acting(tasks), task_asks_anywhere(tasks), strict=True))
-    return tuple(replace(ask, line=field_line(task.entry, "action", task.line)) for task, ask in found)
-
-
-def task_asks_anywhere(tasks: TaskList) -> tuple[Ask, ...]:
-    """Return the same without their lines, each the same object as long as its entry is: cheap after an edit."""
-    columns = tasks.columns
-    asks, names = columns.of(_of_task), columns.of(_alike_title)
-    doubled: set[str] = set()
-    if len(set(names)) < len(names):
-        count = Counter(chain.from_iterable([names[place.start : place.stop] for place in tasks.places(*_OPEN)]))
-        doubled = {name for name, times in count.items() if times > 1}
-    twins = columns.of(_of_twin) if doubled else asks
-    # One step for each, without creating objects: thousands of them would trigger another garbage collection.
-    return tuple(filter(None, [(twins if names[place] in doubled else asks)[place] for place in _acting(tasks)]))
-
-
-def acting_places(tasks: TaskList) -> dict[str, int]:
-    """Return the positions of the open tasks with an action among all tasks, by title; of equal titles the last."""
-    asks = tasks.columns.of(_of_task)
-    return {ask.name: place for place in _acting(tasks) if (ask := asks[place]) is not None}
-
-
-def _acting(tasks: TaskList) -> list[int]:
-    """Return the positions of the open tasks with an action among all tasks, in file order."""
-    asks = tasks.columns.of(_of_task)
-    return [
-        number
-        for place in tasks.places(*_OPEN)
-        for number, ask in enumerate(asks[place.start : place.stop], place.start)
-        if ask is not None
-    ]
-
-
-def _of_twin(entry: Entry) -> Ask | None:
-    """Return the ask of a task that shares its name with another open one; None if it has no action."""
-    ask = _of_task(entry)
-    return None if ask is None else replace(ask, ambiguous=_SAME_NAME)
+    asks, names = tasks.columns.of(_of_task), tasks.columns.of(_alike_title)
+    places = [place for part in tasks.places(*_OPEN) for place in part]
+    count = Counter(names[place] for place in places)
+    found = []
+    for place in places:
+        ask = asks[place]
+        if ask is not None:
+            task = tasks.tasks[place]
+            why = _SAME_NAME if count[names[place]] > 1 else ask.ambiguous
+            found.append(replace(ask, line=field_line(task.entry, "action", task.line), ambiguous=why))
+    return tuple(found)
 
 
 def _alike_title(entry: Entry) -> str:

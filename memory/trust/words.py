@@ -12,6 +12,7 @@ _TOKEN = re.compile(
 )
 _QUOTED = re.compile(r"""\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)\"""", re.S)
 _ESCAPED = re.compile(r'\\([$`"\\])')
+_BRACKET = re.compile(r"\[(?:\[:\w+:\]|[^\]])+\]")
 _ASSIGNED = re.compile(r"\w+=")
 _NUMBER = re.compile(r"[\d.]+[smhd]?")
 _WRAPPERS = "if then elif else while until do ! { time env timeout nice nohup command exec sudo doas"
@@ -97,5 +98,7 @@ def _word(token: str, after: str, depth: int) -> Word:
         at = quoted.end()
     parts.append(token[at:])
     pattern.append(token[at:])
+    # Shells disagree about classes and ranges: a bracket stands for any character.
+    pattern = [_BRACKET.sub("?", part) if number % 2 == 0 else part for number, part in enumerate(pattern)]
     wild = not depth and any(char in "*?[" for char in _QUOTED.sub("", token))
     return Word("".join(parts), "".join(pattern) if wild else "", after, depth)

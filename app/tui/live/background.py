@@ -239,7 +239,7 @@ class KnownApprovals:
         """
         from memory.systems import Approval
         from memory.systems.files import monitors_want
-        from memory.trust.asks import task_asks_anywhere
+        from memory.trust.asks import task_asks
 
         before = self._basis
         if before is None or before.decisions != decisions or not timedelta(0) <= now - before.since < LASTS:
@@ -253,7 +253,9 @@ class KnownApprovals:
         monitors = self._own(
             "monitors.md", snapshot, lambda: tuple(replace(ask, line=0) for ask in monitors_want(snapshot))
         )
-        tasks = self._own("tasks.md", snapshot, lambda: task_asks_anywhere(snapshot.tasks))
+        tasks = self._own(
+            "tasks.md", snapshot, lambda: tuple(replace(ask, line=0) for ask in task_asks(snapshot.tasks))
+        )
         basis = _Basis(since, decisions, monitors, tasks, self._others[1])
         if basis != before:
             asks = (*(("files", ask) for ask in (*monitors, *tasks)), *self._others[1])

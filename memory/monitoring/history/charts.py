@@ -127,14 +127,17 @@ def notice(
 
     `decided` are the asks of all systems: the system, the ask, and the decision about it.
     """
-    from memory.trust.asks import acting_places
-
+    decided = list(decided)
     monitors = snapshot.monitors.monitors
     waiting = []
     resting: set[str] = set()
     by_name = {monitor.name: monitor for monitor in monitors}
-    # A waiting task is the only open one with its title. Of many tasks, no object is created only for its ref.
-    tasks, acting = snapshot.tasks, acting_places(snapshot.tasks)
+    # A waiting task is the only open one with its title.
+    tasks = snapshot.tasks
+    acting: dict[str, int] = {}
+    if any(ask.role == "action" and decision.waits for _, ask, decision in decided):
+        open_tasks = (place for part in tasks.places("pending", "in-progress") for place in part)
+        acting = {tasks.tasks[place].title: place for place in open_tasks}
     for system, ask, decision in decided:
         if decision.allowed:
             continue
