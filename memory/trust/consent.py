@@ -34,7 +34,7 @@ from .records import (
     DamagedRecords,
     Opening,
     Verdict,
-    counts_still,
+    counts,
     difference,
     identity_of,
     read_book,
@@ -135,7 +135,7 @@ class Trust:
 
     def _judge(self, book: Book, ask: Ask, pinned: Pinned, place: ConsentPlace) -> ConsentDecision:
         found = identity_of(ask, pinned.scripts, place)
-        same = next((one for one in book.records if one.id == found or counts_still(one, ask, place)), None)
+        same = next((one for one in book.records if counts(one, found, ask, place)), None)
         if same is not None and same.verdict == "denied":
             return undecided("denied", found, f"denied by {same.who}", pinned)
         if same is not None:
@@ -363,13 +363,7 @@ def _is_damaged(data: bytes) -> bool:
 
 
 def _about(ask: Ask) -> str:
-    role = {
-        "check": "check",
-        "remediate": "remediation",
-        "action": "action",
-        "url": "address",
-        "folders": "folders",
-    }.get(ask.role, ask.role)
+    role = {"remediate": "remediation", "url": "address"}.get(ask.role, ask.role)
     return f"{role} of {ask.name[:60]!r}"
 
 

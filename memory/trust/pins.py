@@ -123,7 +123,9 @@ class Pins:
         """
         known = {(one.path, one.word) for one in self._named(command, PRIVATE)}
         for one in self._named(command, "."):
-            if (one.path, one.word) not in known and (os.path.isfile(one.full) or "/" in one.word or one.listed):
+            if (one.path, one.word) not in known and (
+                one.listed or os.path.isfile(one.full) or "/" in one.word or one.word == "."
+            ):
                 return one.word
         return ""
 

@@ -6,16 +6,13 @@ It is valid as a whole or not at all. A record is compared with the current ask.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 from .asks import Ask
 from .pins import NOTHING, Pinned, Script
 
 VERSION = 3
-_LATER = ("settings", "folder")
-"""The parts of an ask that older versions did not have."""
 _COMPARED = ("kind", "text", "threshold", "interval", "timeout", "environment_text", "fires", "settings", "folder")
 _PART_WORDS = {
     "kind": "type",
@@ -91,7 +88,7 @@ class ConsentPlace:
 class ConsentRecord:
     """One decision: `id` is the hash of everything that it covers, `who` and `when` (UTC) who took it.
 
-    `version` is the version that took it: the id of an older one matches no current ask; see `counts_still`.
+    `version` is the version that took it: the id of an older one matches no current ask; see `counts`.
     """
 
     id: str
@@ -154,12 +151,15 @@ def identity_of(ask: Ask, scripts: Iterable[Script], place: ConsentPlace) -> str
     )
 
 
-def counts_still(record: ConsentRecord, ask: Ask, place: ConsentPlace) -> bool:
-    """Return whether a decision of an older version is about this: denials, and approvals of what runs nothing.
+def counts(record: ConsentRecord, identity: str, ask: Ask, place: ConsentPlace) -> bool:
+    """Return whether a decision is about an ask with this `identity_of`.
 
-    An older version approved commands that ran in the workspace.
+    Of those of an older version, which approved commands that ran in the workspace, denials are, and approvals of what
+    runs nothing.
     """
-    if record.version == VERSION or record.place != place or (record.verdict == "approved" and ask.runs):
+    if record.version == VERSION:
+        return record.id == identity
+    if record.place != place or (record.verdict == "approved" and ask.runs):
         return False
     return replace(record.ask, line=0, folder="") == replace(ask, line=0, folder="")
 
@@ -182,11 +182,11 @@ def write_book(book: Book) -> bytes:
     import json
 
     content = {
+        "version": VERSION,
         "records": [_record_json(record) for record in book.records],
-        "workspace": None if book.opening is None else _opening_json(book.opening),
+        "workspace": None if book.opening is None else asdict(book.opening),
     }
-    whole = {"version": VERSION, "sum": _digest(content), **content}
-    return (json.dumps(whole, indent=1) + "\n").encode("ascii")
+    return (json.dumps({**content, "sum": _digest(content)}, indent=1) + "\n").encode("ascii")
 
 
 def read_book(data: bytes | None) -> Book:
@@ -196,18 +196,18 @@ def read_book(data: bytes | None) -> Book:
     import json
 
     try:
-        whole = json.loads(data.decode("ascii"))
-        if not isinstance(whole, dict) or whole.keys() != {"version", "sum", "records", "workspace"}:
-            raise DamagedRecords("its parts are others")
-        if not 0 < _number(whole["version"]) <= VERSION:
+        content = json.loads(data.decode("ascii"))
+        written, version = content.pop("sum"), content["version"]
+        if content.keys() != {"version", "records", "workspace"} or version not in range(1, VERSION + 1):
             raise DamagedRecords("another version of memdeck wrote it")
-        content = {"records": whole["records"], "workspace": whole["workspace"]}
-        if _digest(content) != whole["sum"]:
+        if version < VERSION:
+            del content["version"]
+        if _digest(content) != written:
             raise DamagedRecords("its sum is wrong")
-        opening = whole["workspace"]
+        opening = content["workspace"]
         return Book(
-            tuple(_read_record(one) for one in whole["records"]),
-            None if opening is None else Opening(_read_place(opening), _text(opening["who"]), _time(opening["when"])),
+            tuple(_read_record(one) for one in content["records"]),
+            None if opening is None else Opening(_read_place(opening), opening["who"], opening["when"]),
         )
     except DamagedRecords:
         raise
@@ -225,63 +225,19 @@ def _digest(value: Any) -> str:
 
 def _record_json(record: ConsentRecord) -> dict[str, Any]:
     ask = {field.name: getattr(record.ask, field.name) for field in fields(Ask) if field.compare}
-    return {
-        "id": record.id,
-        "verdict": record.verdict,
-        "ask": {**ask, "environment": list(record.ask.environment)},
-        "scripts": [[script.path, script.hash] for script in record.scripts],
-        "version": record.version,
-        **_opening_json(Opening(record.place, record.who, record.when)),
-    }
-
-
-def _opening_json(opening: Opening) -> dict[str, Any]:
-    return {
-        "path": opening.place.path,
-        "inode": opening.place.inode,
-        "who": opening.who,
-        "when": opening.when,
-    }
+    scripts = [[script.path, script.hash] for script in record.scripts]
+    return {**asdict(record), "ask": ask, "scripts": scripts}
 
 
 def _read_record(value: Mapping[str, Any]) -> ConsentRecord:
-    given = value["ask"]
-    known = {field.name for field in fields(Ask) if field.compare}
-    version = _number(value.get("version", 1))
-    if not known.difference(_LATER) <= given.keys() <= known or (version == VERSION and given.keys() != known):
-        raise DamagedRecords("a record has other parts")
-    texts = {key: _text(one) for key, one in given.items() if key not in ("line", "environment")}
-    ask = Ask(**texts, line=_number(given["line"]), environment=tuple(_text(one) for one in given["environment"]))
-    scripts = tuple(Script(_text(path), _text(found)) for path, found in value["scripts"])
+    given, version = value["ask"], value.get("version", 1)
+    ask = Ask(**{**given, "environment": tuple(given["environment"])})
+    scripts = tuple(Script(path, found) for path, found in value["scripts"])
     place = _read_place(value)
-    if value["verdict"] not in ("approved", "denied") or (
-        version == VERSION and value["id"] != identity_of(ask, scripts, place)
-    ):
+    if version == VERSION and value["id"] != identity_of(ask, scripts, place):
         raise DamagedRecords("a record is not what it was")
-    if ask.ambiguous:
-        raise DamagedRecords("a record holds what nobody can approve")
-    return ConsentRecord(
-        _text(value["id"]), value["verdict"], ask, scripts, place, _text(value["who"]), _time(value["when"]), version
-    )
+    return ConsentRecord(value["id"], value["verdict"], ask, scripts, place, value["who"], value["when"], version)
 
 
 def _read_place(value: Mapping[str, Any]) -> ConsentPlace:
-    return ConsentPlace(_text(value["path"]), _number(value["inode"]))
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise DamagedRecords("a text is none")
-    return value
-
-
-def _number(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise DamagedRecords("a number is none")
-    return value
-
-
-def _time(value: Any) -> str:
-    if datetime.fromisoformat(_text(value)).tzinfo is None:
-        raise DamagedRecords("a time has no zone")
-    return str(value)
+    return ConsentPlace(**value["place"]) if "place" in value else ConsentPlace(value["path"], value["inode"])

@@ -46,28 +46,24 @@ _COMPARED = (
     ("folder", "in folder"),
 )
 
-_SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "busybox"])
-_OTHERS = ("python", "python2", "python3", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "osascript")
-_INTERPRETERS = _SHELLS.union(_OTHERS)
-_WORDS: tuple[tuple[frozenset[str], str], ...] = tuple(
-    (frozenset(names.split()), f"{text} ({{}})")
-    for names, text in (
-        ("sudo doas su pkexec run0 runas", "runs with the rights of another user"),
-        ("rm rmdir unlink shred dd mkfs wipefs truncate srm trash", "removes or overwrites files"),
-        ("curl wget fetch aria2c ftp sftp scp rsync lynx w3m", "downloads or sends over the network"),
-        ("nc ncat netcat socat telnet ssh dig nslookup openssl mail sendmail", "opens a connection"),
-        ("pip pip3 pipx uv npm npx pnpm yarn gem cargo go apt apt-get dnf yum brew", "may fetch programs"),
-        ("eval exec source", "runs text that is put together or read elsewhere"),
-        ("base64 base32 xxd uudecode basenc rev gunzip zcat", "decodes text: what it does may not be readable here"),
-        ("crontab at batch systemctl launchctl nohup setsid disown screen tmux", "may go on after it ended"),
-        ("chmod chown setfacl setcap mount umount", "changes rights or mounts"),
-        ("kill pkill killall shutdown reboot halt poweroff", "ends processes or the machine"),
-        ("git", "runs hooks and settings that lie in the repository"),
-        ("env printenv export", "may read or change the environment"),
-        ("alias", "gives commands other meanings"),
-    )
+_INTERPRETERS = (
+    "sh bash dash zsh ksh mksh ash fish csh tcsh busybox python python2 python3 perl ruby node nodejs deno bun php lua"
 )
-_SECRETS = re.compile(
+_PROGRAMS = (
+    ("sudo doas su pkexec run0 runas", "runs with the rights of another user"),
+    ("rm rmdir unlink shred dd mkfs wipefs truncate srm trash", "removes or overwrites files"),
+    ("curl wget fetch aria2c ftp sftp scp rsync lynx w3m", "downloads or sends over the network"),
+    ("nc ncat netcat socat telnet ssh dig nslookup openssl mail sendmail", "opens a connection"),
+    ("pip pip3 pipx uv npm npx pnpm yarn gem cargo go apt apt-get dnf yum brew", "may fetch programs"),
+    ("eval exec source", "runs text that is put together or read elsewhere"),
+    ("base64 base32 xxd uudecode basenc rev gunzip zcat", "decodes text: what it does may not be readable here"),
+    ("crontab at batch systemctl launchctl nohup setsid disown screen tmux", "may go on after it ended"),
+    ("chmod chown setfacl setcap mount umount", "changes rights or mounts"),
+    ("kill pkill killall shutdown reboot halt poweroff", "ends processes or the machine"),
+    ("git", "runs hooks and settings that lie in the repository"),
+    ("env printenv export", "may read or change the environment"),
+)
+_SECRETS = (
     r"\.ssh\b|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|authorized_keys|known_hosts|\.aws\b|\.gnupg\b|\.netrc\b|\.kube\b"
     r"|\.config/|\.docker/config|\.git-credentials|\.npmrc|\.pypirc|\.bash_history|\.(?:bash|zsh)rc\b|\.profile\b"
     r"|/etc/(?:passwd|shadow|sudoers|cron)|/root\b|[Kk]eychain|memdeck"
@@ -76,6 +72,7 @@ _LOADING = r"\b(?:(?:LD_|DYLD_|PYTHON|NODE_|PERL5?|RUBY|LUA_|GIT_|npm_config_)\w
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), text)
     for pattern, text in (
+        (_SECRETS, "touches keys, secrets or settings ({})"),
         (r"(?<![0-9&])>|[0-9&]>(?!&)", "writes to a file (>)"),
         (r"\s-(?:[A-Za-z]*i\b|-in-place)|\btee\b|\bsed\b[^|;&]*\s-i", "may change files where they are (-i, tee)"),
         (r"\bfind\b[^|;&]*-(?:delete|exec)", "find removes or runs (-delete, -exec)"),
@@ -93,7 +90,6 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"/proc\b", "reaches into other processes (/proc)"),
     )
 )  # fmt: skip
-_LONG = 400
 _ALONE = "an empty private folder, removed afterwards"
 _INSIDE = "any file there may decide what it does; only files listed here are covered"
 
@@ -133,7 +129,8 @@ def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView
     if ask.runs:
         warnings = (*_reach(ask, decision), *warnings_of(ask.text))
     else:
-        warnings = _FOLDERS if role == "folders" else _address_warnings(ask) if role == "url" else ()
+        closed = closed_reason(ask.text) if role == "url" else ""
+        warnings = _FOLDERS if role == "folders" else (closed,) if closed else ()
     if ask.environment:
         warnings += (f"gets variables of your environment: {revealed(', '.join(ask.environment))}",)
     return ConsentView(
@@ -207,11 +204,6 @@ def _where(ask: Ask, workspace: Path) -> str:
     return "" if not ask.runs else _ALONE if ask.folder == PRIVATE else os.path.normpath(workspace / ask.folder)
 
 
-def _address_warnings(ask: Ask) -> tuple[str, ...]:
-    closed = closed_reason(ask.text)
-    return (closed,) if closed else ()
-
-
 def _files(decision: ConsentDecision) -> tuple[tuple[str, str], ...]:
     before = {(script.path, script.hash) for script in decision.scripts_before}
     known = {path for path, _ in before}
@@ -237,6 +229,8 @@ def _diff(ask: Ask, decision: ConsentDecision) -> tuple[DiffLine, ...]:
     for part, label in _COMPARED:
         before, after = getattr(old, part), getattr(ask, part)
         if before != after:
+            if part == "folder":
+                before, after = ({"": "the workspace", PRIVATE: _ALONE}.get(one, one) for one in (before, after))
             lines += [DiffLine(" ", f"{label}:"), *_lines_of(before, after)]
     return tuple(lines)
 
@@ -257,38 +251,22 @@ def _lines_of(before: str, after: str) -> list[DiffLine]:
 
 
 def warnings_of(command: str) -> tuple[str, ...]:
-    """Return warnings about a command, the most serious first; none only means that nothing known was found."""
-    if len(command) > LONGEST:
-        command = command[:LONGEST]
-    found: list[str] = []
-    hidden = hidden_in(command)
-    if hidden:
-        found.append(f"holds the hidden character {hidden}")
+    """Return warnings about a command; none only means that nothing known was found."""
+    command = command[:LONGEST]
     names = {word.text.rpartition("/")[2] for word in all_words(command)}
-    for words, text in _WORDS[:2]:
-        found += _said(words, names, text)
-    piped = sorted(names & _INTERPRETERS)
+    found = [f"holds the hidden character {hidden}"] if (hidden := hidden_in(command)) else []
+    piped = ", ".join(sorted(names.intersection(_INTERPRETERS.split())))
     if piped and "|" in command:
-        found.append(f"may pipe what it reads into {', '.join(piped)}")
+        found.append(f"may pipe what it reads into {piped}")
     if piped and re.search(r"\s-\w*[ceE]\b", command):
-        found.append(f"runs code that stands in the command ({', '.join(piped)} -c)")
-    secret = _SECRETS.search(command)
-    if secret:
-        found.append(f"touches keys, secrets or settings ({secret[0]})")
-    for words, text in _WORDS[2:]:
-        found += _said(words, names, text)
-    found += [text for pattern, text in _PATTERNS if pattern.search(command)]
+        found.append(f"runs code that stands in the command ({piped} -c)")
+    for words, text in _PROGRAMS:
+        if both := sorted(names.intersection(words.split())):
+            found.append(f"{text} ({', '.join(both)})")
+    found += [text.format(match[0]) for pattern, text in _PATTERNS if (match := pattern.search(command))]
     if has_expansions(command):
         found.append("some words are known only when it runs ($, `)")
-    unusual = unusual_in(command)
-    if unusual:
+    if unusual := unusual_in(command):
         shown = " ".join(f"{char} U+{ord(char):04X}" for char in unusual[:6])
         found.append(f"holds characters that may look like others ({shown}{' …' if len(unusual) > 6 else ''})")
-    if len(command) > _LONG:
-        found.append(f"is long: {len(command):,} characters")
     return tuple(found)
-
-
-def _said(words: frozenset[str], names: set[str], text: str) -> list[str]:
-    both = sorted(words & names)
-    return [text.format(", ".join(both))] if both else []

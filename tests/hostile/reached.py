@@ -80,6 +80,7 @@ def _old_record(ground: Ground) -> None:
     whole = json.loads(path.read_bytes())
     for one in whole["records"]:
         del one["version"], one["ask"]["settings"], one["ask"]["folder"]
+        one |= one.pop("place")
     content = {"records": whole["records"], "workspace": whole["workspace"]}
     path.write_text(json.dumps({"version": 1, "sum": records._digest(content), **content}))
 

@@ -584,13 +584,14 @@ def test_what_an_older_version_approved_is_asked_again(place: Place, version: in
     place.trust.deny(place.ask("Disk"), who="human", now=NOW)
     whole = json.loads(place.trust.path.read_bytes())
     for one in whole["records"]:
-        one["id"] = "0" * 64
+        one |= {"id": "0" * 64, **one.pop("place")}
         del one["ask"]["folder"]
         if version == 1:
             del one["version"], one["ask"]["settings"]
         else:
             one |= {"version": 2, "unknown": ["calls"]}
-    content = {"records": whole["records"], "workspace": whole["workspace"]}
+    opening = {**whole["workspace"].pop("place"), **whole["workspace"]}
+    content = {"records": whole["records"], "workspace": opening}
     place.trust.path.write_text(json.dumps({"version": version, "sum": records._digest(content), **content}))
     trust = Trust(place.home, place.root)
     states = {(ask.name, ask.role): trust.decide(ask).state for ask in place.asks()}
