@@ -121,7 +121,9 @@ def run_placed(
 def _leads_in(value: str, place: str, root: str) -> bool:
     """Return whether a part of a variable's value names something in the workspace, as seen from a folder."""
     parts = [part for part in re.split(r"[\s:;,=]+", value) if "/" in part or part.startswith(".")]
-    return root in value or any(passes(os.path.join(place, part), root) for part in parts)
+    return bool(re.search(rf"{re.escape(root)}(?![^/\s:;,=])", value)) or any(
+        passes(os.path.join(place, part), root) for part in parts
+    )
 
 
 def run_command(
