@@ -20,6 +20,7 @@ from memory.files.snapshot import Snapshot
 from memory.monitoring.checks.check import LIMIT, run_checks
 from memory.monitoring.checks.context import Around
 from memory.monitoring.process.command import run_command
+from memory.storage.own_folders import StateFolder
 
 _PAUSE = 0.2
 _COMMANDS = 20
@@ -78,7 +79,8 @@ def monitor_cases(places: Places, size: str) -> Iterator[Case]:
     def due(source: str) -> tuple[list[tuple[Monitor, _Approved]], Around]:
         text = "## Monitors\n\n" + "\n".join(f"### M{number}\n{source}" for number in range(count))
         snapshot = Snapshot(_Texts(text), lambda: NOW.tzinfo)  # type: ignore[arg-type, return-value]
-        around = Around(places.folder, snapshot, NOW, environ=kept)
+        state = StateFolder(places.folder.with_name("state"), places.folder)
+        around = Around(places.folder, snapshot, NOW, environ=kept, state=state)
         return [(one, _Approved(_text(one))) for one in snapshot.monitors.monitors], around
 
     def all_at_once(source: str, folder: Path = places.folder) -> None:

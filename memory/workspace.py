@@ -522,6 +522,7 @@ class _Reader:
     def __init__(self, workspace: Workspace, read: Callable[[str], Stored]) -> None:
         self._workspace = workspace
         self._read = read
+        self.root = workspace.root
 
     def document(self, name: str) -> Document | None:
         stored = self._read(_INSIDE + name)

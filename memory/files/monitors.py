@@ -39,6 +39,7 @@ FIELD_KEYS = (
     "type",
     "url",
     "command",
+    "folder",
     "interval",
     "cronJobId",
     "threshold",
@@ -78,6 +79,9 @@ class Monitor(EntryItem):
 
     command = FieldText("command")
     """The command that is run, as text."""
+
+    folder = FieldText("folder")
+    """Where its commands run: a path in the workspace; None: in an empty private folder."""
 
     interval = FieldText("interval")
     """The cron expression by which it runs."""

@@ -10,6 +10,7 @@ from memory.errors import MemdeckError
 from memory.lazy import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Protocol, TypeVar
 
     from memory.document import Document
@@ -153,6 +154,11 @@ class Snapshot:
         look = getattr(self._source, "folder", None)
         return None if look is None else look()
 
+    @property
+    def root(self) -> Path | None:
+        """The folder of the workspace; None where the files are in no folder."""
+        return getattr(self._source, "root", None)
+
     @cached_property
     def archive_names(self) -> tuple[str, ...]:
         """The names of all archive files, newest month last."""
@@ -295,6 +301,7 @@ class WrittenFiles:
         """Store both; `written` is read on use."""
         self._before = before
         self._written = written
+        self.root = before.root
 
     def document(self, name: str) -> Document | None:
         """Return the document of a file, None where there is no such file."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.base.problems import Problem
@@ -10,6 +12,8 @@ from memory.document.nodes import field_line
 from memory.errors import UsageError
 from memory.files.monitors import FILE, read_monitors
 from memory.trust.addresses import BadSetting
+from memory.trust.asks import folder_of
+from memory.trust.pins import PRIVATE, Pins, lost_words
 
 from .alerts.options import read_options
 from .settings import read_settings
@@ -28,12 +32,15 @@ def monitor_problems(snapshot: Snapshot) -> tuple[Problem, ...]:
         return ()
     monitors = looked.monitors.monitors
     names = {monitor.name for monitor in monitors}
-    return tuple(problem for monitor in monitors for problem in (*_problems_of(monitor), *_of_alerts(monitor, names)))
+    root = snapshot.root
+    return tuple(
+        problem for monitor in monitors for problem in (*_problems_of(monitor, root), *_of_alerts(monitor, names))
+    )
 
 
-def broken(monitor: Monitor) -> str:
-    """Return why a monitor cannot run with its current fields, even if approved; "" if it can."""
-    error = _setting_error(monitor)
+def broken(monitor: Monitor, root: Path | None) -> str:
+    """Return why a monitor cannot run with its current fields in a workspace, even if approved; "" if it can."""
+    error = _setting_error(monitor, root)
     return "" if error is None else error.message
 
 
@@ -42,7 +49,7 @@ def runnable(build: Callable[[Snapshot], Edit]) -> Callable[[Snapshot], Edit]:
     address that cannot be requested.
 
     A monitor that had the same error before may be edited in other fields. Raises BadSetting `monitor.setting`,
-    BadThreshold.
+    BadThreshold, UsageError `monitor.folder`.
     """
 
     def checked(snapshot: Snapshot) -> Edit:
@@ -50,9 +57,9 @@ def runnable(build: Callable[[Snapshot], Edit]) -> Callable[[Snapshot], Edit]:
         document = edit.documents.get(FILE)
         monitors = () if document is None else read_monitors(FILE, document).monitors
         monitor = next((one for one in monitors if one.ref == edit.ref), None)
-        if monitor is not None and (error := _setting_error(monitor)) is not None:
+        if monitor is not None and (error := _setting_error(monitor, snapshot.root)) is not None:
             before = next((one for one in snapshot.monitors.monitors if one.at == monitor.at), None)
-            same = None if before is None else _setting_error(before)
+            same = None if before is None else _setting_error(before, snapshot.root)
             if same is None or str(same) != str(error):
                 raise error
         return edit
@@ -60,11 +67,22 @@ def runnable(build: Callable[[Snapshot], Edit]) -> Callable[[Snapshot], Edit]:
     return checked
 
 
-def _setting_error(monitor: Monitor) -> UsageError | None:
+def _setting_error(monitor: Monitor, root: Path | None) -> UsageError | None:
     try:
-        read_settings(monitor)
+        settings = read_settings(monitor)
     except (BadSetting, BadThreshold) as error:
         return error
+    if root is None:
+        return None
+    folder = folder_of(monitor)
+    commands = {"command": settings.command, "autoRemediate": monitor.auto_remediate or ""}
+    for key, command in commands.items():
+        if command and folder == PRIVATE and (word := Pins(root).lost(command)):
+            return UsageError("monitor.folder", lost_words(word), key=key, field=key)
+    if any(commands.values()) and folder != PRIVATE and not os.path.isdir(root / folder):
+        return UsageError(
+            "monitor.folder", f"the workspace has no folder {folder[:40]!r}", key="folder", field="folder"
+        )
     return None
 
 
@@ -79,8 +97,8 @@ def _of_alerts(monitor: Monitor, names: Collection[str]) -> Iterator[Problem]:
             yield Problem("warning", monitor.file, line, "monitor.setting", message)
 
 
-def _problems_of(monitor: Monitor) -> Iterator[Problem]:
-    error = _setting_error(monitor)
+def _problems_of(monitor: Monitor, root: Path | None) -> Iterator[Problem]:
+    error = _setting_error(monitor, root)
     if error is not None:
         line = field_line(monitor.entry, str(error.details.get("key", "threshold")), monitor.line + 1)
         message = f"{monitor.name[:60]}: {error.message}" + (f"; {error.hint}" if error.hint else "")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from memory.base.values import is_absent
 from memory.trust.addresses import BadSetting, read_target, unusable_url
+from memory.trust.asks import folder_of
+from memory.trust.pins import PRIVATE
 
 from .thresholds.rules import JSON, KINDS
 from .thresholds.threshold import BadThreshold, Threshold, parse_threshold
@@ -41,6 +43,7 @@ class MonitorSettings:
     command: str = ""
     unit: str = ""
     environment: tuple[str, ...] = ()
+    folder: str = PRIVATE
     path: str = ""
     entry: str = ""
 
@@ -56,6 +59,9 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
     timeout = fields.seconds("timeout", USUAL)
     if not SHORTEST <= timeout <= LONGEST:
         raise BadSetting("timeout", f"timeout is {fields.text('timeout')[:30]!r}", "write a time from 0.1s to 10m")
+    folder = folder_of(monitor)
+    if folder.startswith(("/", "~")) or ".." in folder.split("/") or "\0" in folder:
+        raise BadSetting("folder", f"folder is {folder[:30]!r}", "write . for the workspace, or a path in it")
     match kind:
         case "http":
             expect = fields.text("expect")
@@ -76,7 +82,13 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
             if not all(_NAME.fullmatch(name) for name in names):
                 raise BadSetting("environment", "environment holds more than names", "write names: AWS_PROFILE, PGHOST")
             return MonitorSettings(
-                kind, threshold, timeout, command=command, unit=fields.text("unit"), environment=names
+                kind,
+                threshold,
+                timeout,
+                command=command,
+                unit=fields.text("unit"),
+                environment=names,
+                folder=folder,
             )
         case "tcp":
             fields.check_target()

@@ -88,7 +88,7 @@ class _Command:
             return ask_command(
                 decision.text or "",
                 question,
-                folder=self._trust.workspace,
+                trust=self._trust,
                 environ=self._environ,
                 seconds=seconds,
                 limit=limit + _SPARE,

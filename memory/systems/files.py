@@ -146,7 +146,7 @@ def monitors_want(snapshot: Snapshot) -> tuple[Ask, ...]:
     from memory.trust.consent import monitor_asks
 
     monitors = snapshot.monitors.monitors
-    why = {monitor.name: broken(monitor) for monitor in monitors}
+    why = {monitor.name: broken(monitor, snapshot.root) for monitor in monitors}
     return tuple(
         replace(ask, ambiguous=why[ask.name]) if not ask.ambiguous and why.get(ask.name) else ask
         for ask in monitor_asks(monitors)

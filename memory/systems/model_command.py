@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from memory.monitoring.process.command import Finished, clean_environment, run_command
+from memory.errors import MemdeckError
+from memory.monitoring.process.command import Finished, run_placed
+from memory.trust.pins import PRIVATE
+
+if TYPE_CHECKING:
+    from memory.trust.consent import Trust
 
 
 class NotUsed(Exception):
@@ -25,7 +30,7 @@ def ask_command(
     text: str,
     question: object,
     *,
-    folder: Path,
+    trust: Trust,
     environ: Mapping[str, str],
     names: tuple[str, ...] = (),
     seconds: float,
@@ -33,17 +38,23 @@ def ask_command(
 ) -> str:
     """Return what an approved command prints; NotUsed if it fails or prints too much, NotInTime beyond `seconds`.
 
-    `names` are variables that it gets in addition to those of every command. `folder` is the workspace: the command
-    runs there, but no folder of it is on its PATH. `limit` is in bytes.
+    `names` are variables that it gets in addition to those of every command. It runs in an empty private folder, like
+    everything that nobody watches. `limit` is in bytes.
     """
-    ended = run_command(
-        text,
-        folder=folder,
-        environment=clean_environment(environ, names, outside=folder),
-        given=json.dumps(question).encode("ascii"),
-        timeout=seconds,
-        limit=limit,
-    )
+    try:
+        ended = run_placed(
+            text,
+            PRIVATE,
+            root=trust.workspace,
+            state=trust.state,
+            environ=environ,
+            names=names,
+            given=json.dumps(question).encode("ascii"),
+            timeout=seconds,
+            limit=limit,
+        )
+    except MemdeckError as error:
+        raise NotUsed(error.message) from error
     if ended.failure:
         raise NotUsed(ended.failure)
     if ended.timed_out:

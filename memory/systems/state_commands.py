@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
-from memory.monitoring.process.command import clean_environment, run_command
+from memory.monitoring.process.command import run_placed
 from memory.state.files import schema
 from memory.state.files.json_text import line_of
 from memory.state.files.model import STATE, Json
@@ -51,6 +51,7 @@ def validation_asks(memory: StateFiles) -> tuple[Ask, ...]:
             line_of(data, "validationCommands") - 1,
             names=names,
             timeout=f"{VALIDATION_SECONDS:.0f}s",
+            folder=".",
         )
         for one in commands
     )
@@ -90,10 +91,12 @@ def run_validation(
         # The commands before it may have taken minutes, and have written what it would run.
         decision = trust.decide(ask)
         if decision.allowed:
-            ended = run_command(
+            ended = run_placed(
                 decision.text or "",
-                folder=memory.root,
-                environment=clean_environment(environ, outside=memory.root),
+                ask.folder,
+                root=memory.root,
+                state=None,
+                environ=environ,
                 timeout=VALIDATION_SECONDS,
                 cancel=cancel,
             )
@@ -144,7 +147,7 @@ def engine_of(trust: Trust, environ: Mapping[str, str]) -> Engine | None:
             output = ask_command(
                 decision.text or "",
                 {"version": 1, "section": section, "bundle": bundle, "events": list(events)},
-                folder=trust.workspace,
+                trust=trust,
                 environ=environ,
                 names=trust.settings.engine_environment,
                 seconds=trust.settings.engine_timeout,

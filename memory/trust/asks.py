@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import TYPE_CHECKING
 
-from memory.base.values import alike
+from memory.base.values import alike, is_absent
 from memory.document.nodes import field_line
 from memory.files.tasks.values import Head, text_or_none
 
 from .addresses import BadSetting, read_target, unusable_url
+from .pins import PRIVATE
 from .suspicion import hidden_in, hidden_in_name
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ SETTINGS = frozenset(
 """The fields of a check, in small letters, that say what it measures and when that is bad, beyond those of any ask."""
 _SAME_NAME = "another entry has the same name"
 _OPEN = ("pending", "in-progress")
-_APART = frozenset({"autoremediate", "threshold", "interval", "timeout", "environment"})
+_APART = frozenset({"autoremediate", "threshold", "interval", "timeout", "environment", "folder"})
 LONGEST = 8192
 """The most characters of a command or address: no person reads more. A script in its own file is pinned as well."""
 
@@ -49,11 +49,12 @@ class Ask:
     agents); `kind` the monitor's type as written, `command` for what runs in a shell. `text` is the command or
     address: text of the file's bytes, decoded with `surrogateescape`. `threshold`, `interval`, `timeout` are whole
     values with their remarks; `environment` the names of variables that a command gets, `environment_text` how they
-    are written. `line` (from 0) is for messages only. `fires` is, for a remediation, the check that triggers it;
-    `settings` are further fields that decide what is done, a line each: for a check those of `SETTINGS`, for a
-    remediation all but the measured ones. `ambiguous` is why it cannot be approved in its present form; `usual` why it
-    needs no approval as long as nothing else was approved in its slot. `shown` is the text behind a hash, for the
-    person who decides. Neither is part of an approval.
+    are written. `folder` is where a command runs: a path in the workspace, or `PRIVATE`; empty if nothing runs. `line`
+    (from 0) is for messages only. `fires` is, for a remediation, the check that triggers it; `settings` are further
+    fields that decide what is done, a line each: for a check those of `SETTINGS`, for a remediation all but the
+    measured ones. `ambiguous` is why it cannot be approved in its present form; `usual` why it needs no approval as long as
+    nothing else was approved in its slot. `shown` is the text behind a hash, for the person who decides. `usual` and
+    `shown` are no part of an approval.
     """
 
     role: str
@@ -70,13 +71,14 @@ class Ask:
     ambiguous: str = ""
     environment_text: str = ""
     settings: str = ""
+    folder: str = ""
     usual: str = field(default="", compare=False)
     shown: str = field(default="", compare=False, repr=False)
 
     @property
     def runs(self) -> bool:
-        """Whether it is a command for the shell, not an address."""
-        return self.role not in ("url", "folders", TOLD)
+        """Whether it is a command for the shell, not an address or a path."""
+        return bool(self.folder)
 
     @property
     def slot(self) -> tuple[str, str, str]:
@@ -98,44 +100,17 @@ def monitor_asks(monitors: Iterable[Monitor]) -> tuple[Ask, ...]:
 
 def task_asks(tasks: TaskList) -> tuple[Ask, ...]:
     """Return the actions of pending tasks and of those in progress; they run only on a person's keypress."""
-    found = ((tasks.tasks[place], ask) for place, ask in zip(_acting(tasks), task_asks_anywhere(tasks), strict=True))
-    return tuple(replace(ask, line=field_line(task.entry, "action", task.line)) for task, ask in found)
-
-
-def task_asks_anywhere(tasks: TaskList) -> tuple[Ask, ...]:
-    """Return the same without their lines, each the same object as long as its entry is: cheap after an edit."""
-    columns = tasks.columns
-    asks, names = columns.of(_of_task), columns.of(_alike_title)
-    doubled: set[str] = set()
-    if len(set(names)) < len(names):
-        count = Counter(chain.from_iterable([names[place.start : place.stop] for place in tasks.places(*_OPEN)]))
-        doubled = {name for name, times in count.items() if times > 1}
-    twins = columns.of(_of_twin) if doubled else asks
-    # One step for each, without creating objects: thousands of them would trigger another garbage collection.
-    return tuple(filter(None, [(twins if names[place] in doubled else asks)[place] for place in _acting(tasks)]))
-
-
-def acting_places(tasks: TaskList) -> dict[str, int]:
-    """Return the positions of the open tasks with an action among all tasks, by title; of equal titles the last."""
-    asks = tasks.columns.of(_of_task)
-    return {ask.name: place for place in _acting(tasks) if (ask := asks[place]) is not None}
-
-
-def _acting(tasks: TaskList) -> list[int]:
-    """Return the positions of the open tasks with an action among all tasks, in file order."""
-    asks = tasks.columns.of(_of_task)
-    return [
-        number
-        for place in tasks.places(*_OPEN)
-        for number, ask in enumerate(asks[place.start : place.stop], place.start)
-        if ask is not None
-    ]
-
-
-def _of_twin(entry: Entry) -> Ask | None:
-    """Return the ask of a task that shares its name with another open one; None if it has no action."""
-    ask = _of_task(entry)
-    return None if ask is None else replace(ask, ambiguous=_SAME_NAME)
+    asks, names = tasks.columns.of(_of_task), tasks.columns.of(_alike_title)
+    places = [place for part in tasks.places(*_OPEN) for place in part]
+    count = Counter(names[place] for place in places)
+    found = []
+    for place in places:
+        ask = asks[place]
+        if ask is not None:
+            task = tasks.tasks[place]
+            why = _SAME_NAME if count[names[place]] > 1 else ask.ambiguous
+            found.append(replace(ask, line=field_line(task.entry, "action", task.line), ambiguous=why))
+    return tuple(found)
 
 
 def _alike_title(entry: Entry) -> str:
@@ -175,11 +150,12 @@ def command_ask(
     names: Iterable[str] = (),
     timeout: str = "",
     environment: tuple[str, ...] = (),
+    folder: str = PRIVATE,
 ) -> Ask:
     """Return the ask of another system for a command.
 
     `names` are those of all commands of its role, which must be distinguishable. `line` counts from 0, `environment`
-    are the variables that the command gets in addition to those of every command.
+    are the variables that the command gets in addition to those of every command, `folder` is where it runs.
     """
     same = sum(alike(one) == alike(name) for one in names) > 1 and len(text) <= LONGEST
     why = _SAME_NAME if same else _hidden(text, (name, timeout, *environment))
@@ -194,6 +170,7 @@ def command_ask(
         environment=environment,
         ambiguous=why,
         environment_text=", ".join(environment),
+        folder=folder,
     )
 
 
@@ -206,13 +183,14 @@ def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
         "timeout": fields.get("timeout") or "",
     }
     written = fields.get("environment") or ""
+    folder = folder_of(monitor)
     environment = tuple(name.strip() for name in written.split(",") if name.strip())
     why = (_SAME_NAME if monitor.name in twins else "") or _same_keys(monitor.entry)
     if monitor.type is None and monitor.command is not None and monitor.url is not None:
         why = why or "it has no type, and both a command and a url"
     if text is not None:
         why = why or _unusable(kind, text)
-    seen = (monitor.name, *timing.values(), written, kind)
+    seen = (monitor.name, *timing.values(), written, kind, folder)
 
     def ask(role: str, kind: str, text: str, line: int, fires: str = "") -> Ask:
         settings = _settings(monitor.entry, whole=role == "remediate")
@@ -220,7 +198,7 @@ def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
         return Ask(
             role, kind, text, monitor.name, monitor.file, line, **timing,
             environment=environment, fires=fires, ambiguous=reason, environment_text=written,
-            settings=settings,
+            settings=settings, folder=folder if kind.casefold() == "command" else "",
         )  # fmt: skip
 
     if text is not None:
@@ -231,6 +209,12 @@ def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
     if remedy is not None:
         fires = f"{_quoted(kind)} {_quoted(text or '')} when {_quoted(timing['threshold'])}"
         yield ask("remediate", "command", remedy, field_line(monitor.entry, "autoRemediate", monitor.line), fires)
+
+
+def folder_of(monitor: Monitor) -> str:
+    """Return where the commands of a monitor run: its field `folder`, a path in the workspace, else `PRIVATE`."""
+    folder = (monitor.entry.fields.get("folder") or "").strip()
+    return PRIVATE if is_absent(folder) else folder
 
 
 def _unusable(kind: str, text: str) -> str:
@@ -276,7 +260,7 @@ def _of_task(entry: Entry) -> Ask | None:
         return None
     title = entry.memo(Head).title
     why = _same_keys(entry) or _hidden(action, (title,))
-    return Ask("action", "command", action, title, TASKS, 0, ambiguous=why)
+    return Ask("action", "command", action, title, TASKS, 0, ambiguous=why, folder=".")
 
 
 def _settings(entry: Entry, *, whole: bool) -> str:

@@ -2,29 +2,26 @@
 
 `asks_of` lists the asks of the files. `Trust.decide` returns for each whether it may run, and the approved text: that
 text runs, not the file's. Decisions are kept in the state folder, outside every workspace. A decision covers everything
-in `Ask` except its line, the workspace's real path and folder, and the files that a command names.
+in `Ask` except its line, the workspace's real path and folder, and the programs and scripts that a command names.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.errors import AmbiguousError, BlockedError, ConflictError, MemdeckError, NotFoundError, RefusedError
-from memory.lazy import NamedTuple
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.record import PrivateRecord
-from memory.trust.pins.named_files import CannotPin, Pinned, Script, Scripts
 
 from .addresses import closed_reason, is_open_address
 from .asks import HTTP, TOLD, Ask, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
-from .pins.unknown import sentence_of
+from .pins import NOTHING, PRIVATE, CannotPin, Pinned, Pins, Script, lost_words
 from .records import (
     CHANGED,
     NOBODY,
@@ -38,7 +35,7 @@ from .records import (
     DamagedRecords,
     Opening,
     Verdict,
-    denied_before,
+    counts,
     difference,
     identity_of,
     read_book,
@@ -75,18 +72,6 @@ FOLDER, NAME = "trust", "approvals.json"
 T = TypeVar("T")
 
 
-class _Answers(NamedTuple):
-    """The last decisions about many asks, by their ids, with the records, folder and files that they were based on.
-
-    `pinned` has the files of each command, or why they cannot be pinned.
-    """
-
-    book: Book | None = None
-    place: ConsentPlace | None = None
-    pinned: Mapping[str, Pinned | str] = MappingProxyType({})
-    answers: Mapping[int, tuple[Ask, ConsentDecision]] = MappingProxyType({})
-
-
 class Trust:
     """The decisions about one workspace; safe between processes; use one object in one thread at a time."""
 
@@ -106,14 +91,13 @@ class Trust:
         """
         self.workspace = workspace
         self.settings = settings or TrustSettings()
-        self._file = PrivateRecord(StateFolder(state_home, workspace, person), FOLDER, NAME)
-        self._scripts = Scripts(workspace)
+        self.state = StateFolder(state_home, workspace, person)
+        self._file = PrivateRecord(self.state, FOLDER, NAME)
+        self._pins = Pins(workspace, person)
         self._note = note
         self._known: tuple[FileVersion, Book] | None = None
         self._real: str | None = None
-        self._pinned: dict[str, Pinned | str] | None = None
         self._opened: Book | None = None
-        self._last = _Answers()
 
     @property
     def path(self) -> Path:
@@ -132,7 +116,7 @@ class Trust:
                 book = self._book()
             except DamagedRecords as error:
                 why = f"the record of approvals is damaged ({error}): nothing counts as approved"
-                return undecided("pending", identity_of(ask, pinned.scripts, place, pinned.unknown), why, pinned)
+                return undecided("pending", identity_of(ask, pinned.scripts, place), why, pinned)
         except CannotPin as error:
             return ConsentDecision(False, "refused", "", None, str(error))
         except (MemdeckError, OSError) as error:
@@ -140,65 +124,24 @@ class Trust:
             return ConsentDecision(False, "refused", "", None, f"approvals cannot be relied on: {why}")
         return self._judge(book, ask, pinned, place)
 
-    def decide_all(self, asks: Iterable[Ask], *, lately: bool = False) -> list[ConsentDecision]:
-        """Return `decide` of each as of one moment: for equal commands, the files are read once.
-
-        The last decision about the same ask object is reused if the records, the folder and the files that it names are
-        unchanged. `lately`: that call was a moment ago, and the files are not checked again.
-
-        For lists and counts; before something runs, call `decide`.
-        """
-        before, book, place = self._last, None, None
-        if lately and before.book is not None:
-            book, place = before.book, before.place
-        else:
-            # If it cannot be read, each decision reports why.
-            with suppress(DamagedRecords, MemdeckError, OSError):
-                book, place = self._book(), self._place()
-        stands = book is not None and book == before.book and place == before.place
-        self._opened = book
-        self._pinned = dict(before.pinned) if lately and stands else {}
-        same: dict[str, bool] = {}
-        found: dict[int, tuple[Ask, ConsentDecision]] = {}
-        decided = []
+    def decide_all(self, asks: Iterable[Ask]) -> list[ConsentDecision]:
+        """Return `decide` of each; the records are read once. For lists and counts: before a run, call `decide`."""
+        # If the records cannot be read, each decision reports why.
+        with suppress(DamagedRecords, MemdeckError, OSError):
+            self._opened = self._book()
         try:
-            for ask in asks:
-                known = before.answers.get(id(ask))
-                if known is None or known[0] is not ask or not (stands and self._names_the_same(ask, before, same)):
-                    known = (ask, self.decide(ask))
-                found[id(ask)] = known
-                decided.append(known[1])
-            self._last = _Answers(book, place, self._pinned, found)
+            return [self.decide(ask) for ask in asks]
         finally:
-            self._pinned = self._opened = None
-        return decided
-
-    def _names_the_same(self, ask: Ask, before: _Answers, same: dict[str, bool]) -> bool:
-        """Return whether the files of a command are unchanged; `same` caches the result for each command."""
-        if ask.ambiguous or not _is_command(ask):
-            return True
-        if ask.text not in same:
-            try:
-                pinned: Pinned | str = self._named(ask)
-            except CannotPin as error:
-                pinned = str(error)
-            except (MemdeckError, OSError):
-                return False
-            same[ask.text] = pinned == before.pinned.get(ask.text)
-        return same[ask.text]
+            self._opened = None
 
     def _judge(self, book: Book, ask: Ask, pinned: Pinned, place: ConsentPlace) -> ConsentDecision:
-        scripts, unknown = pinned.scripts, pinned.unknown
-        found = identity_of(ask, scripts, place, unknown)
-        same = next((one for one in book.records if one.id == found), None)
-        same = same or next((one for one in book.records if denied_before(one, ask, scripts, place)), None)
+        found = identity_of(ask, pinned.scripts, place)
+        same = next((one for one in book.records if counts(one, found, ask, place)), None)
         if same is not None and same.verdict == "denied":
             return undecided("denied", found, f"denied by {same.who}", pinned)
         if same is not None:
             why = f"approved by {same.who}"
-            return ConsentDecision(
-                True, "approved", found, same.ask.text, why, scripts=scripts, unknown=unknown, single=True
-            )
+            return ConsentDecision(True, "approved", found, same.ask.text, why, pinned=pinned, single=True)
         closed = self.closed_reason(ask) if ask.role == "url" else ""
         if ask.role == "url" and not closed and book.opening is not None and book.opening.place == place:
             why = "the workspace is approved for outgoing checks"
@@ -207,7 +150,7 @@ class Trust:
         if old is None and ask.usual and not ask.ambiguous:
             return ConsentDecision(True, "approved", found, ask.text, ask.usual)
         if old is not None:
-            why = f"{CHANGED}{difference(old, ask, pinned, place)}"
+            why = f"{CHANGED}{difference(old, ask, pinned.scripts, place)}"
             return replace(undecided("withdrawn", found, why, pinned), before=old.ask, scripts_before=old.scripts)
         why = f"{OWN}{closed}" if closed else NOT_OPEN if ask.role == "url" else NOBODY
         return undecided("pending", found, why, pinned)
@@ -335,7 +278,7 @@ class Trust:
                 "trust.changed", f"{_about(ask)} or a file that it names was changed meanwhile", "look at it again"
             )
         place, when = self._place(), _stamp(now)
-        record = ConsentRecord(decision.id, verdict, ask, decision.scripts, place, who, when, decision.unknown)
+        record = ConsentRecord(decision.id, verdict, ask, decision.pinned.scripts, place, who, when)
         self._update(lambda book: book.with_record(record), now)
         self._say(f"{verdict}: {_about(ask)}", who, now)
         return record
@@ -353,20 +296,11 @@ class Trust:
     # -- what is there ----------------------------------------------------------------------------------------------
 
     def _named(self, ask: Ask) -> Pinned:
-        if not _is_command(ask):
-            return Pinned()
-        held = self._pinned
-        if held is None:
-            return self._scripts.pinned(ask.text)
-        if ask.text not in held:
-            try:
-                held[ask.text] = self._scripts.pinned(ask.text)
-            except CannotPin as error:
-                held[ask.text] = str(error)
-        found = held[ask.text]
-        if isinstance(found, str):
-            raise CannotPin(found)
-        return found
+        if not ask.runs:
+            return NOTHING
+        if ask.folder == PRIVATE and (lost := self._pins.lost(ask.text)):
+            raise CannotPin(lost_words(lost))
+        return self._pins.pinned(ask.text, ask.folder)
 
     def _place(self) -> ConsentPlace:
         if self._real is None:
@@ -416,8 +350,9 @@ def blocked_json(ask: Ask, decision: ConsentDecision) -> dict[str, Any]:
         "line": ask.line + 1,
         "text": ask.text,
         "why": decision.why,
-        "files": [script.path for script in decision.scripts],
-        "unknown": [sentence_of(one) for one in decision.unknown],
+        "folder": None if ask.folder in ("", PRIVATE) else ask.folder,
+        "files": [script.path for script in decision.pinned.scripts],
+        "reads": list(decision.pinned.reads),
     }
 
 
@@ -432,10 +367,6 @@ def blocked_error(blocked: Sequence[tuple[Ask, ConsentDecision]]) -> BlockedErro
     )
 
 
-def _is_command(ask: Ask) -> bool:
-    return ask.runs and ask.kind.casefold() == "command"
-
-
 def _is_damaged(data: bytes) -> bool:
     try:
         read_book(data)
@@ -445,14 +376,7 @@ def _is_damaged(data: bytes) -> bool:
 
 
 def _about(ask: Ask) -> str:
-    role = {
-        "check": "check",
-        "remediate": "remediation",
-        "action": "action",
-        "url": "address",
-        "folders": "folders",
-        TOLD: "text",
-    }.get(ask.role, ask.role)
+    role = {"remediate": "remediation", "url": "address", TOLD: "text"}.get(ask.role, ask.role)
     return f"{role} of {ask.name[:60]!r}"
 
 

@@ -6,20 +6,14 @@ It is valid as a whole or not at all. A record is compared with the current ask.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
-from memory.trust.pins.named_files import Pinned, Script
-
 from .asks import Ask
+from .pins import NOTHING, Pinned, Script
 
-VERSION = 2
-_FIRST = 1
-"""The version whose approvals covered less: they are used for comparison only, and never count."""
-_LATER = ("settings",)
-"""The parts of an ask that the first version did not have."""
-_COMPARED = ("kind", "text", "threshold", "interval", "timeout", "environment_text", "fires", "settings")
+VERSION = 3
+_COMPARED = ("kind", "text", "threshold", "interval", "timeout", "environment_text", "fires", "settings", "folder")
 _PART_WORDS = {
     "kind": "type",
     "text": "command",
@@ -43,9 +37,8 @@ class ConsentDecision:
     """Whether an ask may run now; `text` is what runs, from the record, and None unless `allowed`.
 
     `id` identifies exactly this ask with its files ("" if it cannot be approved), `why` is a sentence for people,
-    `before` the ask that was approved in its slot before. `scripts` are the files that it names, `unknown` describes
-    others that it may reach but that cannot be determined (`memory.trust.pins.unknown`). `single`: it was approved
-    individually, not with the workspace; only then may an address lead to private hosts.
+    `before` the ask that was approved in its slot before, `pinned` has the files that it names. `single`: it was
+    approved individually, not with the workspace; only then may an address lead to private hosts.
     """
 
     allowed: bool
@@ -54,9 +47,8 @@ class ConsentDecision:
     text: str | None
     why: str
     before: Ask | None = None
-    scripts: tuple[Script, ...] = ()
+    pinned: Pinned = NOTHING
     scripts_before: tuple[Script, ...] = ()
-    unknown: tuple[str, ...] = ()
     single: bool = False
 
     @property
@@ -72,7 +64,7 @@ class ConsentDecision:
 
 def undecided(state: State, found: str, why: str, pinned: Pinned) -> ConsentDecision:
     """Return the decision for an ask that may not run."""
-    return ConsentDecision(False, state, found, None, why, scripts=pinned.scripts, unknown=pinned.unknown)
+    return ConsentDecision(False, state, found, None, why, pinned=pinned)
 
 
 def short_reason(why: str) -> str:
@@ -96,8 +88,7 @@ class ConsentPlace:
 class ConsentRecord:
     """One decision: `id` is the hash of everything that it covers, `who` and `when` (UTC) who took it.
 
-    `unknown` is what the person was told that it does not cover. `version` is the version that took it: the id of an
-    older one matches no current ask, so that it never counts.
+    `version` is the version that took it: the id of an older one matches no current ask; see `counts`.
     """
 
     id: str
@@ -107,7 +98,6 @@ class ConsentRecord:
     place: ConsentPlace
     who: str
     when: str
-    unknown: tuple[str, ...] = ()
     version: int = VERSION
 
 
@@ -147,42 +137,38 @@ class DamagedRecords(ValueError):
     """The bytes are not a book of this version."""
 
 
-def identity_of(
-    ask: Ask, scripts: Iterable[Script], place: ConsentPlace, unknown: Iterable[str] = (), version: int = VERSION
-) -> str:
-    """Return the hash (64 hex digits) over everything that an approval covers; any other byte gives another hash.
-
-    `unknown` is what the approval does not cover: if that grows, a new decision is needed.
-    """
-    more = [] if version == _FIRST else [ask.settings, list(unknown)]
+def identity_of(ask: Ask, scripts: Iterable[Script], place: ConsentPlace) -> str:
+    """Return the hash (64 hex digits) over everything that an approval covers; any other byte gives another hash."""
     return _digest(
         [
             "memdeck consent",
-            version,
+            VERSION,
             *(ask.role, ask.kind, ask.text, ask.threshold, ask.interval, ask.timeout),
-            *(list(ask.environment), ask.environment_text, ask.name, ask.file, ask.fires),
+            *(list(ask.environment), ask.environment_text, ask.name, ask.file, ask.fires, ask.settings, ask.folder),
             *(place.path, place.inode),
             [[script.path, script.hash] for script in scripts],
-            *more,
         ]
     )
 
 
-def denied_before(record: ConsentRecord, ask: Ask, scripts: tuple[Script, ...], place: ConsentPlace) -> bool:
-    """Return whether an older version, which covered less, denied this: a denial may cover more."""
-    if record.version == VERSION or record.verdict != "denied":
+def counts(record: ConsentRecord, identity: str, ask: Ask, place: ConsentPlace) -> bool:
+    """Return whether a decision is about an ask with this `identity_of`.
+
+    Of those of an older version, which approved commands that ran in the workspace, denials are, and approvals of what
+    runs nothing.
+    """
+    if record.version == VERSION:
+        return record.id == identity
+    if record.place != place or (record.verdict == "approved" and ask.runs):
         return False
-    return record.id == identity_of(ask, scripts, place, version=record.version)
+    return replace(record.ask, line=0, folder="") == replace(ask, line=0, folder="")
 
 
-def difference(old: ConsentRecord, ask: Ask, pinned: Pinned, place: ConsentPlace) -> str:
+def difference(old: ConsentRecord, ask: Ask, scripts: tuple[Script, ...], place: ConsentPlace) -> str:
     """Return in a few words what differs from what was approved."""
     if old.version != VERSION:
-        return "an approval covers more by now, look at it once again"
-    scripts = pinned.scripts
+        return "commands run in another folder by now, look at it once again"
     found = [_PART_WORDS.get(part, part) for part in _COMPARED if getattr(old.ask, part) != getattr(ask, part)]
-    if old.unknown != pinned.unknown:
-        found.append("files that cannot be known")
     if old.scripts != scripts:
         before, after = ({(one.path, one.hash) for one in some} for some in (old.scripts, scripts))
         found += [f"file {path}" for path in sorted({path for path, _ in before ^ after})[:3]]
@@ -196,11 +182,11 @@ def write_book(book: Book) -> bytes:
     import json
 
     content = {
+        "version": VERSION,
         "records": [_record_json(record) for record in book.records],
-        "workspace": None if book.opening is None else _opening_json(book.opening),
+        "workspace": None if book.opening is None else asdict(book.opening),
     }
-    whole = {"version": VERSION, "sum": _digest(content), **content}
-    return (json.dumps(whole, indent=1) + "\n").encode("ascii")
+    return (json.dumps({**content, "sum": _digest(content)}, indent=1) + "\n").encode("ascii")
 
 
 def read_book(data: bytes | None) -> Book:
@@ -210,18 +196,18 @@ def read_book(data: bytes | None) -> Book:
     import json
 
     try:
-        whole = json.loads(data.decode("ascii"))
-        if not isinstance(whole, dict) or whole.keys() != {"version", "sum", "records", "workspace"}:
-            raise DamagedRecords("its parts are others")
-        if whole["version"] not in (_FIRST, VERSION) or whole["version"] is True:
+        content = json.loads(data.decode("ascii"))
+        written, version = content.pop("sum"), content["version"]
+        if content.keys() != {"version", "records", "workspace"} or version not in range(1, VERSION + 1):
             raise DamagedRecords("another version of memdeck wrote it")
-        content = {"records": whole["records"], "workspace": whole["workspace"]}
-        if _digest(content) != whole["sum"]:
+        if version < VERSION:
+            del content["version"]
+        if _digest(content) != written:
             raise DamagedRecords("its sum is wrong")
-        opening = whole["workspace"]
+        opening = content["workspace"]
         return Book(
-            tuple(_read_record(one, whole["version"]) for one in whole["records"]),
-            None if opening is None else Opening(_read_place(opening), _text(opening["who"]), _time(opening["when"])),
+            tuple(_read_record(one) for one in content["records"]),
+            None if opening is None else Opening(_read_place(opening), opening["who"], opening["when"]),
         )
     except DamagedRecords:
         raise
@@ -239,66 +225,19 @@ def _digest(value: Any) -> str:
 
 def _record_json(record: ConsentRecord) -> dict[str, Any]:
     ask = {field.name: getattr(record.ask, field.name) for field in fields(Ask) if field.compare}
-    return {
-        "id": record.id,
-        "verdict": record.verdict,
-        "ask": {**ask, "environment": list(record.ask.environment)},
-        "scripts": [[script.path, script.hash] for script in record.scripts],
-        "unknown": list(record.unknown),
-        "version": record.version,
-        **_opening_json(Opening(record.place, record.who, record.when)),
-    }
+    scripts = [[script.path, script.hash] for script in record.scripts]
+    return {**asdict(record), "ask": ask, "scripts": scripts}
 
 
-def _opening_json(opening: Opening) -> dict[str, Any]:
-    return {
-        "path": opening.place.path,
-        "inode": opening.place.inode,
-        "who": opening.who,
-        "when": opening.when,
-    }
-
-
-def _read_record(value: Mapping[str, Any], written: int) -> ConsentRecord:
-    given = value["ask"]
-    known = {field.name for field in fields(Ask) if field.compare}
-    if given.keys() != (known.difference(_LATER) if written == _FIRST else known):
-        raise DamagedRecords("a record has other parts")
-    version = _FIRST if written == _FIRST else _number(value["version"])
-    if version not in (_FIRST, VERSION):
-        raise DamagedRecords("another version of memdeck wrote it")
-    unknown = () if written == _FIRST else tuple(_text(one) for one in value["unknown"])
-    texts = {key: _text(one) for key, one in given.items() if key not in ("line", "environment")}
-    ask = Ask(**texts, line=_number(given["line"]), environment=tuple(_text(one) for one in given["environment"]))
-    scripts = tuple(Script(_text(path), _text(found)) for path, found in value["scripts"])
+def _read_record(value: Mapping[str, Any]) -> ConsentRecord:
+    given, version = value["ask"], value.get("version", 1)
+    ask = Ask(**{**given, "environment": tuple(given["environment"])})
+    scripts = tuple(Script(path, found) for path, found in value["scripts"])
     place = _read_place(value)
-    if value["verdict"] not in ("approved", "denied") or value["id"] != identity_of(
-        ask, scripts, place, unknown, version
-    ):
+    if version == VERSION and value["id"] != identity_of(ask, scripts, place):
         raise DamagedRecords("a record is not what it was")
-    if ask.ambiguous:
-        raise DamagedRecords("a record holds what nobody can approve")
-    who, when = _text(value["who"]), _time(value["when"])
-    return ConsentRecord(value["id"], value["verdict"], ask, scripts, place, who, when, unknown, version)
+    return ConsentRecord(value["id"], value["verdict"], ask, scripts, place, value["who"], value["when"], version)
 
 
 def _read_place(value: Mapping[str, Any]) -> ConsentPlace:
-    return ConsentPlace(_text(value["path"]), _number(value["inode"]))
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise DamagedRecords("a text is none")
-    return value
-
-
-def _number(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise DamagedRecords("a number is none")
-    return value
-
-
-def _time(value: Any) -> str:
-    if datetime.fromisoformat(_text(value)).tzinfo is None:
-        raise DamagedRecords("a time has no zone")
-    return str(value)
+    return ConsentPlace(**value["place"]) if "place" in value else ConsentPlace(value["path"], value["inode"])

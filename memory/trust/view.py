@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -12,10 +13,9 @@ from memory.base.scan import rejected_in
 
 from .addresses import closed_reason
 from .asks import LONGEST, TOLD, Ask
-from .pins.unknown import WORDS, sentence_of
-from .pins.words import has_expansions, words_of
+from .pins import PRIVATE
 from .suspicion import hidden_in, revealed, unusual_in
-from .variables import loads
+from .words import all_words, has_expansions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,30 +45,27 @@ _COMPARED = (
     ("environment_text", "environment"),
     ("fires", "fired by"),
     ("settings", "its fields"),
+    ("folder", "in folder"),
 )
 
-_SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "busybox"])
-_OTHERS = ("python", "python2", "python3", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "osascript")
-_INTERPRETERS = _SHELLS.union(_OTHERS)
-_WORDS: tuple[tuple[frozenset[str], str], ...] = tuple(
-    (frozenset(names.split()), f"{text} ({{}})")
-    for names, text in (
-        ("sudo doas su pkexec run0 runas", "runs with the rights of another user"),
-        ("rm rmdir unlink shred dd mkfs wipefs truncate srm trash", "removes or overwrites files"),
-        ("curl wget fetch aria2c ftp sftp scp rsync lynx w3m", "downloads or sends over the network"),
-        ("nc ncat netcat socat telnet ssh dig nslookup openssl mail sendmail", "opens a connection"),
-        ("pip pip3 pipx uv npm npx pnpm yarn gem cargo go apt apt-get dnf yum brew", "may fetch programs"),
-        ("eval exec source", "runs text that is put together or read elsewhere"),
-        ("base64 base32 xxd uudecode basenc rev gunzip zcat", "decodes text: what it does may not be readable here"),
-        ("crontab at batch systemctl launchctl nohup setsid disown screen tmux", "may go on after it ended"),
-        ("chmod chown setfacl setcap mount umount", "changes rights or mounts"),
-        ("kill pkill killall shutdown reboot halt poweroff", "ends processes or the machine"),
-        ("git", "runs hooks and settings that lie in the repository"),
-        ("env printenv export", "may read or change the environment"),
-        ("alias", "gives commands other meanings"),
-    )
+_INTERPRETERS = (
+    "sh bash dash zsh ksh mksh ash fish csh tcsh busybox python python2 python3 perl ruby node nodejs deno bun php lua"
 )
-_SECRETS = re.compile(
+_PROGRAMS = (
+    ("sudo doas su pkexec run0 runas", "runs with the rights of another user"),
+    ("rm rmdir unlink shred dd mkfs wipefs truncate srm trash", "removes or overwrites files"),
+    ("curl wget fetch aria2c ftp sftp scp rsync lynx w3m", "downloads or sends over the network"),
+    ("nc ncat netcat socat telnet ssh dig nslookup openssl mail sendmail", "opens a connection"),
+    ("pip pip3 pipx uv npm npx pnpm yarn gem cargo go apt apt-get dnf yum brew", "may fetch programs"),
+    ("eval exec source", "runs text that is put together or read elsewhere"),
+    ("base64 base32 xxd uudecode basenc rev gunzip zcat", "decodes text: what it does may not be readable here"),
+    ("crontab at batch systemctl launchctl nohup setsid disown screen tmux", "may go on after it ended"),
+    ("chmod chown setfacl setcap mount umount", "changes rights or mounts"),
+    ("kill pkill killall shutdown reboot halt poweroff", "ends processes or the machine"),
+    ("git", "runs hooks and settings that lie in the repository"),
+    ("env printenv export", "may read or change the environment"),
+)
+_SECRETS = (
     r"\.ssh\b|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|authorized_keys|known_hosts|\.aws\b|\.gnupg\b|\.netrc\b|\.kube\b"
     r"|\.config/|\.docker/config|\.git-credentials|\.npmrc|\.pypirc|\.bash_history|\.(?:bash|zsh)rc\b|\.profile\b"
     r"|/etc/(?:passwd|shadow|sudoers|cron)|/root\b|[Kk]eychain|memdeck"
@@ -77,6 +74,7 @@ _LOADING = r"\b(?:(?:LD_|DYLD_|PYTHON|NODE_|PERL5?|RUBY|LUA_|GIT_|npm_config_)\w
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), text)
     for pattern, text in (
+        (_SECRETS, "touches keys, secrets or settings ({})"),
         (r"(?<![0-9&])>|[0-9&]>(?!&)", "writes to a file (>)"),
         (r"\s-(?:[A-Za-z]*i\b|-in-place)|\btee\b|\bsed\b[^|;&]*\s-i", "may change files where they are (-i, tee)"),
         (r"\bfind\b[^|;&]*-(?:delete|exec)", "find removes or runs (-delete, -exec)"),
@@ -91,9 +89,11 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?:^|[;&|(]\s*|\n)\.\s", "runs the lines of another file (.)"),
         (r"\n", "runs several lines"),
         (r"~|\$HOME|\$\{HOME", "reaches into the home folder"),
+        (r"/proc\b", "reaches into other processes (/proc)"),
     )
 )  # fmt: skip
-_LONG = 400
+_ALONE = "an empty private folder, removed afterwards"
+_INSIDE = "any file there may decide what it does; only files listed here are covered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +128,15 @@ def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView
     """Return the view of an ask in a workspace with its current decision."""
     role = "file" if ask.role == "check" and ask.kind.casefold() == "file" else ask.role
     question = _ROLES.get(role, "Approve {}?").format(f"“{visible(ask.name)}”")
-    warnings = warnings_of(ask.text) if ask.runs else _FOLDERS if role == "folders" else _address_warnings(ask)
-    if role == TOLD:
+    if ask.runs:
+        warnings = (*_reach(ask, decision), *warnings_of(ask.text))
+    elif role == TOLD:
         warnings = (f"breaks rules of the content scan: {', '.join(rejected_in((ask.shown,), plain_words=True))}",)
-    warnings += tuple(said for one in decision.unknown if (said := sentence_of(one)) not in warnings)
+    else:
+        closed = closed_reason(ask.text) if role == "url" else ""
+        warnings = _FOLDERS if role == "folders" else (closed,) if closed else ()
     if ask.environment:
         warnings += (f"gets variables of your environment: {revealed(', '.join(ask.environment))}",)
-        loading = ", ".join(filter(loads, ask.environment))
-        warnings += (f"{loading} may have programs load and run more than stands here",) if loading else ()
     return ConsentView(
         decision.id,
         question,
@@ -148,6 +149,14 @@ def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView
         decision.state,
         visible(decision.why),
     )
+
+
+def _reach(ask: Ask, decision: ConsentDecision) -> Iterator[str]:
+    """Yield what decides what a command does beside its text and the files that it names."""
+    if decision.pinned.inside:
+        yield f"{'names' if ask.folder == PRIVATE else 'runs in'} the workspace: {_INSIDE}"
+    if decision.pinned.reads:
+        yield f"reads, not covered: {visible(', '.join(decision.pinned.reads))}"
 
 
 def workspace_view(covered: Sequence[Ask], workspace: Path) -> ConsentView:
@@ -178,7 +187,6 @@ def _whole(text: str) -> tuple[str, ...]:
 
 
 def _facts(ask: Ask, workspace: Path, *, files: bool) -> tuple[tuple[str, str], ...]:
-    folder = visible(str(workspace))
     ends = "when a byte of this, or of the files below, changes" if files else "when a byte of this changes"
     found = [
         ("from", f"{ask.file}, line {ask.line + 1}"),
@@ -190,15 +198,14 @@ def _facts(ask: Ask, workspace: Path, *, files: bool) -> tuple[tuple[str, str], 
         ("timeout", ask.timeout),
         ("its fields", ask.settings.replace("\n", ", ")),
         ("environment", ask.environment_text),
-        ("in folder", folder if ask.runs else ""),
+        ("in folder", _where(ask, workspace)),
         ("approval ends", ends if ask.runs or ask.role == TOLD else ""),
     ]
     return tuple((label, visible(value)) for label, value in found if value)
 
 
-def _address_warnings(ask: Ask) -> tuple[str, ...]:
-    closed = closed_reason(ask.text)
-    return (closed,) if closed else ()
+def _where(ask: Ask, workspace: Path) -> str:
+    return "" if not ask.runs else _ALONE if ask.folder == PRIVATE else os.path.normpath(workspace / ask.folder)
 
 
 def _files(decision: ConsentDecision) -> tuple[tuple[str, str], ...]:
@@ -206,13 +213,13 @@ def _files(decision: ConsentDecision) -> tuple[tuple[str, str], ...]:
     known = {path for path, _ in before}
     compared = decision.before is not None
     found = []
-    for script in decision.scripts:
+    for script in decision.pinned.scripts:
         said = script.hash if script.hash.startswith("link to ") else f"sha256 {script.hash[:12]}"
         if compared:
             same = (script.path, script.hash) in before
             said += ", as approved" if same else ", changed" if script.path in known else ", new"
         found.append((visible(script.path), visible(said)))
-    now = {script.path for script in decision.scripts}
+    now = {script.path for script in decision.pinned.scripts}
     found += [(visible(path), "gone") for path in sorted(known - now) if compared]
     return tuple(found)
 
@@ -226,6 +233,8 @@ def _diff(ask: Ask, decision: ConsentDecision) -> tuple[DiffLine, ...]:
     for part, label in _COMPARED:
         before, after = getattr(old, part), getattr(ask, part)
         if before != after:
+            if part == "folder":
+                before, after = ({"": "the workspace", PRIVATE: _ALONE}.get(one, one) for one in (before, after))
             lines += [DiffLine(" ", f"{label}:"), *_lines_of(before, after)]
     return tuple(lines)
 
@@ -246,38 +255,22 @@ def _lines_of(before: str, after: str) -> list[DiffLine]:
 
 
 def warnings_of(command: str) -> tuple[str, ...]:
-    """Return warnings about a command, the most serious first; none only means that nothing known was found."""
-    if len(command) > LONGEST:
-        command = command[:LONGEST]
-    found: list[str] = []
-    hidden = hidden_in(command)
-    if hidden:
-        found.append(f"holds the hidden character {hidden}")
-    names = {word.text.rpartition("/")[2] for word in words_of(command)}
-    for words, text in _WORDS[:2]:
-        found += _said(words, names, text)
-    piped = sorted(names & _INTERPRETERS)
+    """Return warnings about a command; none only means that nothing known was found."""
+    command = command[:LONGEST]
+    names = {word.text.rpartition("/")[2] for word in all_words(command)}
+    found = [f"holds the hidden character {hidden}"] if (hidden := hidden_in(command)) else []
+    piped = ", ".join(sorted(names.intersection(_INTERPRETERS.split())))
     if piped and "|" in command:
-        found.append(f"may pipe what it reads into {', '.join(piped)}")
+        found.append(f"may pipe what it reads into {piped}")
     if piped and re.search(r"\s-\w*[ceE]\b", command):
-        found.append(f"runs code that stands in the command ({', '.join(piped)} -c)")
-    secret = _SECRETS.search(command)
-    if secret:
-        found.append(f"touches keys, secrets or settings ({secret[0]})")
-    for words, text in _WORDS[2:]:
-        found += _said(words, names, text)
-    found += [text for pattern, text in _PATTERNS if pattern.search(command)]
+        found.append(f"runs code that stands in the command ({piped} -c)")
+    for words, text in _PROGRAMS:
+        if both := sorted(names.intersection(words.split())):
+            found.append(f"{text} ({', '.join(both)})")
+    found += [text.format(match[0]) for pattern, text in _PATTERNS if (match := pattern.search(command))]
     if has_expansions(command):
-        found.append(WORDS)
-    unusual = unusual_in(command)
-    if unusual:
+        found.append("some words are known only when it runs ($, `)")
+    if unusual := unusual_in(command):
         shown = " ".join(f"{char} U+{ord(char):04X}" for char in unusual[:6])
         found.append(f"holds characters that may look like others ({shown}{' …' if len(unusual) > 6 else ''})")
-    if len(command) > _LONG:
-        found.append(f"is long: {len(command):,} characters")
     return tuple(found)
-
-
-def _said(words: frozenset[str], names: set[str], text: str) -> list[str]:
-    both = sorted(words & names)
-    return [text.format(", ".join(both))] if both else []

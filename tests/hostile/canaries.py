@@ -37,7 +37,7 @@ def _told(ground: Ground) -> None:
 
 def _read(ground: Ground) -> None:
     ground.lay("secret.sh", "true\n")
-    ground.only("Evil", {"type": "command", "command": "sh ./secret.sh"})
+    ground.only("Evil", {"type": "command", "command": "sh ./secret.sh", "folder": "."})
 
 
 CANARIES = (

@@ -21,8 +21,10 @@ _TOP = """\
 
 A repository that you clone may contain memory files, written by someone who wants you to open them. These are
 {count} such workspaces, no two with the same mechanism. Opening one, in the application or by any verb, runs nothing,
-connects to nothing and writes nothing outside of its memory files; [trust](trust.md) says why.
-Texts that want to instruct an agent are [left out of what agents are told](trust.md#what-agents-are-told).
+connects to nothing and writes nothing outside of its memory files; [trust](trust.md) says why. Approved checks and
+remediations run in an empty private folder. What the scripts of an approved command with `folder: .` load is not
+covered: whoever can write your workspace can change what those load. Texts that want to instruct an agent are
+[left out of what agents are told](trust.md#what-agents-are-told).
 
 Each is opened while `strace` watches every system call that starts a program, connects, writes, or opens a file:
 {verbs}; then the application, with every pane shown, entries opened, links followed, and every question about consent

@@ -47,18 +47,43 @@ def _other_field(old: str, new: str, **fields: str) -> Build:
 
 
 def _script(command: str, files: Mapping[str, str], changed: str, evil: str = f"{EVIL}\n") -> Build:
-    """Approve a command that names files, then change one of them."""
+    """Approve a command that runs in the workspace and names files, then change one of them."""
 
     def build(ground: Ground) -> None:
         for path, text in files.items():
             ground.lay(path, text, 0o755)
-        ground.only("Evil", _command(command))
+        ground.only("Evil", _command(command, folder="."))
         ground.approve()
         ground.lay(changed, evil, 0o755)
         for path in {*files, changed}:
             ground.reads += [f"shop/{path}", *(f"shop/{parent}" for parent in Path(path).parents)]
 
     return build
+
+
+def _alone(command: str, *programs: str) -> Build:
+    """Approve a command that names no file of the workspace, then lay what it would find if it ran there."""
+
+    def build(ground: Ground) -> None:
+        ground.only("Evil", _command(command))
+        ground.approve()
+        for name in ("run.sh", "probe.py", "Makefile", "touch ..;id"):
+            ground.lay(name, f"{EVIL}\n", 0o755)
+        ground.runs.append(command)
+        folders = [folder for folder in os.environ["PATH"].split(":") if folder.startswith("/")]
+        ground.programs += [f"{folder}/{name}" for folder in folders for name in programs]
+        # What it looks for in vain.
+        ground.programs += [name for name in programs if "/" in name]
+
+    return build
+
+
+def _absolute(ground: Ground) -> None:
+    ground.lay("run.sh", "true\n", 0o755)
+    ground.only("Evil", _command(f"cd {ground.shop} && sh ./run.sh"))
+    ground.approve()
+    ground.lay("run.sh", f"{EVIL}\n", 0o755)
+    ground.reads += ["shop/run.sh", "shop/"]
 
 
 def _remedy(ground: Ground) -> None:
@@ -194,7 +219,7 @@ def _record_second_name(ground: Ground) -> None:
 
 def _linked_script(ground: Ground) -> None:
     _script("sh ./check", {"good.sh": "true\n", "evil.sh": f"{EVIL}\n"}, "unused.sh")(ground)
-    ground.only("Evil", _command("sh ./check"))
+    ground.only("Evil", _command("sh ./check", folder="."))
     (ground.shop / "check").symlink_to("good.sh")
     ground.approve()
     (ground.shop / "check").unlink()
@@ -209,7 +234,6 @@ def _ping(ground: Ground) -> None:
 PENDING = "pending check Evil"
 CHANGED = "withdrawn check Evil"
 REFUSED = "refused check Evil"
-_NPM = '{"scripts": {"check": "true"}}'
 CASES = (
     _case("check", "a monitor that is due, with a command", _monitor(EVIL), PENDING, sample=True, program=True),
     _case("untyped", "a command without a type", laid("untyped-monitors.md"), "pending check Untyped"),
@@ -250,10 +274,17 @@ CASES = (
     _case("script-sh", "a script inside of `sh -c`", _script("sh -c './check.sh; true'", {"check.sh": "true\n"}, "check.sh"), CHANGED),
     _case("script-env", "a script behind `env`", _script("env X=1 ./check.sh", {"check.sh": "true\n"}, "check.sh"), CHANGED),
     _case("script-cd", "a script behind `cd … &&`", _script("cd a/b && ./check.sh", {"a/b/check.sh": "true\n"}, "a/b/check.sh"), CHANGED),
-    _case("script-make", "the Makefile of an approved `make`", _script("make check", {"Makefile": "check:\n\ttrue\n"}, "Makefile", f"check:\n\t{EVIL}\n"), CHANGED),
-    _case("script-npm", "the package.json of an approved `npm run`", _script("npm run check", {"package.json": _NPM}, "package.json", _NPM.replace("true", EVIL)), CHANGED),
     _case("script-pattern", "one more script for an approved pattern", _script("for f in checks/*.sh; do sh $f; done", {"checks/a.sh": "true\n"}, "checks/b.sh"), CHANGED),
     _case("script-link", "an approved link that leads to another script", _linked_script, CHANGED),
+    _case("script-absolute", "a script in a folder that an approved command names by its absolute path", _absolute, CHANGED),
+    _case("relative", "a command that names a script of the workspace, and no folder", lambda g: (g.lay("run.sh", f"{EVIL}\n", 0o755), g.only("Evil", _command("./run.sh"))), REFUSED, ends=0),
+    _case("relative-remedy", "a remediation that does", lambda g: (g.lay("run.sh", f"{EVIL}\n", 0o755), g.only("Evil", _command("false", autoRemediate="sh run.sh"))), "refused remediate Evil", ends=0),
+    _case("folder-added", "a folder that is added to an approved command", _other_field("- interval", "- folder: .\n- interval"), CHANGED),
+    _case("folder-out", "a folder outside of the workspace", _monitor(EVIL, folder="../outside"), REFUSED),
+    _case("hidden-quotes", "an approved command that hides the name of a script in a quoted pattern", _alone("sh -c './r?n.sh'", "sh", "./r?n.sh"), sample=True),
+    _case("hidden-numbers", "an approved command that writes it as numbers", _alone("printf './\\162un.sh' | sh", "sh", "./run.sh")),
+    _case("hidden-names", "an approved command that runs the names of files", _alone("ls | sh", "ls", "sh")),
+    _case("hidden-make", "an approved command that reads files by itself", _alone("make", "make")),
     _case("twins", "a second monitor of an approved one's name", _twin("Evil"), REFUSED),
     _case("twins-alike", "a second monitor whose name looks like an approved one's", _twin("\uff25VIL "), REFUSED),
     _case("keys", "a second `command` behind an approved one", _keys, REFUSED),

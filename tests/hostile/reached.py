@@ -37,7 +37,7 @@ def _led_out(target: str) -> Build:
     def build(ground: Ground) -> None:
         ground.lay("real.sh", "true\n", 0o755)
         (ground.shop / "run.sh").symlink_to("real.sh")
-        ground.only("Evil", _command("sh ./run.sh"))
+        ground.only("Evil", _command("sh ./run.sh", folder="."))
         ground.approve()
         (ground.shop / "run.sh").unlink()
         (ground.shop / "run.sh").symlink_to(ground.text(target).replace("{pid}", str(os.getpid())))
@@ -48,7 +48,7 @@ def _led_out(target: str) -> Build:
 
 def _second_name(ground: Ground) -> None:
     _script("./run.sh", {"run.sh": "true\n"}, "unused.sh", "")(ground)
-    ground.only("Evil", _command("./run.sh"))
+    ground.only("Evil", _command("./run.sh", folder="."))
     os.link(ground.shop / "run.sh", ground.outside / "second.sh")
     ground.approve()
     (ground.outside / "second.sh").write_text(ground.text(f"{EVIL}\n"))
@@ -78,9 +78,9 @@ def _old_record(ground: Ground) -> None:
     ground.approve()
     path = ground.trust().path
     whole = json.loads(path.read_bytes())
-    for one, record in zip(whole["records"], records.read_book(path.read_bytes()).records, strict=True):
-        one["id"] = records.identity_of(record.ask, record.scripts, record.place, version=1)
-        del one["unknown"], one["version"], one["ask"]["settings"]
+    for one in whole["records"]:
+        del one["version"], one["ask"]["settings"], one["ask"]["folder"]
+        one |= one.pop("place")
     content = {"records": whole["records"], "workspace": whole["workspace"]}
     path.write_text(json.dumps({"version": 1, "sum": records._digest(content), **content}))
 
@@ -126,35 +126,19 @@ _HTTP = {
     "expect": "fine",
     "certificate": "1d",
 }
-_SIBLING = {"x.py": "import helper\n", "helper.py": "print()\n"}
 CASES = (
-    _case("link-cwd", "an approved link to a script over the folder that the command is in, and another script there", _linked("sh run.sh", {"run.sh": "/proc/self/cwd/real.sh"}), CHANGED, sample=True),
-    _case("link-thread", "the same over the folder of the thread, and `..` up to the root", _linked("sh run.sh", {"run.sh": "../../../../../../../../../proc/thread-self/cwd/real.sh"}), CHANGED),
+    _case("link-cwd", "an approved link that leads over the folder that the command is in by now", _led_out("/proc/self/cwd/real.sh"), REFUSED, sample=True),
+    _case("link-thread", "the same over the folder of the thread, and `..` up to the root", _led_out("../../../../../../../../../proc/thread-self/cwd/real.sh"), REFUSED),
     _case("link-back", "an approved link that leaves the workspace and comes back", _linked("sh run.sh", {"run.sh": "../shop/real.sh"}), CHANGED),
     _case("link-folder", "an approved link to a folder that leaves the workspace and comes back", _linked("sh bin/check.sh", {"bin": "../shop/tools"}, "tools/check.sh"), CHANGED),
     _case("link-chain", "a chain of approved links, one of them absolute", _linked("sh run.sh", {"run.sh": "a", "a": "{top}/shop/b", "b": "../shop/real.sh"}), CHANGED),
-    _case("link-out", "an approved link that leads out of the workspace by now", _led_out("{top}/outside/monitors.md"), REFUSED),
+    _case("link-out", "an approved link that leads out of the workspace by now", _led_out("{top}/outside/monitors.md"), CHANGED),
     _case("link-process", "an approved link that leads into the folder of a process", _led_out("/proc/{pid}/cwd/real.sh"), REFUSED),
     _case("link-descriptor", "an approved link that leads to what a descriptor has open", _led_out("/dev/fd/../fd/0"), REFUSED),
     _case("link-root", "an approved link that comes back over the root of the process", _led_out("/proc/self/root{top}/shop/real.sh"), REFUSED),
     _case("link-hard", "an approved script that is changed under a second name outside", _second_name, CHANGED),
     _case("pipe", "a pipe among the scripts of an approved pattern", _pipe, REFUSED),
     _case("class", "a script behind a pattern with a class of letters", _script("sh ./[[:lower:]]un.sh", {"run.sh": "true\n"}, "run.sh"), CHANGED),
-    _case("braces", "a script behind braces", _script("bash -c 'sh {run,run}.sh'", {"run.sh": "true\n"}, "run.sh"), CHANGED),
-    _case("extended", "a script behind an extended pattern", _script("bash -O extglob -c 'sh @(run|x).sh'", {"run.sh": "true\n"}, "run.sh"), CHANGED),
-    _case("node", "the script that `node ./run` stands for", _script("node ./run", {"run.js": "0\n"}, "run.js"), CHANGED),
-    _case("node-main", "the script that a package.json names as its main one, in escapes", _script("node app", {"app/package.json": '{"m\\u0061in": "st\\u0061rt"}', "app/start.js": "0\n"}, "app/start.js"), CHANGED),
-    _case("node-require", "a script that an approved one requires", _script("node run.js", {"run.js": "require('./lib/x')\n", "lib/x.js": "0\n"}, "lib/x.js"), CHANGED),
-    _case("module", "a module that `python3 -m` names", _script("python3 -m tools.probe", {"tools/probe.py": "0\n"}, "tools/probe.py"), CHANGED),
-    _case("package", "the `__init__.py` of a package around an approved module", _script("python3 -m tools.probe", {"tools/probe.py": "0\n"}, "tools/__init__.py"), CHANGED),
-    _case("main", "the `__main__.py` of an approved folder", _script("python3 probe", {"probe/__main__.py": "0\n"}, "probe/__main__.py"), CHANGED),
-    _case("sibling", "a module beside an approved script", _script("python3 x.py", _SIBLING, "helper.py"), CHANGED),
-    _case("shadow", "a module beside an approved script that is called like one of Python's own", _script("python3 x.py", {"x.py": "import json\n"}, "json.py"), CHANGED),
-    _case("include", "a file that an approved makefile includes", _script("make -f x", {"x": "include more.mk\n", "more.mk": "all:\n"}, "more.mk"), CHANGED),
-    _case("remake", "a file that make would make a new Makefile from", _script("make", {"Makefile": "all:\n"}, "Makefile.sh"), CHANGED),
-    _case("source", "a file that an approved script reads", _script("sh x.sh", {"x.sh": '. "$(dirname "$0")/lib.sh"\n', "lib.sh": "true\n"}, "lib.sh"), CHANGED),
-    _case("npmrc", "settings of npm that name another shell", _script("npm run check", {"package.json": "{}"}, ".npmrc", "script-shell=./evil\n"), CHANGED),
-    _case("conftest", "a conftest.py beside approved tests", _script("pytest checks", {"checks/test_a.py": "0\n"}, "checks/conftest.py"), CHANGED),
     _case("path-links", "PATH with links back into the workspace, and over the folder that a command is in", _path_of_links),
     _case("older", "approvals of a version that covered less", _old_record, CHANGED),
     _case("fired-path", "an approved remediation whose check looks at another file", _fired({"type": "file", "path": "a"}, "path: a", "path: b"), FIRED),

@@ -20,11 +20,13 @@ MONITORS = """## Monitors
 ### Counted
 - type: command
 - command: echo run >> ../counted
+- folder: .
 - interval: */5 * * * *
 
 ### Hourly
 - type: command
 - command: echo run >> ../hourly
+- folder: .
 - interval: 0 * * * *
 """
 

@@ -254,6 +254,9 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
 )
 @option("--url", metavar="URL", help="The address that an http monitor fetches.")
 @option("--command", metavar="C", help="The command of a command monitor; kept as text.")
+@option(
+    "--folder", metavar="DIR", help="Where its commands run: . is the workspace (default: an empty private folder)."
+)
 @option("--interval", metavar="CRON", help="How often: five cron fields, such as '*/5 * * * *'.")
 @option("--threshold", metavar="T", help="When it alerts: 'status != 200', 'exit code != 0', 'value > 90'.")
 @option("--priority", "alert_priority", metavar="P", help="Priority of its alerts: high, normal or low.")
@@ -265,6 +268,7 @@ def add(
     kind: str,
     url: str | None,
     command: str | None,
+    folder: str | None,
     interval: str | None,
     threshold: str | None,
     alert_priority: str | None,
@@ -278,6 +282,7 @@ def add(
         type=kind,
         url=url,
         command=command,
+        folder=folder,
         interval=interval,
         threshold=threshold,
         alertPriority=alert_priority,

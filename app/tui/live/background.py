@@ -239,7 +239,7 @@ class KnownApprovals:
         """
         from memory.systems import Approval
         from memory.systems.files import monitors_want
-        from memory.trust.asks import task_asks_anywhere
+        from memory.trust.asks import task_asks
 
         before = self._basis
         if before is None or before.decisions != decisions or not timedelta(0) <= now - before.since < LASTS:
@@ -253,13 +253,14 @@ class KnownApprovals:
         monitors = self._own(
             "monitors.md", snapshot, lambda: tuple(replace(ask, line=0) for ask in monitors_want(snapshot))
         )
-        tasks = self._own("tasks.md", snapshot, lambda: task_asks_anywhere(snapshot.tasks))
+        tasks = self._own(
+            "tasks.md", snapshot, lambda: tuple(replace(ask, line=0) for ask in task_asks(snapshot.tasks))
+        )
         basis = _Basis(since, decisions, monitors, tasks, self._others[1])
         if basis != before:
             asks = (*(("files", ask) for ask in (*monitors, *tasks)), *self._others[1])
             trust = self._decisions()
-            # Most are the same objects as before; their files are not read again.
-            decided = [] if trust is None else trust.decide_all((ask for _, ask in asks), lately=before is not None)
+            decided = [] if trust is None else trust.decide_all(ask for _, ask in asks)
             found = tuple(Approval(name, ask, one) for (name, ask), one in zip(asks, decided, strict=trust is not None))
             self._basis = basis
             if found != self._found:

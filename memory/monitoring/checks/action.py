@@ -12,7 +12,7 @@ from memory.errors import BlockedError, NotFoundError
 from memory.files.edit import Edit
 from memory.files.tasks.edits import done_task, edit_task
 from memory.files.tasks.model import find_task
-from memory.monitoring.process.command import clean_environment, run_command
+from memory.monitoring.process.command import run_placed
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -73,10 +73,12 @@ def run_action(
             "`memdeck trust list` shows what waits for an approval",
             **({} if decision is None else {"blocked": [blocked_json(ask, decision)]}),
         )
-    finished = run_command(
+    finished = run_placed(
         decision.text,
-        folder=workspace.root,
-        environment=clean_environment(environ, ask.environment, outside=workspace.root),
+        ask.folder,
+        root=workspace.root,
+        state=None,
+        environ=environ,
         timeout=TIMEOUT,
         cancel=cancel,
     )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import ssl
 
     from memory.files.snapshot import Snapshot
+    from memory.storage.own_folders import StateFolder
 
 
 def refuse(_url: str, _address: str) -> bool:
@@ -28,7 +29,8 @@ class Around:
     `root` is the workspace's folder, `pings` the last external ping of each monitor by name (aware). Before a
     connection to an address that is not public, `reach(url, address)` is called, unless a person approved exactly the
     text of the monitor: for redirects, and for workspaces that were approved as a whole. `environ` has the variables
-    that commands may get. `tls` are the authorities to trust, None for those of the system.
+    that commands may get, `state` is where the private folders are made in which they run. `tls` are the authorities to
+    trust, None for those of the system.
     """
 
     root: str | os.PathLike[str]
@@ -39,6 +41,7 @@ class Around:
     environ: Mapping[str, str] = field(default_factory=dict)
     tls: ssl.SSLContext | None = None
     cancel: Cancel | None = None
+    state: StateFolder | None = None
 
 
 class NotApproved(Exception):

@@ -99,14 +99,17 @@ def measure_http(settings: MonitorSettings, url: str, single: bool, around: Arou
 
 
 def measure_command(settings: MonitorSettings, command: str, around: Around) -> MeasuredValues:
-    """Run the approved command; raises Down when it takes too long or cannot be started."""
-    from memory.monitoring.process.command import clean_environment, run_command
+    """Run the approved command where its monitor says; raises Down when it takes too long or cannot be started."""
+    from memory.monitoring.process.command import run_placed
     from memory.monitoring.thresholds.units import say_time
 
-    done = run_command(
+    done = run_placed(
         command,
-        folder=around.root,
-        environment=clean_environment(around.environ, settings.environment, outside=around.root),
+        settings.folder,
+        root=around.root,
+        state=around.state,
+        environ=around.environ,
+        names=settings.environment,
         timeout=settings.timeout,
         cancel=around.cancel,
     )

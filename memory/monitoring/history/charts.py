@@ -15,6 +15,7 @@ from memory.base.clock import format_utc
 from memory.base.safe_text import visible
 from memory.errors import RefusedError
 from memory.files.monitors import FILE as MONITORS
+from memory.files.tasks.values import Head
 from memory.monitoring.alerts.options import AlertOptions, ancestors, read_options
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.alerts.windows import ends_at
@@ -24,6 +25,7 @@ from .overview import MonitorStanding, standings
 from .results import blocked_since, measured
 
 if TYPE_CHECKING:
+    from memory.document import Entry
     from memory.files.monitors import Monitor
     from memory.files.snapshot import Snapshot
     from memory.trust.consent import Ask, ConsentDecision, Trust
@@ -127,14 +129,17 @@ def notice(
 
     `decided` are the asks of all systems: the system, the ask, and the decision about it.
     """
-    from memory.trust.asks import acting_places
-
+    decided = list(decided)
     monitors = snapshot.monitors.monitors
     waiting = []
     resting: set[str] = set()
     by_name = {monitor.name: monitor for monitor in monitors}
-    # A waiting task is the only open one with its title. Of many tasks, no object is created only for its ref.
-    tasks, acting = snapshot.tasks, acting_places(snapshot.tasks)
+    # A waiting task is the only open one with its title.
+    tasks = snapshot.tasks
+    acting: dict[str, int] = {}
+    if any(ask.role == "action" and decision.waits for _, ask, decision in decided):
+        titles = tasks.columns.of(_title)
+        acting = {titles[place]: place for part in tasks.places("pending", "in-progress") for place in part}
     for system, ask, decision in decided:
         if decision.allowed:
             continue
@@ -154,6 +159,10 @@ def notice(
     muted = [(monitor, mutes[key]) for monitor in monitors if (key := key_of(monitor.name)) in mutes]
     refs = frozenset(monitor.ref for monitor in monitors if monitor.name in resting)
     return Notice(tuple(waiting), tuple(muted), mutes.get("*"), refs)
+
+
+def _title(entry: Entry) -> str:
+    return entry.memo(Head).title
 
 
 def _remedies(snapshot: Snapshot, trust: Trust | None) -> dict[str, str]:

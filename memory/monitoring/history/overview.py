@@ -113,7 +113,7 @@ def _standings(
             past.get(key, ()),
             next_due(monitor.interval, now, zone),
             muted if muted is not None and muted > now else None,
-            "" if (why := broken(monitor)) else blocked.get(monitor.name, ""),
+            "" if (why := broken(monitor, snapshot.root)) else blocked.get(monitor.name, ""),
             why,
         )
 

@@ -1,4 +1,4 @@
-"""Running an approved command: what it may see and use, how long it may take, and that no process of it remains.
+"""Running an approved command: where, what it may see and use, how long it may take, and that no process of it remains.
 
 The work is done by `supervisor`, in a separate process that starts with the first command and ends with memdeck.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import socket
 import sys
 import threading
@@ -15,12 +16,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memory.base.programs import absolute_folders
+from memory.base.programs import absolute_folders, passes
+from memory.errors import UsageError
 from memory.monitoring.run.cancel import Cancel
-from memory.trust.variables import kept_outside, loads
+from memory.registry import workspace_of
+from memory.storage.private.run_folder import run_folder
+from memory.trust.pins import PRIVATE
 
 if TYPE_CHECKING:
     import subprocess
+
+    from memory.storage.own_folders import StateFolder
 
 TIMEOUT = 10.0
 """Seconds for a command if its monitor sets no timeout."""
@@ -30,8 +36,6 @@ LIMIT = 64 * 1024
 """Bytes kept of a command's output, the first and the last half; the same again for its errors."""
 KEPT = ("PATH", "HOME", "LANG", "TZ")
 """The variables that every command has."""
-ALONE: Mapping[str, str] = {"PYTHONSAFEPATH": "1", "PYTHONPYCACHEPREFIX": "/dev/null"}
-"""Keeps Python from importing modules of a script's own folder, and compiled files instead of the sources it reads."""
 _MARGIN = 8.0
 _HOUSE = os.path.abspath(f"{__file__}/../../../..")
 # memdeck's folder comes last on the path, so that nothing in it can shadow the standard library.
@@ -67,17 +71,59 @@ def clean_environment(
     """Return the environment for a command: PATH, HOME, LANG, TZ and the variables of approved names.
 
     PATH keeps only absolute folders outside the folder `outside`, a workspace: otherwise an approved `df` could be any
-    program that the workspace calls so. Paths in other variables from which programs load code are removed too
-    (`memory.trust.variables`), because no approval covers them. `ALONE` restricts what Python imports.
+    program that the workspace calls so.
     """
     names = (*KEPT, *approved)
     found = {name: environ[name] for name in names if name in environ and "\0" not in environ[name]}
-    for name in filter(loads, tuple(found)):
-        value = kept_outside(name, found.pop(name), outside)
-        if value is not None:
-            found[name] = value
     found["PATH"] = absolute_folders(found.get("PATH", ""), outside=outside) or _PATH
-    return {**found, **ALONE}
+    return found
+
+
+def run_placed(
+    text: str,
+    folder: str,
+    *,
+    root: str | os.PathLike[str],
+    state: StateFolder | None,
+    environ: Mapping[str, str],
+    names: Iterable[str] = (),
+    given: bytes = b"",
+    timeout: float = TIMEOUT,
+    limit: int = LIMIT,
+    cancel: Cancel | None = None,
+) -> Finished:
+    """Run a command as `run_command` does in a folder of the workspace `root`, or in `PRIVATE`: an empty private one.
+
+    From a private folder nothing leads into the workspace, no variable either. `state` is where such folders are made,
+    `names` are the approved variables. UsageError `monitor.folder` for a folder that is not in the workspace, and for a
+    variable that leads there; errors of the state folder.
+    """
+    environment = clean_environment(environ, names, outside=root)
+    if folder != PRIVATE:
+        place = os.path.realpath(os.path.join(root, folder))
+        top = os.path.realpath(root)
+        if not os.path.isdir(place) or (place != top and not place.startswith(top.rstrip("/") + "/")):
+            raise UsageError("monitor.folder", f"{folder[:60]!r} is no folder of the workspace", "write folder: .")
+        return run_command(
+            text, folder=place, environment=environment, given=given, timeout=timeout, limit=limit, cancel=cancel
+        )
+    if state is None:
+        return _failed("there is no state folder to run it in")
+    with run_folder(state, workspace_of) as place:
+        for name in names:
+            if _leads_in(environment.get(name, ""), place, os.path.realpath(root)):
+                raise UsageError("monitor.folder", f"{name} leads into the workspace: add folder: .")
+        return run_command(
+            text, folder=place, environment=environment, given=given, timeout=timeout, limit=limit, cancel=cancel
+        )
+
+
+def _leads_in(value: str, place: str, root: str) -> bool:
+    """Return whether a part of a variable's value names something in the workspace, as seen from a folder."""
+    parts = [part for part in re.split(r"[\s:;,=]+", value) if "/" in part or part.startswith(".")]
+    return bool(re.search(rf"{re.escape(root)}(?![^/\s:;,=])", value)) or any(
+        passes(os.path.join(place, part), root) for part in parts
+    )
 
 
 def run_command(

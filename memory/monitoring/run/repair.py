@@ -11,8 +11,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memory.base.values import split_remark
+from memory.errors import MemdeckError
 from memory.monitoring.alerts.state import AlertState
-from memory.monitoring.process.command import clean_environment, run_command
+from memory.monitoring.process.command import run_placed
 from memory.monitoring.settings import LONGEST, USUAL
 from memory.monitoring.thresholds.units import read_duration
 
@@ -116,13 +117,19 @@ def repair(
     count = ledger.begin_remedy(key, now)
     if count is None:
         return Repair(False, why="it cannot be counted")
-    finished = run_command(
-        decision.text,
-        folder=around.root,
-        environment=clean_environment(around.environ, ask.environment, outside=around.root),
-        timeout=min(read_duration(split_remark(ask.timeout)[0]) or USUAL, LONGEST),
-        cancel=around.cancel,
-    )
+    try:
+        finished = run_placed(
+            decision.text,
+            ask.folder,
+            root=around.root,
+            state=around.state,
+            environ=around.environ,
+            names=ask.environment,
+            timeout=min(read_duration(split_remark(ask.timeout)[0]) or USUAL, LONGEST),
+            cancel=around.cancel,
+        )
+    except MemdeckError as error:
+        return Repair(False, why=error.message)
     failure = ""
     if finished.timed_out:
         failure = "stopped, it took too long"

@@ -222,7 +222,7 @@ class _Run:
 
         ask = self._checks.get(monitor.name)
         decision = self.decide(ask)
-        why = broken(monitor)
+        why = broken(monitor, self.workspace.root)
         if not why and ask is None and self._names[monitor.name] > 1:
             why = "another monitor has the same name"
         if not why and ask is not None:
@@ -304,6 +304,7 @@ class _Run:
             reach=lambda url, _address: self.trust is not None and self.trust.may_reach(url),
             environ=self.services.environ,
             cancel=self.services.cancel,
+            state=None if self.workspace.state is None else self.workspace.state.folder,
         )
 
     # -- the heartbeat ----------------------------------------------------------------------------------------

@@ -208,7 +208,7 @@ async def test_what_changes_while_it_is_read_is_not_approved(workspace: Workspac
     """A script that is swapped behind the question is not approved with it."""
     (workspace.root / "run.sh").write_text("echo fine\n")
     path = workspace.memory / "monitors.md"
-    path.write_bytes(path.read_bytes().replace(b"command: df -h /", b"command: ./run.sh; df -h /"))
+    path.write_bytes(path.read_bytes().replace(b"command: df -h /", b"folder: .\n- command: ./run.sh; df -h /"))
     app = make_app(workspace)
     async with running(app) as pilot:
         await open_question(pilot, app, "Disk Space")

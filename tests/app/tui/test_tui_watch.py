@@ -132,7 +132,7 @@ async def test_due_monitors_run_while_it_is_open(tmp_path: Path, server: HTTPSer
 
 async def test_what_nobody_approved_waits_in_header_and_brief(tmp_path: Path) -> None:
     """Nothing runs; header and brief say what waits, and Enter in the brief leads to it."""
-    workspace = make_workspace(tmp_path, monitors(DISK.replace("echo 72", "touch ran; echo 72")))
+    workspace = make_workspace(tmp_path, monitors(DISK.replace("echo 72", "touch ran; echo 72") + "- folder: .\n"))
     app = make_app(workspace, keeps_watch=True, pane="brief")
     async with running(app) as pilot:
         await until(pilot, lambda: app.schedule.idle and app.schedule.leads, "it looked")
@@ -230,7 +230,7 @@ async def test_t_asks_what_the_header_counts_beginning_at_the_row(tmp_path: Path
 
 async def test_r_asks_first_and_then_runs(tmp_path: Path) -> None:
     """R shows the consent screen; y runs it and says how it came out; no runs nothing; the remedy is not asked for."""
-    workspace = make_workspace(tmp_path, monitors(DISK + "- autoRemediate: touch mended\n"))
+    workspace = make_workspace(tmp_path, monitors(DISK + "- folder: .\n- autoRemediate: touch mended\n"))
     app = make_app(workspace, pane="monitors")
     async with running(app) as pilot:
         await press(pilot, "R")

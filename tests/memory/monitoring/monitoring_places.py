@@ -20,6 +20,7 @@ from memory.files.snapshot import Snapshot
 from memory.monitoring.checks.check import check
 from memory.monitoring.checks.context import Around
 from memory.monitoring.checks.result import Result
+from memory.storage.own_folders import StateFolder
 from tests.memory_files import snapshot_of
 from tests.patience import PATIENCE, join
 
@@ -67,9 +68,21 @@ def checked(
     """Check the one monitor of a source in a folder."""
     (monitor,), snapshot = monitors_of(source, journal=journal)
     around = Around(
-        root, snapshot, now, pings=pings or {}, reach=reach, tls=tls, environ=os.environ if environ is None else environ
+        root,
+        snapshot,
+        now,
+        pings=pings or {},
+        reach=reach,
+        tls=tls,
+        environ=os.environ if environ is None else environ,
+        state=state_of(root),
     )
     return check(monitor, decision(monitor) if callable(decision) else decision, around)
+
+
+def state_of(root: Path) -> StateFolder:
+    """Return the state folder of a workspace, beside it."""
+    return StateFolder(root.with_name(f"{root.name}-state"), root)
 
 
 Answering = Callable[[BaseHTTPRequestHandler], None]

@@ -24,6 +24,7 @@ from tests.memory.monitoring.monitoring_places import (
     free_port,
     monitors_of,
     raw_server,
+    state_of,
 )
 from tests.memory_files import snapshot_of
 from tests.patience import PATIENCE, Stopwatch
@@ -74,7 +75,9 @@ def test_the_monitors_of_the_format(tmp_path: Path) -> None:
     """The disk of the format's sample is measured with its own command and said in its own words."""
     snapshot = snapshot_of({"monitors.md": sample("monitors.md")})
     monitor = next(one for one in snapshot.monitors.monitors if one.name == "Disk Space")
-    result = check(monitor, approved(monitor), Around(tmp_path, snapshot, NOW, environ=os.environ))
+    result = check(
+        monitor, approved(monitor), Around(tmp_path, snapshot, NOW, environ=os.environ, state=state_of(tmp_path))
+    )
     used = (
         subprocess.run(["df", "-h", "/"], capture_output=True, text=True, check=True, timeout=PATIENCE)
         .stdout.split("%")[1]
@@ -85,11 +88,11 @@ def test_the_monitors_of_the_format(tmp_path: Path) -> None:
 
 def test_what_is_approved_runs(tmp_path: Path) -> None:
     """The text of the record runs, not the one that the file holds by now; without one nothing runs."""
-    result = checked(tmp_path, command("touch bad"), decision=Decided(True, "touch good"))
+    result = checked(tmp_path, command("touch bad", "folder: ."), decision=Decided(True, "touch good"))
     assert result.state == "healthy"
     assert [path.name for path in tmp_path.iterdir()] == ["good"]
     for decision in (None, Decided(False, "touch bad"), Decided(True, None)):
-        assert checked(tmp_path, command("touch bad"), decision=decision).state == "blocked"
+        assert checked(tmp_path, command("touch bad", "folder: ."), decision=decision).state == "blocked"
     assert [path.name for path in tmp_path.iterdir()] == ["good"]
 
 

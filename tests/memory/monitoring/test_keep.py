@@ -161,7 +161,7 @@ def test_a_remediation_needs_an_approval_of_its_own(tmp_path: Path) -> None:
 
 def test_what_a_remediation_brings_is_not_run_unasked(tmp_path: Path) -> None:
     """Where an approved remediation writes the script of its check anew, the second look does not run that."""
-    place = Place(tmp_path, command("One", "sh check.sh", "- autoRemediate: cp ../new.sh check.sh"))
+    place = Place(tmp_path, command("One", "sh check.sh", "- folder: .", "- autoRemediate: cp ../new.sh check.sh"))
     (place.root / "check.sh").write_text("exit 1\n")
     (tmp_path / "new.sh").write_text("touch ../ran\n")
     place.approve()
@@ -174,7 +174,9 @@ def test_what_a_remediation_brings_is_not_run_unasked(tmp_path: Path) -> None:
 
 def test_what_a_remediation_would_run_is_looked_at_after_the_check(tmp_path: Path) -> None:
     """Where a check writes the script of its remediation anew, that waits for a person."""
-    place = Place(tmp_path, command("One", "cp ../new.sh mend.sh; exit 1", "- autoRemediate: sh mend.sh"))
+    place = Place(
+        tmp_path, command("One", "cp ../new.sh mend.sh; exit 1", "- folder: .", "- autoRemediate: sh mend.sh")
+    )
     (place.root / "mend.sh").write_text("true\n")
     (tmp_path / "new.sh").write_text("true\n")
     place.approve()

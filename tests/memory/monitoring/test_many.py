@@ -13,7 +13,7 @@ from memory.files.monitors import Monitor
 from memory.monitoring.checks.check import LIMIT, run_checks
 from memory.monitoring.checks.context import Around
 from memory.monitoring.run.cancel import Cancel
-from tests.memory.monitoring.monitoring_places import NOW, approved, http_server, monitors_of, reply
+from tests.memory.monitoring.monitoring_places import NOW, approved, http_server, monitors_of, reply, state_of
 from tests.patience import PATIENCE, Stopwatch
 
 Plan = tuple[Monitor, Callable[[], object]]
@@ -22,13 +22,13 @@ Plan = tuple[Monitor, Callable[[], object]]
 def plan(root: Path, *sources: str, cancel: Cancel | None = None) -> tuple[list[Plan], Around]:
     """Return approved monitors and what is around them."""
     monitors, snapshot = monitors_of(*sources)
-    around = Around(root, snapshot, NOW, environ=os.environ, cancel=cancel)
+    around = Around(root, snapshot, NOW, environ=os.environ, cancel=cancel, state=state_of(root))
     return [(monitor, partial(approved, monitor)) for monitor in monitors], around
 
 
 def sleeper(name: str, text: str) -> str:
     """Return the source of a command monitor."""
-    return f"{name}\n- type: command\n- command: {text}\n- timeout: 20s\n"
+    return f"{name}\n- type: command\n- command: {text}\n- folder: .\n- timeout: 20s\n"
 
 
 def test_three_hundred_are_checked_beside_each_other(tmp_path: Path) -> None:

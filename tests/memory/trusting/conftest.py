@@ -24,6 +24,7 @@ updated: 2024-01-15T10:00:00Z
 - url: https://api.example.com/health
 - interval: */5 * * * * (every 5 min)
 - threshold: status != 200
+- folder: .
 - autoRemediate: sh scripts/restart.sh api
 - lastCheck: 2024-01-15T10:30:00Z
 - lastStatus: healthy
@@ -31,6 +32,7 @@ updated: 2024-01-15T10:00:00Z
 ### Database
 - type: command
 - command: cd scripts && ./check.sh --port 5432
+- folder: .
 - interval: */10 * * * *
 - threshold: exit code != 0
 - timeout: 20s

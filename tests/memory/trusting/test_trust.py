@@ -18,16 +18,16 @@ from memory.document import parse
 from memory.errors import AmbiguousError, BlockedError, ConflictError, NotFoundError, RefusedError
 from memory.files.monitors import read_monitors
 from memory.files.tasks.model import TaskList, read_tasks
+from memory.trust import records
 from memory.trust.asks import task_asks
 from memory.trust.consent import Ask, Trust, blocked_error, monitor_asks
-from memory.trust.pins.named_files import Scripts
 from tests.examples import examples
 from tests.growth import assert_in_proportion
 from tests.memory.trusting.conftest import MONITORS, NOW, Place
 from tests.patience import PATIENCE
 
 HOUSE = Path(memory.__file__).parents[1]
-COVERED = ("type", "url", "command", "interval", "threshold", "autoRemediate", "timeout", "environment")
+COVERED = ("type", "url", "command", "interval", "threshold", "autoRemediate", "timeout", "environment", "folder")
 
 
 def monitor_states(place: Place, text: bytes) -> list[tuple[str, str, str]]:
@@ -51,69 +51,15 @@ def test_nothing_is_approved_at_first(place: Place) -> None:
     assert not place.home.exists()
 
 
-def test_many_are_decided_as_one_by_one(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Decisions about many are those about each, and the files that a command names are looked at once for all."""
+def test_many_are_decided_as_one_by_one(place: Place) -> None:
+    """Decisions about many are those about each."""
     place.approve_all()
-    (place.root / "scripts").mkdir(exist_ok=True)
     (place.root / "scripts/restart.sh").write_text("echo changed\n")
     asks = list(place.asks())
-    outside = replace(asks[1], text="sh ../../outside.sh", name="Outside")
-    many = [*asks, *(replace(ask, name=f"{ask.name} {number}") for number in range(3) for ask in asks), outside]
+    many = [*asks, *(replace(ask, name=f"{ask.name} {number}") for number in range(3) for ask in asks)]
     alone = [place.trust.decide(ask) for ask in many]
-    looked: list[str] = []
-    pinned = Scripts.pinned
-    monkeypatch.setattr(Scripts, "pinned", lambda self, text: looked.append(text) or pinned(self, text))
     assert place.trust.decide_all(many) == alone
-    assert len(looked) == len(set(looked)) > 3
     assert {one.state for one in alone} >= {"approved", "withdrawn"}
-    # What comes after sees what changed since.
-    (place.root / "scripts/restart.sh").write_text("echo again\n")
-    assert place.trust.decide_all(many) == [place.trust.decide(ask) for ask in many]
-
-
-def test_what_did_not_change_is_not_decided_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of many, only what names a changed file is decided again; all of it where a decision was made, here or elsewhere.
-
-    However many there are, what is said of each is what `decide` says.
-    """
-    place.approve_all()
-    (place.root / "scripts").mkdir(exist_ok=True)
-    script, away = place.root / "scripts/restart.sh", place.root / "away"
-    script.write_text("echo changed\n")
-    first = place.asks()
-    linked = replace(first[1], text="sh away", name="Away")
-    asks = [*(replace(ask, name=f"{ask.name} {number}") for number in range(3) for ask in first), *first, linked]
-    decided: list[str] = []
-    real = Trust.decide
-    monkeypatch.setattr(Trust, "decide", lambda self, ask: decided.append(ask.name) or real(self, ask))
-
-    def again() -> list[str]:
-        decided.clear()
-        found = place.trust.decide_all(asks)
-        names = list(decided)
-        assert found == [real(Trust(place.home, place.root), ask) for ask in asks]
-        return names
-
-    assert len(again()) == len(asks)
-    assert again() == []
-    script.write_text("echo again\n")
-    assert sorted(again()) == sorted(ask.name for ask in asks if "restart.sh" in ask.text)
-    away.symlink_to("/etc/hostname")
-    assert again() == ["Away"]
-    assert again() == []
-    away.unlink()
-    away.symlink_to("/etc/hosts")
-    assert again() == ["Away"]
-    Trust(place.home, place.root).deny(first[2], who="human", now=NOW)
-    assert len(again()) == len(asks)
-    # What was found a moment ago may count without another look at the files, for what is new as well.
-    script.write_text("echo once more\n")
-    new = replace(first[1], name="New")
-    decided.clear()
-    lately = place.trust.decide_all([*asks, new], lately=True)
-    assert decided == ["New"]
-    assert lately[-1].scripts == lately[asks.index(first[1])].scripts != real(place.trust, new).scripts
-    assert place.trust.decide_all([new]) == [real(place.trust, new)]
 
 
 def test_what_was_approved_runs_as_it_is_recorded(place: Place) -> None:
@@ -631,21 +577,22 @@ def test_an_address_covers_how_it_is_asked(place: Place) -> None:
     assert place.trust.decide(place.ask("API")).state == "withdrawn"
 
 
-def test_what_an_older_version_approved_is_asked_again(place: Place) -> None:
-    """An approval that covered less counts for nothing and is compared with; a denial and the workspace stay."""
-    import json
-
-    from memory.trust import records
-
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_an_older_version_approved_is_asked_again(place: Place, version: int) -> None:
+    """Approvals of commands that ran elsewhere count for nothing and are compared with; all other decisions stay."""
     place.approve_all()
     place.trust.deny(place.ask("Disk"), who="human", now=NOW)
     whole = json.loads(place.trust.path.read_bytes())
     for one in whole["records"]:
-        record = records._read_record(one, records.VERSION)
-        one["id"] = records.identity_of(record.ask, record.scripts, record.place, version=1)
-        del one["unknown"], one["version"], one["ask"]["settings"]
-    content = {"records": whole["records"], "workspace": whole["workspace"]}
-    place.trust.path.write_text(json.dumps({"version": 1, "sum": records._digest(content), **content}))
+        one |= {"id": "0" * 64, **one.pop("place")}
+        del one["ask"]["folder"]
+        if version == 1:
+            del one["version"], one["ask"]["settings"]
+        else:
+            one |= {"version": 2, "unknown": ["calls"]}
+    opening = {**whole["workspace"].pop("place"), **whole["workspace"]}
+    content = {"records": whole["records"], "workspace": opening}
+    place.trust.path.write_text(json.dumps({"version": version, "sum": records._digest(content), **content}))
     trust = Trust(place.home, place.root)
     states = {(ask.name, ask.role): trust.decide(ask).state for ask in place.asks()}
     assert states == {
@@ -655,7 +602,7 @@ def test_what_an_older_version_approved_is_asked_again(place: Place) -> None:
         ("Disk", "check"): "denied",
         ("Deploy", "action"): "withdrawn",
     }
-    assert "covers more by now" in trust.decide(place.ask("Database")).why
+    assert "another folder" in trust.decide(place.ask("Database")).why
     assert trust.decide(place.ask("Database")).before is not None
     for ask in (place.ask("Database"), place.ask("Disk")):
         trust.approve(ask, who="human", now=NOW)
@@ -663,16 +610,6 @@ def test_what_an_older_version_approved_is_asked_again(place: Place) -> None:
     assert again.decide(place.ask("Database")).allowed
     assert again.decide(place.ask("Disk")).allowed
     assert again.decide(place.ask("API", "remediate")).state == "withdrawn"
-
-
-def test_what_an_approval_does_not_cover_is_kept_with_it(place: Place, command: Callable[[str], Ask]) -> None:
-    """The record names the files that cannot be known, and where they become more it is asked again."""
-    (place.root / "x.sh").write_text("true\n")
-    ask = command("sh x.sh; ls scripts")
-    place.trust.approve(ask, who="human", now=NOW)
-    kept = next(one for one in Trust(place.home, place.root).list() if one.ask == ask)
-    assert kept.unknown == ("folders: scripts", "calls")
-    assert place.trust.decide(ask).unknown == kept.unknown
 
 
 def test_asks_of_many_tasks_cost_in_proportion() -> None:

@@ -22,6 +22,9 @@ ALERTS = ("high", "normal", "low")
 REMEDY = "a command that may mend it"
 """The placeholder of the remedy field."""
 
+FOLDER = ". to run in the workspace; else an empty folder"
+"""The placeholder of the folder field."""
+
 _NEEDED = {"http": "url", "command": "command", "tcp": "host", "file": "path"}
 """The field that a type requires."""
 
@@ -73,6 +76,7 @@ def adding(now: datetime, zone: tzinfo) -> FormPlan:
         _threshold("", chosen),
         FieldSpec("alertPriority", "alert", "choice", "normal", ALERTS),
         FieldSpec("autoRemediate", "remedy", placeholder=REMEDY),
+        FieldSpec("folder", "folder", placeholder=FOLDER),
     ]
 
     def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
@@ -102,6 +106,7 @@ def editing(monitor: Monitor, now: datetime, zone: tzinfo) -> FormPlan:
         _threshold(monitor.threshold or "", chosen),
         FieldSpec("alertPriority", "alert", "choice", monitor.alert_priority or "", ALERTS),
         FieldSpec("autoRemediate", "remedy", value=monitor.auto_remediate or "", placeholder=REMEDY),
+        FieldSpec("folder", "folder", value=monitor.folder or "", placeholder=FOLDER),
         FieldSpec("cronJobId", "cron job", value=monitor.cron_job_id or ""),
         *(
             FieldSpec(key, key, value=str(value or ""), known=False)

@@ -1,0 +1,271 @@
+"""The files of a workspace that the words of a command name: an approval covers the bytes of programs and scripts.
+
+What these load or include is not covered: whoever can write the workspace can change it. The question says so.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat as st
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from glob import escape, iglob
+from itertools import islice
+from pathlib import Path
+
+from memory.base.programs import passes
+from memory.base.safe_text import clip, visible
+from memory.errors import MemdeckError
+from memory.lazy import NamedTuple
+from memory.storage.own_folders import MEMORY_FOLDERS
+from memory.storage.safe_open import FileVersion, open_beneath
+
+from .words import SimpleCommand, Word, nested, split
+
+PRIVATE = "-"
+"""The folder of a command that runs in an empty private one; any other is a path in the workspace."""
+_PROGRAMMED = {"awk", "gawk", "mawk", "jq", "sed", "sqlite3"}
+"""Readers whose options and quoted words may hold a program."""
+_PLAIN = (
+    "basename cat cksum cmp comm cut date diff dirname du echo egrep exit false fgrep file grep head ls md5sum nl od"
+    " paste printf readlink realpath sha1sum sha256sum sort stat tac tail test tr true uniq wc [ :"
+)
+_READERS = frozenset((*_PLAIN.split(), *_PROGRAMMED))
+"""Programs that only read the files that they get."""
+_IN_FOLDERS = _READERS | {"cd", "find"}
+_GROUPS = re.compile(r"[(){}`]|\b(?:if|for|while|until|case)\b")
+_RENAMES = re.compile(r"\(\s*\)|\b(?:alias|function)\b|PATH=")
+"""Functions, aliases and paths may give the names of readers to other programs."""
+_NOWHERE = "/."
+_OWN_ENDINGS = (".md", ".jsonl", ".json")
+_MOST = 200
+_LARGEST = 256 << 20
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A file that a command names: its path in the workspace, and the hash of its bytes (or where a link leads)."""
+
+    path: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """The files that an approval of a command covers, sorted by path.
+
+    `reads` are files of the workspace that only known readers get, and memdeck's own: they are not covered. `inside`:
+    the command runs in the workspace or names something in it.
+    """
+
+    scripts: tuple[Script, ...] = ()
+    reads: tuple[str, ...] = ()
+    inside: bool = False
+
+
+NOTHING = Pinned()
+"""No file at all."""
+
+
+class CannotPin(Exception):
+    """A command names files that cannot be covered; the text is the reason."""
+
+
+class _Named(NamedTuple):
+    """Something in the workspace that a word names: its real path there ("" for the workspace itself).
+
+    `full` is its path as named, `word` as written; `data` says that only readers get it, `listed` that a program that
+    works on folders does. `path` is "" as well for a link that leads out.
+    """
+
+    path: str
+    full: str
+    word: str
+    data: bool
+    listed: bool
+
+
+class Pins:
+    """Finds and hashes the files that commands name in one workspace; an unchanged file is hashed once."""
+
+    def __init__(self, workspace: Path, person: Path | None = None) -> None:
+        """`person` is the user's home folder, for `~`; nothing is read yet."""
+        self.root = os.path.realpath(workspace)
+        self._names = (self.root, os.path.abspath(workspace))
+        self._home = None if person is None else os.fspath(person)
+        self._known: dict[str, tuple[FileVersion, str]] = {}
+
+    def pinned(self, command: str, folder: str) -> Pinned:
+        """Return the files that a command names where it runs in a folder of the workspace, or in `PRIVATE`.
+
+        CannotPin if one cannot be read or is too large, or if there are too many.
+        """
+        scripts: dict[str, Script] = {}
+        reads: set[str] = set()
+        inside = folder != PRIVATE
+        for number, named in enumerate(self._named(command, folder)):
+            if number >= _MOST:
+                raise CannotPin(f"it names more than {_MOST} files")
+            inside = True
+            script = self._script(named)
+            if script is not None and not named.data and not _is_own(script.path):
+                scripts[script.path] = script
+            elif script is not None:
+                reads.add(script.path)
+        found = sorted(scripts.values(), key=lambda script: script.path)
+        return Pinned(tuple(found), tuple(sorted(reads - scripts.keys())), inside)
+
+    def lost(self, command: str) -> str:
+        """Return the first word that names a file of the workspace if the command runs there, and does not in an empty
+        private folder; "" for none.
+        """
+        known = {(one.path, one.word) for one in self._named(command, PRIVATE)}
+        for one in self._named(command, "."):
+            if (one.path, one.word) not in known and (
+                one.listed or os.path.isfile(one.full) or "/" in one.word or one.word == "."
+            ):
+                return one.word
+        return ""
+
+    # -- what the words name --------------------------------------------------------------------------------------
+
+    def _named(self, command: str, folder: str) -> Iterator[_Named]:
+        """Yield what exists in the workspace under the name of a word, from the folder or one that the words name."""
+        words = list(_words(command))
+        start = _NOWHERE if folder == PRIVATE else os.path.join(self.root, folder)
+        folders = (path for word, _, _ in words for path in self._paths(word, [start]) if os.path.isdir(path))
+        bases = list(dict.fromkeys((start, *islice(folders, _MOST))))
+        for word, data, listed in words:
+            for full in self._paths(word, bases):
+                path = _beneath(os.path.realpath(full), self.root)
+                if path is not None or self._inside(os.path.normpath(full)):
+                    yield _Named(path or "", full, word.text, data, listed)
+
+    def _paths(self, word: Word, bases: Iterable[str]) -> Iterator[str]:
+        """Yield the existing paths that a word may mean, also behind its first `=`."""
+        for text, pattern in ((word.text, word.pattern), (word.text.partition("=")[2], "")):
+            text, pattern = self._with_home(text), self._with_home(pattern)
+            if not text or "\0" in text:
+                continue
+            for base in ("/",) if text.startswith("/") else bases:
+                # A private folder is empty; only `..` leads out of it, at most to the root.
+                if base == _NOWHERE and not os.path.normpath(text).startswith(".."):
+                    continue
+                full = os.path.join(base, text)
+                if pattern and self._inside(os.path.normpath(full)):
+                    yield from iglob(os.path.join(escape(base), pattern))
+                elif os.path.lexists(full):
+                    yield full
+
+    def _with_home(self, text: str) -> str:
+        for name in ("~", "$HOME", "${HOME}"):
+            if self._home is not None and (text == name or text.startswith(f"{name}/")):
+                return self._home + text.removeprefix(name)
+        return text
+
+    def _inside(self, path: str) -> bool:
+        return any(_beneath(path, name) is not None for name in self._names)
+
+    # -- their bytes ----------------------------------------------------------------------------------------------
+
+    def _script(self, named: _Named) -> Script | None:
+        """Return a file with the hash of its bytes, a link out of the workspace with its target; None for a folder."""
+        if os.path.isdir("/proc") and passes(named.full, "/proc"):
+            raise CannotPin(f"{named.word} is a link that leads to another file for each process")
+        real = os.path.realpath(named.full)
+        if _beneath(real, self.root) is None:
+            name = os.path.normpath(named.full)
+            path = next(found for one in self._names if (found := _beneath(name, one)) is not None)
+            return Script(path, f"link to {real}")
+        try:
+            mode = os.stat(real).st_mode
+            if st.S_ISDIR(mode):
+                return None
+            if not st.S_ISREG(mode):
+                raise CannotPin(f"{named.path} is a pipe or a device: what it will give cannot be covered")
+            return Script(named.path, "" if named.data else self._hash(named.path))
+        except FileNotFoundError:
+            return None
+        except (OSError, MemdeckError) as error:
+            why = error.message if isinstance(error, MemdeckError) else error.strerror
+            raise CannotPin(f"{named.path} cannot be read ({why})") from None
+
+    def _hash(self, path: str) -> str:
+        import time
+        from hashlib import sha256
+
+        fd = open_beneath(path, self.root)
+        try:
+            version = FileVersion.of(os.fstat(fd))
+            known = self._known.get(path)
+            if known is not None and known[0] == version:
+                return known[1]
+            if version.size > _LARGEST:
+                raise CannotPin(f"{path} is too large to be covered ({version.size >> 20} MB)")
+            began, digest, position = time.time_ns(), sha256(), 0
+            while chunk := os.pread(fd, _CHUNK, position):
+                digest.update(chunk)
+                position += len(chunk)
+                if position > _LARGEST:
+                    raise CannotPin(f"{path} grows while it is read")
+            if version.settled(began) and FileVersion.of(os.fstat(fd)) == version:
+                self._known[path] = (version, digest.hexdigest())
+            return digest.hexdigest()
+        finally:
+            os.close(fd)
+
+
+def _is_own(path: str) -> bool:
+    """Return whether a file is one of memory: it changes with each entry, and is no program."""
+    parts = path.split("/")
+    return (parts[0] in MEMORY_FOLDERS or ".memdeck" in parts) and path.endswith(_OWN_ENDINGS)
+
+
+def lost_words(word: str) -> str:
+    """Return what is wrong with a command that names a file of the workspace, and runs in an empty private folder."""
+    return f"{clip(visible(word), 20)} needs the workspace: add folder: . or write its absolute path"
+
+
+def _beneath(path: str, folder: str) -> str | None:
+    """Return a path relative to a folder, "" for the folder itself; None if it is elsewhere."""
+    top = folder.rstrip("/") + "/"
+    return "" if path == folder else path.removeprefix(top) if path.startswith(top) else None
+
+
+def _words(command: str) -> Iterator[tuple[Word, bool, bool]]:
+    """Yield the words that may name a file, whether only known readers get it, and whether folders are meant too."""
+    whole = list(split(command))
+    trusted = not _RENAMES.search(command)
+    for number, simple in enumerate(whole):
+        stages = 1
+        while whole[number + stages - 1].piped:
+            stages += 1
+        # What a group or a substitution prints may reach any program of the command.
+        scope = whole if _GROUPS.search(command) else whole[number : number + stages]
+        reading = trusted and all(_is_reader(one.program) for one in scope if one.words)
+        yield from _words_of(simple, reading)
+
+
+def _words_of(simple: SimpleCommand, reading: bool) -> Iterator[tuple[Word, bool, bool]]:
+    program = simple.program
+    name = "" if program is None else program.text.rpartition("/")[2]
+    for word in simple.words:
+        # A plain name of a program is looked up in PATH, where nothing of the workspace is.
+        if word is program and "/" not in word.text:
+            continue
+        option = word.after.startswith("--") or (name in _PROGRAMMED and word.after.startswith("-"))
+        data = ">" in word.after or (reading and not option and "=" not in word.text)
+        yield word, data, name in _IN_FOLDERS
+        if name in _PROGRAMMED or not _is_reader(program):
+            for inner in nested(word):
+                yield from _words_of(inner, reading=False)
+
+
+def _is_reader(program: Word | None) -> bool:
+    # After a substitution the words are those of the command around it.
+    if program is None or program.after.endswith(")"):
+        return True
+    folder, _, name = program.text.rpartition("/")
+    return name in _READERS and folder in ("", "/bin", "/usr/bin")

@@ -1,0 +1,104 @@
+"""The words of a command, split as a shell would split them; nothing is run and no variable is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from glob import escape
+
+_TOKEN = re.compile(
+    r"""(?P<operator>&?[<>]+&?|[;&|()\n]+)|(?:\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[^\s;&|()<>'"\\]|['"\\])+""", re.S
+)
+_QUOTED = re.compile(r"""\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)\"""", re.S)
+_ESCAPED = re.compile(r'\\([$`"\\])')
+_BRACKET = re.compile(r"\[(?:\[:\w+:\]|[^\]])+\]")
+_ASSIGNED = re.compile(r"\w+=")
+_NUMBER = re.compile(r"[\d.]+[smhd]?")
+_WRAPPERS = "if then elif else while until do ! { time env timeout nice nohup command exec sudo doas"
+_BEFORE = frozenset(_WRAPPERS.split())
+"""Words that a program's name may follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word without its quotes; `pattern` is its glob pattern where a shell would expand it, else empty.
+
+    `after` is the word or the redirection before it. `depth` counts the quotes around the text it was found in.
+    """
+
+    text: str
+    pattern: str = ""
+    after: str = ""
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleCommand:
+    """The words between two operators; `piped`: a pipe leads to the next one."""
+
+    words: tuple[Word, ...]
+    piped: bool = False
+
+    @property
+    def program(self) -> Word | None:
+        """The first word that is no keyword, assignment or wrapper: a program."""
+        for word in self.words:
+            if not (word.text in _BEFORE or _NUMBER.fullmatch(word.text) or _ASSIGNED.match(word.text)):
+                return word
+        return None
+
+
+def split(command: str, depth: int = 0) -> Iterator[SimpleCommand]:
+    """Yield the simple commands of a command, in their order; quoted text is split by `nested`."""
+    words: list[Word] = []
+    before = ""
+    for token in _TOKEN.finditer(command.replace("\\\n", "")):
+        operator = token["operator"]
+        if operator is None:
+            words.append(_word(token[0], before, depth))
+        elif "<" not in operator and ">" not in operator:
+            yield SimpleCommand(tuple(words), piped=operator.startswith("|") and not operator.startswith("||"))
+            words = []
+        before = token[0]
+    yield SimpleCommand(tuple(words))
+
+
+def nested(word: Word) -> Iterator[SimpleCommand]:
+    """Yield the simple commands in a quoted word: `sh -c`, `eval` and `env -S` run them."""
+    if any(char in " \t\n;&|()<>" for char in word.text):
+        yield from split(word.text, word.depth + 1)
+
+
+def all_words(command: str) -> Iterator[Word]:
+    """Yield every word of a command, those in quoted text included."""
+    pending = [one for simple in split(command) for one in simple.words]
+    while pending:
+        word = pending.pop()
+        yield word
+        pending += [one for simple in nested(word) for one in simple.words]
+
+
+def has_expansions(command: str) -> bool:
+    """Return whether some words are known only when the command runs."""
+    open_text = _QUOTED.sub(lambda quoted: re.sub(r"\\.", "", quoted[3] or "", flags=re.S), command)
+    return "`" in open_text or "$" in open_text
+
+
+def _word(token: str, after: str, depth: int) -> Word:
+    parts: list[str] = []
+    pattern: list[str] = []
+    at = 0
+    for quoted in _QUOTED.finditer(token):
+        plain = token[at : quoted.start()]
+        text = next(part for part in quoted.groups() if part is not None)
+        text = _ESCAPED.sub(r"\1", text) if quoted[3] is not None else text
+        parts += [plain, text]
+        pattern += [plain, escape(text)]
+        at = quoted.end()
+    parts.append(token[at:])
+    pattern.append(token[at:])
+    # Shells disagree about classes and ranges: a bracket stands for any character.
+    pattern = [_BRACKET.sub("?", part) if number % 2 == 0 else part for number, part in enumerate(pattern)]
+    wild = not depth and any(char in "*?[" for char in _QUOTED.sub("", token))
+    return Word("".join(parts), "".join(pattern) if wild else "", after, depth)
