@@ -118,6 +118,15 @@ def changed_at(mtime_ns: int, updated_at: str | None) -> float:
         return stamp
 
 
+DREAM = "project_dreaming-"
+"""The beginning of the name of the file that a dream writes; a day such as `2026-01-15` follows."""
+
+
+def is_dream_file(filename: str) -> bool:
+    """Return whether a file has the name of one that a dream writes, whoever edited it since."""
+    return filename.startswith(DREAM) and filename[len(DREAM) :].removesuffix(".md").replace("-", "").isdigit()
+
+
 class Memory(NamedTuple):
     """One memory as read from its file; `hash` is the SHA-256 of the file's bytes, `mtime_ns` its time."""
 
@@ -140,6 +149,11 @@ class Memory(NamedTuple):
         In a copy of a repository, old memories are in new files.
         """
         return changed_at(self.mtime_ns, self.header.provenance.updated_at)
+
+    @property
+    def is_dream(self) -> bool:
+        """Whether dreaming gathered it from other memories: it is listed and shown, and never recalled beside them."""
+        return self.header.provenance.source_actor == "dreaming" or is_dream_file(self.filename)
 
     @property
     def id(self) -> str:

@@ -73,8 +73,7 @@ def weighed(curated: Curated, side: Side, now: datetime) -> list[Weighed]:
     weights = {name: settings[f"dream.scoring.weights.{name}"] for name in _TERMS}
     found = []
     for memory in curated.memories([root for root in curated.all_roots() if root.side == side.name]):
-        source = memory.header.provenance
-        if memory.id not in rows or source.source_actor == "dreaming" or source.superseded_by:
+        if memory.id not in rows or memory.is_dream or memory.header.provenance.superseded_by:
             continue
         count, signal, last, first = rows[memory.id]
         values = (

@@ -14,7 +14,7 @@ from memory.curated.daily import days_before
 from memory.curated.files.listing import read_file
 from memory.curated.files.names import free_path, slug
 from memory.curated.index.records import milliseconds, read_number, utc_day, write_number
-from memory.curated.model import Header, Json, Memory, Root
+from memory.curated.model import DREAM, Header, Json, Memory, Root
 from memory.curated.models import ModelError, read_value
 from memory.errors import MemdeckError
 
@@ -106,7 +106,7 @@ def _run(
 ) -> DreamRun:  # fmt: skip
     root = curated.root(side.name)
     settings = curated.settings
-    target = f"project_dreaming-{utc_day(now)}.md"
+    target = f"{DREAM}{utc_day(now)}.md"
     known = read_file(side.store, root, target)
     earlier = known.body if isinstance(known, Memory) else ""
     room = settings["controller.policy.max_content_chars"] - _HEAD

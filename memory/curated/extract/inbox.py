@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
 from memory.curated.files.listing import listed_names
-from memory.curated.files.names import check_session, is_segment, slug
+from memory.curated.files.names import check_session, is_segment
 from memory.curated.model import Json
 from memory.errors import MemdeckError
 from memory.lazy import NamedTuple
+from memory.storage.safe_open import sha256
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
@@ -91,6 +92,11 @@ def put(
 # -- what failed ----------------------------------------------------------------------------------------------------
 
 
+def _short(*parts: str) -> str:
+    """Return twelve hex digits for some texts, different for other texts: names that are replayed do not grow."""
+    return str(sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest())[:12]
+
+
 def failure(
     stage: str, session: str, source: str, line: int, error: MemdeckError, data: bytes, workspace_id: str, now: datetime
 ) -> Json:
@@ -100,7 +106,7 @@ def failure(
     except UnicodeDecodeError:
         kept = {"content_base64": base64.b64encode(data).decode()}
     return {
-        "id": f"{stamp(now)}-{slug(session)}-{slug(source.rpartition('/')[2].removesuffix('.jsonl'))}-{line}",
+        "id": f"{stamp(now)}-{_short(session, source, str(line))}",
         "stage": stage, "session_id": session, "workspace_id": workspace_id or None, "agent_name": None,
         "source": source, "line": line, "reason": f"{error.code}: {error.message}", "recorded_at": format_utc(now),
         **kept,
@@ -159,7 +165,7 @@ def put_back(curated: Curated, side: Side, record: Json, *, actor: str, now: dat
     if data is None or not isinstance(session, str) or not is_segment(session) or b"\n" in data.strip():
         return False
     folder = folder_of(curated, side, "extractor.inbox_path")
-    target = f"{folder}/{session}/{stamp(now)}-{slug(str(record['id']))[-40:]}.jsonl"
+    target = f"{folder}/{session}/{stamp(now)}-{_short(str(record['id']))}.jsonl"
 
     def move(transaction: Transaction) -> str:
         stored = transaction.read(record["path"])
