@@ -83,6 +83,11 @@ class Side:
         return root_of(scope, agent, tier, self._global_folder)
 
     @property
+    def lasting(self) -> bool:
+        """Whether the records outlive the process: not without a state folder, and not before the first write."""
+        return self._state_home is not None and (self.name == "global" or bool(self.workspace_id))
+
+    @property
     def records(self) -> Records:
         """The decisions, events and signals."""
         return self._databases()[1]

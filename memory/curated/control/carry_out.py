@@ -17,6 +17,7 @@ from memory.curated.index.signals import count_waiting
 from memory.curated.model import INDEX
 from memory.errors import BusyError, ConflictError, MemdeckError
 
+from .catch_up import note_start
 from .decision import ABSENT, Decision, insert, select
 
 if TYPE_CHECKING:
@@ -41,7 +42,12 @@ def carry_out(
     does not fail the decision: a missing stamp is left to the next replay, which finds the decision's bytes in its
     file.
     """
-    side.records.run(lambda db: insert(db, decision))
+
+    def begin(db: sqlite3.Connection) -> None:
+        note_start(side, db)
+        insert(db, decision)
+
+    side.records.run(begin)
     if not decision.changes:
         stamp(side, decision, now, event=event)
         return None
@@ -129,7 +135,19 @@ def _index(side: Side, decision: Decision, transaction: Transaction) -> bytes:
 
 def stamp(side: Side, decision: Decision, now: datetime, *, event: str | None = None, replayed: bool = False) -> None:
     """Record that a decision is carried out, with its event; a memory that moved to another file keeps its signals."""
-    op = event or _EVENTS.get(decision.op, "memory.write.committed")
+    side.records.run(lambda db: recorded(side, decision, now, db, event=event, replayed=replayed))
+
+
+def recorded(
+    side: Side,
+    decision: Decision,
+    now: datetime,
+    db: sqlite3.Connection,
+    *,
+    event: str | None = None,
+    replayed: bool = False,
+) -> None:
+    """As `stamp`, in the transaction of the caller."""
     facts = {
         "decision_id": decision.id,
         "target_id": decision.target_filename,
@@ -141,20 +159,17 @@ def stamp(side: Side, decision: Decision, now: datetime, *, event: str | None = 
     }
     if replayed:
         facts["replayed"] = True
-
-    def done(db: sqlite3.Connection) -> None:
-        at = milliseconds(now)
-        found = db.execute("UPDATE memory_decisions SET applied_at = ? WHERE id = ?", (at, decision.id)).rowcount
-        if not found:
-            # The records were damaged since and started again: the bytes before and after are kept all the same.
-            insert(db, decision._replace(applied_at=at))
-        if decision.op == "update" and decision.source_file != decision.target_filename:
-            old, new = (f"{decision.root.key}/{name}" for name in (decision.source_file, decision.target_filename))
-            count_waiting(db)
-            db.execute("UPDATE OR REPLACE memory_recall_signals SET chunk_id = ? WHERE chunk_id = ?", (new, old))
-        add_event(db, side.records.workspace_id, op, now, decision.root, facts)
-
-    side.records.run(done)
+    at = milliseconds(now)
+    found = db.execute("UPDATE memory_decisions SET applied_at = ? WHERE id = ?", (at, decision.id)).rowcount
+    if not found:
+        # The records were damaged since and started again: the bytes before and after are kept all the same.
+        insert(db, decision._replace(applied_at=at))
+    if decision.op == "update" and decision.source_file != decision.target_filename:
+        old, new = (f"{decision.root.key}/{name}" for name in (decision.source_file, decision.target_filename))
+        count_waiting(db)
+        db.execute("UPDATE OR REPLACE memory_recall_signals SET chunk_id = ? WHERE chunk_id = ?", (new, old))
+    op = event or _EVENTS.get(decision.op, "memory.write.committed")
+    add_event(db, side.records.workspace_id, op, now, decision.root, facts)
 
 
 # -- after a crash --------------------------------------------------------------------------------------------------

@@ -86,6 +86,9 @@ def _write(candidate: Candidate, view: View, verdict: RulesVerdict, target: Memo
         return verdict.end("update", "controller.exact_hash", "the same text under another header", meant)
     if same and not candidate.edits:
         return verdict.end("noop", "controller.exact_hash", "another memory says exactly that already", same[0])
+    if origin in AUTONOMOUS and view.was_deleted(candidate.content):
+        verdict.filename = own
+        return verdict.end("noop", "controller.forgotten", "that text was deleted, and comes back only by hand")
     # 4. The file exists.
     if there is not None:
         if origin in ("extractor", "dreaming") and not explicit:

@@ -6,11 +6,12 @@ import unicodedata
 from heapq import merge
 from typing import TYPE_CHECKING, TypeVar
 
+from memory.curated.files.header import body_of
 from memory.curated.files.listing import read_file, read_first
 from memory.curated.files.names import slug, spellings
 from memory.curated.index.entries import body_hash, memories
 from memory.curated.index.words import content_words, fold, is_unspaced
-from memory.curated.model import Invalid, Memory, Root
+from memory.curated.model import AUTONOMOUS, Invalid, Memory, Root
 
 from .candidate import slot
 from .decision import of_root
@@ -47,6 +48,17 @@ class View:
     def same_body(self, body: str) -> list[Memory]:
         """Return the memories with the same body, ignoring case and spaces."""
         return self._select("body_hash = ?", (body_hash(body),))
+
+    def was_deleted(self, body: str) -> bool:
+        """Return whether a memory with that body was deleted otherwise than by an autonomous origin, in any scope."""
+        marks = ",".join("?" * len(AUTONOMOUS))
+        text = (
+            "SELECT prior_content FROM memory_decisions WHERE op = 'delete' AND applied_at IS NOT NULL AND"
+            f" (origin NOT IN ({marks}) OR reverts IS NOT NULL) AND prior_content IS NOT NULL"
+        )
+        rows: list[tuple[bytes]] = self._records.look(lambda db: db.execute(text, AUTONOMOUS).fetchall(), [])
+        wanted = body_hash(body)
+        return any(body_hash(body_of(data)) == wanted for (data,) in rows)
 
     def slot(self, entity: str, attribute: str) -> list[Memory]:
         """Return the memories about an entity and an attribute: as they were written, or by name and type."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from memory.curated.sides import Side
     from memory.storage.transaction import Transaction
 
+UPKEEP = "maintain"
+"""The actor that moves lines between the inbox and the failures; whoever drains is the actor of what is decided."""
 LARGEST = 4 * 1024 * 1024
 """The largest inbox file that is read, in bytes."""
 
@@ -159,7 +161,7 @@ def bytes_of(record: Json) -> bytes | None:
         return None
 
 
-def put_back(curated: Curated, side: Side, record: Json, *, actor: str, now: datetime) -> bool:
+def put_back(curated: Curated, side: Side, record: Json, *, now: datetime) -> bool:
     """Put a failed line into the inbox again and remove its record, in one step; False where that is impossible."""
     data, session = bytes_of(record), record.get("session_id")
     if data is None or not isinstance(session, str) or not is_segment(session) or b"\n" in data.strip():
@@ -175,4 +177,4 @@ def put_back(curated: Curated, side: Side, record: Json, *, actor: str, now: dat
         transaction.remove(record["path"], base=stored.base)
         return f"put {record['id']} back into the inbox"
 
-    return side.change("curated.replay-failure", move, actor=actor, now=now)
+    return side.change("curated.replay-failure", move, actor=UPKEEP, now=now)

@@ -48,7 +48,7 @@ def seen_in(store: Store, root: Root) -> Iterator[ListedFile]:
     with entries:
         for entry in entries:
             name = entry.name
-            if not _may_be(name):
+            if not is_memory_name(name):
                 continue
             try:
                 found = entry.stat(follow_symlinks=False)
@@ -65,7 +65,7 @@ def has_names(store: Store, root: Root, names: Collection[str]) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         listed = []
     others = list(filterfalse(names.__contains__, listed))
-    return len(listed) - len(others) == len(names) and not any(map(_may_be, others))
+    return len(listed) - len(others) == len(names) and not any(map(is_memory_name, others))
 
 
 def seen_file(store: Store, root: Root, name: str) -> ListedFile | None:
@@ -74,12 +74,13 @@ def seen_file(store: Store, root: Root, name: str) -> ListedFile | None:
         found = os.lstat(store.root / root.folder / name)
     except OSError:
         return None
-    if stat.S_ISDIR(found.st_mode) or not _may_be(name):
+    if stat.S_ISDIR(found.st_mode) or not is_memory_name(name):
         return None
     return ListedFile(name, found.st_mtime_ns, found.st_size, found.st_ino)
 
 
-def _may_be(name: str) -> bool:
+def is_memory_name(name: str) -> bool:
+    """Return whether a file may be a memory by its name."""
     return name.endswith(".md") and name[0] not in "._" and name != INDEX and ".tmp-" not in name
 
 

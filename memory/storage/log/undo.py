@@ -189,10 +189,10 @@ class Undo:
                 self._turn_file(transaction, store, record, file, now, modes.get(file.path), back=back)
                 for file in record.files
             ]
-        if any(turned) and not all(turned):
+        if True in turned and False in turned:
             # Some of it went back in another way, an archived entry by `restore`, say. To turn the rest would put that
             # entry in its place a second time.
-            raise conflict([file.path for file, done in zip(record.files, turned, strict=True) if not done])
+            raise conflict([file.path for file, done in zip(record.files, turned, strict=True) if done is False])
 
     def _turn_file(
         self,
@@ -204,8 +204,11 @@ class Undo:
         mode: int | None,
         *,
         back: bool,
-    ) -> bool:
-        """Turn one file of a change; return False where it already is what it would become."""
+    ) -> bool | None:
+        """Turn one file of a change; return False where it already is what it would become.
+
+        None for a file that is made from others: it never stands in the way of those.
+        """
         # The log lies where only its owner writes; still no file is written because a row names it.
         if self._together.store_of(file.path) is not store or not self._together.knows(file.path):
             raise RefusedError("change.path", f"change {record.id} names {file.path!r}, which is no memory file")
@@ -216,6 +219,10 @@ class Undo:
         with self._mutex:
             found = self._log.identity(file.path, base)
         turned = inverted(regions) if back else regions
+        if found != here and self._together.derived(file.path):
+            if found != there:
+                self._turn_derived(transaction, record, file, path, base, regions, back=back)
+            return None
         if found == here:
             if there is not None:
                 try:
@@ -268,6 +275,26 @@ class Undo:
         if taken is None:
             raise conflict([file.path])
         transaction.write(path, taken, base=base)
+
+    def _turn_derived(
+        self,
+        transaction: Writing,
+        record: ChangeRecord,
+        file: RecordedFile,
+        path: str,
+        base: bytes | None,
+        regions: Sequence[Region],
+        *,
+        back: bool,
+    ) -> None:
+        """Turn the lines of a file that is made from others; it stays as it is where they do not fit."""
+        old = self._history.before(record.id, file.path) or b""
+        new = apply(regions, old)
+        taken = take_over(new, old, base or b"") if back else take_over(old, new, base or b"")
+        if taken:
+            transaction.write(path, taken, base=base)
+        elif taken is not None and base is not None:
+            transaction.remove(path, base=base)
 
     def _whole_regions(self, record: ChangeRecord, file: RecordedFile) -> tuple[Region, ...]:
         """Return what was different in a file, for taking it back: all of it, or MemdeckError `change.log_failed`."""
