@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +160,55 @@ def test_a_block_shares_its_room(workspace: Place) -> None:
     assert "comes from the cooperative" in text
     assert "is up 214 stairs" in text
     assert text.count("burns all night") > 20
+
+
+def test_accepted_proposals_are_decisions(memory: Place) -> None:
+    """An agent's edit and delete of a person's memory, accepted by the person, are in the list with their events."""
+    file = "project_anchor.md"
+    assert memory("curated", "edit", file, "--content", "it drags", actor="agent:x").error == "review.waiting"
+    (proposal,) = memory.json("review", "list")["proposals"]
+    write(memory, "Tide", "the tide turns at noon")
+    assert memory("review", "accept", proposal["id"]).code == 0
+    assert memory("curated", "delete", file, actor="agent:x").error == "review.waiting"
+    (proposal,) = memory.json("review", "list")["proposals"]
+    assert memory("review", "accept", proposal["id"]).code == 0
+    assert [(op, rule) for op, _, rule in decisions(memory, file)] == [
+        ("add", "controller.fresh_slot"), ("update", "controller.accepted"), ("delete", "controller.accepted")
+    ]  # fmt: skip
+    found = memory.json("curated", "decisions", "list", "--filename", file)["decisions"]
+    assert "agent:x" in found[0]["rule_trace"][0]["details"]
+    assert [one["decision_id"] for one in memory.json("curated", "history")["operations"]].count(found[0]["id"]) == 1
+
+
+def test_edits_by_hand_are_decisions_of_the_file(memory: Place) -> None:
+    """A file that is made, changed and removed in an editor is found on the next look, each time once."""
+    text = "---\nname: Buoy\ndescription: where it floats\ntype: project\n---\n\nnorth of the pier\n"
+    file = memory.write(f"{MEMORY}/project_buoy.md", text)
+    assert decisions(memory, "project_buoy.md") == [("add", "file", "controller.file")]
+    file.write_text(text.replace("north", "south"))
+    memory("curated", "list")
+    file.unlink()
+    for _ in range(2):
+        assert [op for op, _, _ in decisions(memory, "project_buoy.md")] == ["add", "update", "delete"]
+    file.write_text("no front matter\n")
+    assert len(decisions(memory, "project_buoy.md")) == 3
+
+
+def test_an_edit_by_hand_before_a_write_has_its_decision(memory: Place) -> None:
+    """The chain has no gap: each decision begins with what the one before it left."""
+    file = memory.work / MEMORY / "project_anchor.md"
+    file.write_bytes(file.read_bytes().replace(b"holds", b"drags"))
+    assert memory("curated", "edit", "project_anchor.md", "--content", "it was lifted").code == 0
+    found = memory.json("curated", "decisions", "list", "--filename", "project_anchor.md")["decisions"][::-1]
+    assert [one["origin"] for one in found] == ["cli", "file", "cli"]
+    for before, after in pairwise(found):
+        assert after["prior_hash"] == before["post_content_hash"]
+
+
+def test_a_look_at_nothing_new_records_nothing(memory: Place) -> None:
+    """Reading makes no decisions, however often."""
+    before = decisions(memory)
+    for words in (("list",), ("search", "anchor boat"), ("health",), ("reindex",)):
+        assert memory("curated", *words).code == 0
+    memory("tasks", "add", "Something else")
+    assert decisions(memory) == before

@@ -126,7 +126,7 @@ def _changes(side: Side, lasts: dict[_File, _Last], seen: int | None) -> Sequenc
     paths = [f"{side.store.prefix}{folder}/*.md" for folder in folders]
     found = side.store.history.records(
         f"seq > ? AND actor <> 'outside' AND (operation NOT IN ({marks}) OR proposal IS NOT NULL)"
-        " AND seq IN (SELECT seq FROM file WHERE path GLOB ? OR path GLOB ?)",
+        " AND seq IN (SELECT seq FROM file WHERE (path GLOB ? OR path GLOB ?) AND path NOT GLOB '*/_*')",
         [seen or 0, *_OWN, *paths],
         0,
     )

@@ -34,8 +34,13 @@ _TURNED = re.compile(r"\A(?:(?:undo|redo|revert): )+")
 PEOPLE = frozenset({"human", "cli"})
 """A person in the application and at the command line is one and the same."""
 
+SKIP = "skip"
+"""The operation of a note that undo passed a change over, because maintenance archived what it touched."""
+_MOST_PASSED = 100
+"""How many changes one undo passes over at most."""
+
 _STANDS = (
-    "undone_by IS NULL AND redoes IS NULL AND operation NOT IN ('init', 'trust')"
+    "undone_by IS NULL AND redoes IS NULL AND operation NOT IN ('init', 'trust', 'skip')"
     " AND (undoes IS NULL OR operation = 'revert')"
 )
 """What a change is that can be undone: neither undone already nor itself an undo, a redo, or the beginning.
@@ -56,10 +61,16 @@ class Undo:
 
     def undo(self, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
         """As `History.undo`."""
-        record = self.undoable(actor, accepted_in)
+        record = self.undoable(actor, accepted_in) or next(iter(self._standing(actor, accepted_in, 1)), None)
         if record is None:
             raise NotFoundError("change.none", f"there is no change by {actor} to undo")
-        return self._turn_series(record, _STANDS, actor, now, "undo")
+        try:
+            return self._turn_series(record, _STANDS, actor, now, "undo")
+        except ConflictError as error:
+            by = self._archived_by(record)
+            if by is None:
+                raise
+            raise self._pass_over(record, by, actor, now, accepted_in) from error
 
     def redo(self, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
         """As `History.redo`."""
@@ -70,10 +81,74 @@ class Undo:
 
     def undoable(self, actor: str, accepted_in: str | None) -> ChangeRecord | None:
         """As `History.undoable`."""
+        passed = self._passed()
+        for record in self._standing(actor, accepted_in, len(passed) + 1):
+            # What was passed over counts again once maintenance's change is taken back.
+            if record.id not in passed or self._archived_by(record) is None:
+                return record
+        return None
+
+    def _passed(self) -> set[str | None]:
+        """Return the ids of the changes that undo passed over."""
+        return {record.undoes for record in self._history.records("operation = ?", [SKIP], 0)}
+
+    def _standing(self, actor: str, accepted_in: str | None, most: int) -> Sequence[ChangeRecord]:
+        """Return the newest changes of an actor that can be undone, newest first."""
         if accepted_in is None:
-            return next(iter(self._own(actor, 1, _STANDS)), None)
+            return self._own(actor, most, _STANDS)
         own = self._own(actor, 0, f"{_STANDS} AND (proposal IS NOT NULL OR operation = '{REVERT}')")
-        return next((record for record in own if self.was_accepted(record, accepted_in)), None)
+        return [record for record in own if self.was_accepted(record, accepted_in)][:most]
+
+    def _archived_by(self, record: ChangeRecord) -> ChangeRecord | None:
+        """Return the change of maintenance that put away what a change touched, None where there is none."""
+        refs = sorted({ref for one in record.touched for ref in (one.ref, one.old_ref) if ref is not None})
+        if not refs:
+            return None
+        with self._mutex:
+            self._log.file.run(self._log.name_all, None, make=False)
+        marks = ", ".join("?" * len(refs))
+        found = self._history.records(
+            "seq > ? AND actor = 'maintain' AND undoes IS NULL AND undone_by IS NULL"
+            f" AND seq IN (SELECT seq FROM touched WHERE ref IN ({marks}) AND kind = 'removed')",
+            [record.seq, *refs],
+            1,
+        )
+        return found[0] if found else None
+
+    def _pass_over(
+        self, record: ChangeRecord, by: ChangeRecord, actor: str, now: datetime, accepted_in: str | None
+    ) -> ConflictError:
+        """Note that undo passes a change over, with older ones in the same state; return the error that says so."""
+        older: ChangeRecord | None = None
+        passed = [record]
+        for one in self._standing(actor, accepted_in, _MOST_PASSED):
+            if one.seq >= record.seq:
+                continue
+            if self._archived_by(one) is None or self._goes_back(one, now):
+                older = one
+                break
+            passed.append(one)
+        known = self._passed()
+        for one in [one for one in passed if one.id not in known]:
+            self._history.note(SKIP, f"passed over: {one.summary}", actor=actor, now=now, undoes=one.id)
+        newest = next(iter(self._own("maintain", 1, _STANDS)), None)
+        first = "undo --actor maintain" if newest is not None and newest.id == by.id else f"changes revert {by.id[:16]}"
+        rest = "nothing older can be undone" if older is None else f"the next `memdeck undo` is for: {older.summary}"
+        return ConflictError(
+            "change.archived",
+            f"what {record.summary or record.operation!r} changed was archived by maintenance",
+            f"`memdeck {first}` takes that back first; {rest}",
+            id=record.id,
+            archived_by=by.id,
+            next=None if older is None else older.id,
+        )
+
+    def _goes_back(self, record: ChangeRecord, now: datetime) -> bool:
+        try:
+            self.rehearse(record.id, now)
+        except ConflictError:
+            return False
+        return True
 
     def redoable(self, actor: str, accepted_in: str | None) -> ChangeRecord | None:
         """As `History.redoable`."""
