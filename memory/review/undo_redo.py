@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 HOOKS = "hook:*"
 """The actors that keep sessions for the clients of agents."""
+_When = tuple[str, int]
 _TIME = 10
 """Characters of an id that encode its time, to the millisecond."""
 
@@ -143,21 +144,33 @@ def _newest(rooms: Sequence[Room], actor: str) -> Room:
 
 def _undone_last(rooms: Sequence[Room], actor: str) -> Room | None:
     """Return the room with the last undone change, None if there is nothing to redo."""
-    undone: list[tuple[str, Room]] = []
+    undone: list[tuple[_When, Room]] = []
     for room in rooms:
         record = room.together.history.redoable(actor, room.accepted_in)
-        if record is not None:
-            undone.append(((record.undone_by or "")[:_TIME], room))
+        if record is not None and record.undone_by is not None:
+            undone.append((_when(room, room.together.history.get(record.undone_by)), room))
     if not undone:
         return None
     when, last = max(undone, key=lambda one: one[0])
     return None if any(_standing(room, actor) > when for room in rooms if room is not last) else last
 
 
-def _standing(room: Room, actor: str) -> str:
-    """Return the time of the newest change that can be undone, as the beginning of its id; empty: there is none."""
+def _standing(room: Room, actor: str) -> _When:
+    """Return when the newest change that can be undone was made; less than any other where there is none."""
     record = room.together.history.undoable(actor, room.accepted_in)
-    return "" if record is None else record.id[:_TIME]
+    return ("", 0) if record is None else _when(room, record)
+
+
+def _when(room: Room, record: ChangeRecord) -> _When:
+    """Return when a change was made: its time, and for equal ones the time of the file system at which it wrote."""
+    written = []
+    for path in record.paths:
+        store = room.together.store_of(path)
+        if store is not None:
+            file = store.workspace / path
+            with suppress(OSError):  # Of a file that is gone, its folder knows when.
+                written.append(os.lstat(file if os.path.lexists(file) else file.parent).st_mtime_ns)
+    return record.id[:_TIME], min(written, default=0)
 
 
 class Room(NamedTuple):

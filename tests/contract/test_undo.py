@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.contract.place import Place
 
 LATER, LATER_STILL = "2026-05-20T09:00:00Z", "2026-05-20T09:01:00Z"
 
 
 def minute(number: int) -> str:
-    """Return a moment of the day, later for a larger number: each log has its own order, time orders them together."""
+    """Return a moment of the day, later for a larger number."""
     return f"2026-03-02T09:{number:02}:00Z"
 
 
@@ -24,19 +26,23 @@ def names(place: Place) -> set[str]:
     return {one["filename"] for one in place.json("curated", "list")["memories"]}
 
 
-def test_undo_takes_back_the_newest_change_also_in_global_memory(workspace: Place) -> None:
-    """Of three writes each undo takes the newest, wherever it was made; redo brings them back in turn."""
-    first = remember(workspace, "Tide", "project", minute(1))
-    second = remember(workspace, "Coffee", "user", minute(2))
-    third = remember(workspace, "Anchor", "project", minute(3))
-    assert workspace("undo", now=minute(4)).code == 0
+@pytest.mark.parametrize("step", [0, 1])
+def test_undo_takes_back_the_newest_change_also_in_global_memory(workspace: Place, step: int) -> None:
+    """Of three writes each undo takes the newest, wherever it was made; redo brings them back in turn.
+
+    That holds where a clock stands still, too.
+    """
+    first = remember(workspace, "Tide", "project", minute(step))
+    second = remember(workspace, "Coffee", "user", minute(2 * step))
+    third = remember(workspace, "Anchor", "project", minute(3 * step))
+    assert workspace("undo", now=minute(4 * step)).code == 0
     assert names(workspace) == {first, second}
-    undone = workspace("undo", now=minute(5))
+    undone = workspace("undo", now=minute(5 * step))
     assert (undone.code, "global" in undone.out) == (0, True)
     assert names(workspace) == {first}
-    assert workspace("redo", now=minute(6)).code == 0
+    assert workspace("redo", now=minute(6 * step)).code == 0
     assert names(workspace) == {first, second}
-    assert workspace("redo", now=minute(7)).code == 0
+    assert workspace("redo", now=minute(7 * step)).code == 0
     assert names(workspace) == {first, second, third}
 
 
@@ -52,6 +58,8 @@ def test_changes_of_global_memory_are_listed_and_shown(workspace: Place) -> None
     assert workspace.json("changes", "show", outside["id"])["change"]["store"] == outside["store"]
     assert workspace("changes", "revert", outside["id"], now=minute(3)).code == 0
     assert file not in names(workspace)
+    (reverted, made) = workspace.json("curated", "decisions", "list", "--filename", file)["decisions"]
+    assert (reverted["op"], reverted["reverts"]) == ("delete", made["id"])
 
 
 def test_an_agent_takes_back_its_own_global_change_and_no_other(workspace: Place) -> None:
