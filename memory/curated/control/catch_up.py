@@ -6,6 +6,7 @@ log, step by step; what is left is the work of another program, with the origin 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -13,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memory.curated.files.listing import digest, is_memory_name
+from memory.curated.files.names import is_agent
 from memory.curated.index.records import milliseconds, read_number, write_number
 from memory.curated.model import ORIGINS, Root
 from memory.document.compare import apply
@@ -33,13 +35,9 @@ _OWN = ("curated.write", "curated.replay", "curated.revert")
 """The operations of the controller: what they change is decided, unless a person had to accept it."""
 _SEEN = "log_seq"
 """The key of the newest change of the log that was looked at."""
-_RULES = {
-    "undo": "controller.undone",
-    "redo": "controller.redone",
-    "revert": "controller.reverted",
-    "curated.revert": "controller.reverted",
-}
-_BACK = ("controller.undone", "controller.reverted")
+_RULES = {"undo": "controller.undone", "redo": "controller.redone", "revert": "controller.reverted"}
+_BACK = ("undo", "revert", "curated.revert")
+"""The operations that take something back."""
 _File = tuple[str, str]
 """A file by the key of its folder and its name."""
 
@@ -70,6 +68,8 @@ def catch_up(curated: Curated, side: Side, now: datetime) -> None:
     with suppress(MemdeckError):
         none: tuple[dict[_File, _Last], int | None] = {}, None
         lasts, seen = side.records.look(partial(_known, side), none)
+        if side.records.warnings:
+            return  # First it is told that the records were damaged; they are not made again unnoticed.
         files = _differing(curated, side, lasts)
         if not files and not _changes(side, lasts, seen) and (seen is not None or not lasts):
             return
@@ -95,9 +95,9 @@ def _known(side: Side, db: sqlite3.Connection) -> tuple[dict[_File, _Last], int 
         chosen = (scope, agent, tier)
         root = roots[chosen] = roots.get(chosen) or side.root(*chosen)
         found[root.key, name] = _Last(root, number, ABSENT if op == "delete" else after, applied is not None)
-        if op == "update" and f'"{name}"' not in targets:
-            source = targets.split('"')[1]
-            found[root.key, source] = _Last(root, number, ABSENT, applied is not None)
+        for source in json.loads(targets) if op == "update" else ():
+            if source != name:
+                found[root.key, source] = _Last(root, number, ABSENT, applied is not None)
     return found, read_number(db, _SEEN)
 
 
@@ -166,7 +166,10 @@ def _steps(side: Side, record: ChangeRecord) -> Iterator[_Step]:
         before = history.before(record.id, file.path)
         if before is None and file.before is not None:
             continue
-        after = None if file.after is None else apply(history.regions(record, file), before or b"")
+        try:
+            after = None if file.after is None else apply(history.regions(record, file), before or b"")
+        except ValueError:  # rows that do not belong together
+            continue
         found.append(_Step(*place, before, after, place[1]))
     gone, come = ([one for one in found if getattr(one, key) is None] for key in ("after", "before"))
     if len(found) == 2 and len(gone) == len(come) == 1 and gone[0].root == come[0].root:
@@ -183,7 +186,7 @@ def _place(side: Side, path: str) -> tuple[Root, str] | None:
     if folder == own.folder:
         return own, name
     parts = folder.split("/")
-    if len(parts) != 3 or (parts[0], parts[2]) != ("agents", "memory"):
+    if len(parts) != 3 or (parts[0], parts[2]) != ("agents", "memory") or not is_agent(parts[1]):
         return None
     return side.root("agent", parts[1], side.name), name
 
@@ -206,7 +209,8 @@ class _Catching:
             self.add_found(step.root, step.source, step.before)
         rule = "controller.accepted" if record.proposal else _RULES.get(record.operation, "controller.file")
         by = record.actor if record.reviewer is None else f"{record.actor}, accepted by {record.reviewer}"
-        self._add(step, rule, record.summary, f"by {by}, change {record.id}", "cli", record.time)
+        back = record.operation in _BACK
+        self._add(step, rule, record.summary, f"by {by}, change {record.id}", "cli", record.time, back=back)
 
     def add_found(self, root: Root, name: str, data: bytes | None) -> None:
         """Add the decision on a memory that another program made, changed or removed."""
@@ -216,14 +220,16 @@ class _Catching:
             before = self._db.execute("SELECT post_content FROM memory_decisions WHERE id = ?", (last.id,)).fetchone()[
                 0
             ]
-        words = f"another program {'made' if before is None else 'removed' if data is None else 'changed'} the file"
-        self._add(_Step(root, name, before, data, name), "controller.file", words, "", "file", self._now)
+        words = "the file was found; nothing is recorded of who wrote it"
+        if last is not None:
+            words = f"another program {'made' if before is None else 'removed' if data is None else 'changed'} the file"
+        self._add(_Step(root, name, before, data, name), "controller.file", words, "", "file", self._now, back=False)
 
     def _hash(self, root: Root, name: str) -> str:
         last = self._lasts.get((root.key, name))
         return ABSENT if last is None else last.hash
 
-    def _add(self, step: _Step, rule: str, reason: str, details: str, origin: str, at: datetime) -> None:
+    def _add(self, step: _Step, rule: str, reason: str, details: str, origin: str, at: datetime, *, back: bool) -> None:
         from memory.curated.files.header import BadFile, read
 
         from .carry_out import recorded
@@ -248,12 +254,12 @@ class _Catching:
             root, op, () if op == "add" else (source,), name, reason, (RuleTrace(rule, True, reason, name, details),),
             1.0, digest(f"{rule} {details}".encode()), origin, header, prior=before, prior_hash=_hash_of(before),
             post=after, post_hash="" if after is None else digest(after), workspace_id=self._side.workspace_id,
-            reverts=self._reverted(step) if rule in _BACK else None,
+            reverts=self._reverted(step) if back else None,
         )  # fmt: skip
         last = self._lasts.get((root.key, source)) or self._lasts.get((root.key, name))
         made = made.keyed("" if last is None else last.id, None, self._now)._replace(decided_at=milliseconds(at))
         insert(self._db, made)
-        event = "memory.write.reverted" if rule in _BACK else None
+        event = "memory.write.reverted" if back else None
         recorded(self._side, made, self._now, self._db, event=event)
         if source != name:
             self._lasts[root.key, source] = _Last(root, made.id, ABSENT, True)

@@ -40,7 +40,7 @@ _MOST_PASSED = 100
 """How many changes one undo passes over at most."""
 
 _STANDS = (
-    "undone_by IS NULL AND redoes IS NULL AND operation NOT IN ('init', 'trust', 'skip')"
+    "undone_by IS NULL AND redoes IS NULL AND operation NOT IN ('init', 'curated.init', 'trust', 'skip')"
     " AND (undoes IS NULL OR operation = 'revert')"
 )
 """What a change is that can be undone: neither undone already nor itself an undo, a redo, or the beginning.
