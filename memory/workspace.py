@@ -341,10 +341,7 @@ class Workspace:
                 written[name] = document
             self._coming = written
             change = transaction.commit(edit.summary)
-        try:
-            return self._outcome(change, edit, edited, snapshot, written)
-        except MemoryError:
-            return self._outcome(change, edit, edited, snapshot, written)
+        return self._outcome(change, edit, edited, snapshot, written)
 
     def _outcome(
         self,

@@ -63,8 +63,7 @@ def maintain(
         if documents:
             plan, change = _write(workspace, plan, documents, now, actor, rules)
         if set(rules) == set(ALL_RULES):
-            with suppress(MemoryError):  # The moves are already made.
-                _remember(workspace, now, actor)
+            _remember(workspace, now, actor)
     return Report(
         dry_run=dry_run,
         now=now,

@@ -46,11 +46,7 @@ class Appending(FileStep):
             if FileVersion.of(os.fstat(target)) != self._seen:
                 raise conflict([self.shown], crossed=True)
             fsio.append(target, added)
-            try:
-                return self._look(target, after, added)
-            except MemoryError:
-                # The bytes are added. Reporting a failure would make the caller add them again.
-                return self._look(target, after, added)
+            return self._look(target, after, added)
         except OSError as error:
             raise write_failed(error, self.shown) from error
         finally:

@@ -99,7 +99,7 @@ class Lock:
         """Release the lock."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
-            with suppress(OSError, MemoryError):
+            with suppress(OSError):
                 fsio.overwrite(fd, _IDLE)
             os.close(fd)
         self._owner = None

@@ -118,10 +118,7 @@ class Transaction:
         if self._open is not None:
             for part in (self._leave, self._open.close):
                 try:
-                    try:
-                        part()
-                    except MemoryError:
-                        part()  # Otherwise this process would keep all others out.
+                    part()
                 except Exception as failed:
                     if not self._made:
                         raise
@@ -340,10 +337,7 @@ class Transaction:
             self._store.history.warn(f"the state folder takes no records: {self._no_room.message}")
         if planned:
             try:
-                try:
-                    self._store.history.done(change.id, self._store)
-                except MemoryError:
-                    self._store.history.done(change.id, self._store)
+                self._store.history.done(change.id, self._store)
             except Exception as error:
                 self._failed_after(error)
         return change
@@ -393,11 +387,7 @@ class Transaction:
             for step in steps:
                 store.remember(step.file.path, step.finish())
         finally:
-            try:
-                self._tidy(steps, places, failed=failed)
-            except MemoryError:
-                # Descriptors left open would keep other programs out of the file.
-                self._tidy(steps, places, failed=failed)
+            self._tidy(steps, places, failed=failed)
 
     def _add(self, change: Change) -> None:
         """Carry out a change that only appends to a file."""

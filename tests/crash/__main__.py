@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.crash import (
-    after,
     crossing,
     errors,
     foreign,
@@ -57,10 +56,9 @@ def _curated(top: Path) -> Tally:
         "locks": lambda folder: errors.errors(folder, every=2, locking=True),
         "log": lambda folder: log_faults.log_faults(folder, real=()),
         "foreign": foreign.foreign,
-        "after": after.after,
     }
-    modules = (kill, power, errors, log_faults, foreign, after)
-    tally, usual = Tally("curated memory: kills, power cuts, errors, log, writers, memory"), kill.OPERATIONS
+    modules = (kill, power, errors, log_faults, foreign)
+    tally, usual = Tally("curated memory: kills, power cuts, errors, log, writers"), kill.OPERATIONS
     for name, part in parts.items():
         for module in modules:
             module.OPERATIONS = CURATED  # type: ignore[attr-defined]
@@ -94,7 +92,6 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "locks": lambda top: errors.errors(top, locking=True, name="each errno at each lock and lease"),
     "locks-lasting": lambda top: errors.errors(top, locking=True, lasting=True, name="locks and leases fail for good"),
     "short-writes": errors.short_writes,
-    "after": after.after,
     "full": full.full,
     "log": log_faults.log_faults,
     "foreign": foreign.foreign,

@@ -10,7 +10,6 @@ import pytest
 from memory.errors import RefusedError
 from memory.storage import transaction
 from tests.crash import (
-    after,
     crossing,
     errors,
     foreign,
@@ -26,7 +25,7 @@ from tests.crash import (
 )
 from tests.crash.calls import without_exchange, without_leases
 from tests.crash.kill import Tally
-from tests.crash.operations import NOW, Operation, Place, sample
+from tests.crash.operations import Place, sample
 from tests.examples import WHOLE
 
 STRIDE = 1 if WHOLE else 3
@@ -57,7 +56,6 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "locks and leases": lambda folder: errors.errors(folder, every=25 * STRIDE, locking=True),
     "locks and leases for good": lambda folder: errors.errors(folder, every=50 * STRIDE, locking=True, lasting=True),
     "short writes": errors.short_writes,
-    "memory behind the commit": lambda folder: after.after(folder, every=30 * STRIDE),
     "a failing log": lambda folder: log_faults.log_faults(folder, every=300 * STRIDE),
     "foreign writers": lambda folder: foreign.foreign(folder, every=30 * STRIDE, near=True),
     "foreign writers, then kill": lambda folder: foreign.foreign(folder, every=25, near=True, killed=1),
@@ -113,42 +111,6 @@ def test_a_broken_protocol_is_noticed(mutant: str) -> None:
     """The harness finds what is wrong with a protocol in which one thing was broken."""
     mutants.prepare()
     assert mutants.noticed(mutant) == mutations.MUTANTS[mutant][0]
-
-
-def test_memory_that_runs_out_behind_a_save_makes_no_failure_of_it(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The save of a form that was merged with what an agent changed is told as made, at whichever call that is."""
-    saves = [one for one in after.OPERATIONS if one.name == "save over an agent's change"]
-    monkeypatch.setattr(after, "OPERATIONS", saves)
-    tally = after.after(top)
-    assert tally.points > 20
-    assert tally.violations == []
-
-
-def test_memory_that_runs_out_behind_an_undo_of_several_parts_makes_no_failure_of_it(
-    top: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was made in two transactions is taken back as one, and told as done, at whichever call memory ends."""
-
-    def in_parts(place: Place) -> None:
-        sample(place)
-        with place.workspace() as workspace:
-            for number, name in enumerate(("contacts", "knowledge")):
-                series = (b"together", number)
-                with workspace.store.transaction("prune", actor="cli", now=NOW, part=series) as transaction:
-                    data = transaction.read(f"memory/{name}.md").data
-                    transaction.write(f"memory/{name}.md", data + b"\n- one more\n", base=data)
-                    transaction.commit("one more")
-
-    def undo(place: Place) -> None:
-        with place.workspace() as workspace:
-            done = workspace.undo(actor="cli", now=NOW)
-        assert sorted(file.path for file in done.files) == ["memory/contacts.md", "memory/knowledge.md"]
-        assert done.summary == "undo: one more, in 2 parts"
-
-    monkeypatch.setattr(after, "OPERATIONS", [Operation("undo in parts", in_parts, undo)])
-    tally = after.after(top)
-    assert tally.points > 10
-    assert tally.violations == []
 
 
 def test_reduced_protection_is_told(top: Path) -> None:

@@ -6,7 +6,7 @@ Those that were recorded but not carried out, because the process ended in betwe
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from memory.curated.files.index_file import IndexLine, rendered, renewed
 from memory.curated.files.listing import digest
@@ -22,14 +22,12 @@ from .decision import ABSENT, Decision, insert, select
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable
     from datetime import datetime
 
     from memory.curated.sides import Side
     from memory.storage import Change
     from memory.storage.transaction import Transaction
 
-T = TypeVar("T")
 _EVENTS = {"reject": "memory.write.rejected", "noop": "memory.write.shadowed"}
 
 
@@ -59,19 +57,11 @@ def carry_out(
         raise
     for step in (partial(_catalogue, side, decision, index), partial(stamp, side, decision, now, event=event)):
         try:
-            once_more(step)
+            step()
         except Exception as error:
             if not (isinstance(error, MemdeckError) and error.code == UNAVAILABLE):
                 side.store.history.warn(f"the change is made, but what follows it failed: {type(error).__name__}")
     return change
-
-
-def once_more(work: Callable[[], T]) -> T:
-    """Return the result of what follows a change, tried again where memory runs out: the change is made already."""
-    try:
-        return work()
-    except MemoryError:
-        return work()
 
 
 def _commit(side: Side, decision: Decision, transaction: Transaction) -> tuple[Change, bytes]:

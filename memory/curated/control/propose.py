@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -73,8 +73,7 @@ def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime
     if done.applied:
         from memory.curated.providers.calls import call
 
-        with suppress(MemoryError):
-            call(curated, "on_write", now, done.decision.json())
+        call(curated, "on_write", now, done.decision.json())
     return done
 
 

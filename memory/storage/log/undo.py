@@ -229,12 +229,7 @@ class Undo:
         parts = self._history.records(f"id BETWEEN ? AND ? AND id != ? AND {condition}", (low, high, record.id), 0)
         if not parts:
             return self._turn(record, actor, now, name)
-        changes = [self._turn(one, actor, now, name) for one in (record, *parts)]
-        # All is made: nothing that fails here may be taken for its failure.
-        try:
-            return _series(changes)
-        except MemoryError:
-            return _series(changes)
+        return _series([self._turn(one, actor, now, name) for one in (record, *parts)])
 
     def _turn(self, record: ChangeRecord, actor: str, now: datetime, name: str) -> Change:
         """Take a change back, or bring it back, in one transaction over all its files."""

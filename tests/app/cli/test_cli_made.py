@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -15,7 +14,6 @@ from app.cli.session import Session
 from app.main import run
 from memory.storage.transaction import Transaction
 from tests.app.cli.conftest import HOUSE, Answer
-from tests.crash.after import OutOfMemory
 
 Memdeck = Callable[..., Answer]
 
@@ -125,33 +123,3 @@ def test_a_run_that_cannot_close_has_its_answer(shop: Path, monkeypatch: pytest.
     assert run(["tasks", "add", "Quite new"], Session()) == 0
     assert run(["tasks", "show", "Nowhere"], Session()) == 1
     assert "] Quite new\n" in (shop / ".aiter/memory/tasks.md").read_text()
-
-
-@pytest.mark.parametrize("words", CHANGES, ids=" ".join)
-@pytest.mark.thorough(but=tuple(map(" ".join, CHANGES[::3])))
-def test_no_memory_behind_a_commit_makes_no_failure(
-    shop: Path, capsys: pytest.CaptureFixture[str], words: Sequence[str]
-) -> None:
-    """Memory that runs out at any call behind the commit is no failure of the change, which is made once."""
-    before = {path: path.read_bytes() for path in (shop / ".aiter").rglob("*.md")}
-    state, known = Path(os.environ["XDG_STATE_HOME"]), shop.parent / "known"
-    assert run(["changes", "list"], Session()) == 0
-    shutil.copytree(state, known)
-    made, number, told = 0, 0, ""
-    while True:
-        # What the log knows of the runs before would have each wait for the files that the test takes away.
-        shutil.rmtree(state)
-        shutil.copytree(known, state)
-        for path in (shop / ".aiter/memory").rglob("*.md"):
-            path.unlink()
-        for path, data in before.items():
-            path.write_bytes(data)
-        with OutOfMemory(number) as trouble:
-            code = run(["--now", "2024-06-01T12:00:00Z", *words], Session())
-        told = capsys.readouterr().err
-        assert code == 0, f"{trouble.where}: {told}"
-        if not trouble.where:
-            break
-        made += 1
-        number += max(7, number // 6)  # Closely behind the commit, and a sample of what follows.
-    assert made > 5
