@@ -40,12 +40,14 @@ _MOST_PASSED = 100
 """How many changes one undo passes over at most."""
 
 _STANDS = (
-    "undone_by IS NULL AND redoes IS NULL AND operation NOT IN ('init', 'curated.init', 'trust', 'skip')"
+    "undone_by IS NULL AND redoes IS NULL"
+    " AND operation NOT IN ('init', 'curated.init', 'curated.inbox', 'trust', 'skip')"
     " AND (undoes IS NULL OR operation = 'revert')"
 )
 """What a change is that can be undone: neither undone already nor itself an undo, a redo, or the beginning.
 
-The files of a new workspace do not go by an undo that meant something else; `revert` takes them back.
+The files of a new workspace do not go by an undo that meant something else, nor does what waits to be remembered;
+`revert` takes them back.
 """
 
 
@@ -102,15 +104,15 @@ class Undo:
     def _archived_by(self, record: ChangeRecord) -> ChangeRecord | None:
         """Return the change of maintenance that put away what a change touched, None where there is none."""
         refs = sorted({ref for one in record.touched for ref in (one.ref, one.old_ref) if ref is not None})
-        if not refs:
-            return None
+        paths = [rows.key(path) for path in record.paths]
         with self._mutex:
             self._log.file.run(self._log.name_all, None, make=False)
-        marks = ", ".join("?" * len(refs))
+        entries, files = (", ".join("?" * len(names)) for names in (refs, paths))
         found = self._history.records(
             "seq > ? AND actor = 'maintain' AND undoes IS NULL AND undone_by IS NULL"
-            f" AND seq IN (SELECT seq FROM touched WHERE ref IN ({marks}) AND kind = 'removed')",
-            [record.seq, *refs],
+            f" AND (seq IN (SELECT seq FROM touched WHERE ref IN ({entries}) AND kind = 'removed')"
+            f" OR seq IN (SELECT seq FROM file WHERE path IN ({files}) AND after_size IS NULL))",
+            [record.seq, *refs, *paths],
             1,
         )
         return found[0] if found else None
