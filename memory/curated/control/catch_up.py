@@ -21,7 +21,7 @@ from memory.document.compare import apply
 from memory.errors import MemdeckError
 from memory.lazy import NamedTuple
 
-from .decision import ABSENT, CHANGED, Decision, RuleTrace, insert, of_root
+from .decision import ABSENT, CHANGED, SEEN, Decision, RuleTrace, insert, of_root
 
 if TYPE_CHECKING:
     import sqlite3
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 _OWN = ("curated.write", "curated.replay", "curated.revert")
 """The operations of the controller: what they change is decided, unless a person had to accept it."""
-_SEEN = "log_seq"
-"""The key of the newest change of the log that was looked at."""
 _RULES = {"undo": "controller.undone", "redo": "controller.redone", "revert": "controller.reverted"}
 _BACK = ("undo", "revert", "curated.revert")
 """The operations that take something back."""
@@ -78,12 +76,6 @@ def catch_up(curated: Curated, side: Side, now: datetime) -> None:
             side.records.run(partial(_catch_up, curated, side, transaction, now))
 
 
-def note_start(side: Side, db: sqlite3.Connection) -> None:
-    """Remember where the change log was when the first decision was made, in the caller's transaction."""
-    if read_number(db, _SEEN) is None:
-        write_number(db, _SEEN, side.store.history.state()[0])
-
-
 def _known(side: Side, db: sqlite3.Connection) -> tuple[dict[_File, _Last], int | None]:
     """Return the last decision on each file, and the newest change that was looked at."""
     found: dict[_File, _Last] = {}
@@ -98,16 +90,14 @@ def _known(side: Side, db: sqlite3.Connection) -> tuple[dict[_File, _Last], int 
         for source in json.loads(targets) if op == "update" else ():
             if source != name:
                 found[root.key, source] = _Last(root, number, ABSENT, applied is not None)
-    return found, read_number(db, _SEEN)
+    return found, read_number(db, SEEN)
 
 
 def _differing(curated: Curated, side: Side, lasts: dict[_File, _Last]) -> list[_File]:
     """Return the files that are not as their last decision left them; files that are not memories are left out."""
     roots = [root for root in curated.existing(curated.all_roots()) if root.side == side.name]
     text = "SELECT root, filename, content_hash FROM memory_catalog_entries"
-    rows: list[tuple[str, str, str | None]] = side.catalog.read(
-        roots, lambda db: db.execute(text).fetchall(), unlisted=True
-    )
+    rows: list[tuple[str, str, str | None]] = side.catalog.read(roots, lambda db: db.execute(text).fetchall())
     there = {(key, name): found for key, name, found in rows}
     differing = []
     for file in sorted({*there, *lasts}):
@@ -152,7 +142,7 @@ def _catch_up(curated: Curated, side: Side, transaction: Transaction, now: datet
         last = lasts.get((key, name))
         root = roots[key] if last is None else last.root
         made.add_found(root, name, transaction.read(f"{root.folder}/{name}").base)
-    write_number(db, _SEEN, newest)
+    write_number(db, SEEN, newest)
 
 
 def _steps(side: Side, record: ChangeRecord) -> Iterator[_Step]:
