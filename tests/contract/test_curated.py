@@ -212,3 +212,14 @@ def test_a_look_at_nothing_new_records_nothing(memory: Place) -> None:
         assert memory("curated", *words).code == 0
     memory("tasks", "add", "Something else")
     assert decisions(memory) == before
+
+
+def test_a_drain_that_is_denied_says_so(memory: Place) -> None:
+    """Where the person lets agents add nothing, the line waits in the inbox, and the answer tells why."""
+    assert memory.at_terminal("review", "policy", "agent:*", "*", "deny").code == 0
+    file = inbox(memory, "s", LINE)
+    done = memory.json("curated", "extractor", "drain", actor="agent:x")
+    assert (done["decisions"], done["remaining"]) == ({}, 1)
+    assert "does not let agent:x" in done["reason"]
+    assert file.exists()
+    assert "does not let agent:x" in memory("curated", "extractor", "drain", actor="agent:x").out
