@@ -223,3 +223,13 @@ def test_a_drain_that_is_denied_says_so(memory: Place) -> None:
     assert "does not let agent:x" in done["reason"]
     assert file.exists()
     assert "does not let agent:x" in memory("curated", "extractor", "drain", actor="agent:x").out
+
+
+def test_many_files_of_a_clone_do_not_count_as_writes(memory: Place) -> None:
+    """Each gets its decision on the first look, and the limit of writes in a minute is for writes."""
+    for number in range(70):
+        text = f"---\nname: Reef {number}\ndescription: d\ntype: project\n---\n\nreef number {number}\n"
+        memory.write(f"{MEMORY}/project_reef-{number}.md", text)
+    assert len(decisions(memory, "", now="2026-03-02T09:00:01Z")) == 50
+    assert decisions(memory, "project_reef-69.md") == [("add", "file", "controller.file")]
+    assert write(memory, "Tide", LINE["content"])["applied"]

@@ -36,6 +36,8 @@ _OWN = ("curated.write", "curated.replay", "curated.revert")
 _RULES = {"undo": "controller.undone", "redo": "controller.redone", "revert": "controller.reverted"}
 _BACK = ("undo", "revert", "curated.revert")
 """The operations that take something back."""
+_AT_ONCE = 500
+"""How many files are recorded while the lock is held."""
 _File = tuple[str, str]
 """A file by the key of its folder and its name."""
 
@@ -72,8 +74,10 @@ def catch_up(curated: Curated, side: Side, now: datetime) -> None:
         if not files and not _changes(side, lasts, seen) and (seen is not None or not lasts):
             return
         _notice(side, [file for file in files if file in lasts], lasts, now)
-        with side.store.at_once().transaction("curated.look", actor="replay", now=now) as transaction:
-            side.records.run(partial(_catch_up, curated, side, transaction, now))
+        more = True
+        while more:
+            with side.store.at_once().transaction("curated.look", actor="replay", now=now) as transaction:
+                more = side.records.run(partial(_catch_up, curated, side, transaction, now))
 
 
 def _known(side: Side, db: sqlite3.Connection) -> tuple[dict[_File, _Last], int | None]:
@@ -130,7 +134,8 @@ def _notice(side: Side, files: Sequence[_File], lasts: dict[_File, _Last], now: 
         side.store.history.notice(paths, now)
 
 
-def _catch_up(curated: Curated, side: Side, transaction: Transaction, now: datetime, db: sqlite3.Connection) -> None:
+def _catch_up(curated: Curated, side: Side, transaction: Transaction, now: datetime, db: sqlite3.Connection) -> bool:
+    """Add what is missing, of many files some; return whether there are more: others wait for the lock meanwhile."""
     lasts, seen = _known(side, db)
     newest = side.store.history.state()[0]
     made = _Catching(curated, side, lasts, db, now)
@@ -138,11 +143,13 @@ def _catch_up(curated: Curated, side: Side, transaction: Transaction, now: datet
         for step in _steps(side, record):
             made.add_step(record, step)
     roots = {root.key: root for root in curated.all_roots() if root.side == side.name}
-    for key, name in _differing(curated, side, lasts):
+    files = _differing(curated, side, lasts)
+    for key, name in files[:_AT_ONCE]:
         last = lasts.get((key, name))
         root = roots[key] if last is None else last.root
         made.add_found(root, name, transaction.read(f"{root.folder}/{name}").base)
     write_number(db, SEEN, newest)
+    return len(files) > _AT_ONCE and made.count > 0
 
 
 def _steps(side: Side, record: ChangeRecord) -> Iterator[_Step]:
@@ -187,9 +194,10 @@ class _Catching:
     def __init__(
         self, curated: Curated, side: Side, lasts: dict[_File, _Last], db: sqlite3.Connection, now: datetime
     ) -> None:
-        """`lasts` is kept up to date with what is added."""
+        """`lasts` is kept up to date with what is added, and `count` says how much that is."""
         self._side, self._lasts, self._db, self._now = side, lasts, db, now
         self._profile = curated.settings["controller.scan_profile"]
+        self.count = 0
 
     def add_step(self, record: ChangeRecord, step: _Step) -> None:
         """Add the decision on what a change of the log did to a memory, unless it is known already."""
@@ -249,6 +257,7 @@ class _Catching:
         last = self._lasts.get((root.key, source)) or self._lasts.get((root.key, name))
         made = made.keyed("" if last is None else last.id, None, self._now)._replace(decided_at=milliseconds(at))
         insert(self._db, made)
+        self.count += 1
         event = "memory.write.reverted" if back else None
         recorded(self._side, made, self._now, self._db, event=event)
         if source != name:
