@@ -100,8 +100,11 @@ class Curated:
     def finish_interrupted(self, now: datetime) -> None:
         """Finish the changes, decisions and dreams that a crash interrupted, unless another process is at work.
 
-        The new place of a moved workspace is recorded.
+        What changed memories without the controller gets its decisions, and the new place of a moved workspace is
+        recorded.
         """
+        from .control.catch_up import catch_up
+
         for side in self.sides.values():
             side.store.recover()
             side.follow_move(now)
@@ -117,6 +120,7 @@ class Curated:
                     # On a full disk it waits: reading goes on, and a write reports its own error.
                     if error.code != UNAVAILABLE and not no_room(error):
                         raise
+            catch_up(self, side, now)
 
     # -- folders ------------------------------------------------------------------------------------------------------
 

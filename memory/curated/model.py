@@ -118,6 +118,15 @@ def changed_at(mtime_ns: int, updated_at: str | None) -> float:
         return stamp
 
 
+DREAM = "project_dreaming-"
+"""The beginning of the name of the file that a dream writes; a day such as `2026-01-15` follows."""
+
+
+def is_dream_file(filename: str) -> bool:
+    """Return whether a file has the name of one that a dream writes, whoever edited it since."""
+    return filename.startswith(DREAM) and filename[len(DREAM) :].removesuffix(".md").replace("-", "").isdigit()
+
+
 class Memory(NamedTuple):
     """One memory as read from its file; `hash` is the SHA-256 of the file's bytes, `mtime_ns` its time."""
 
@@ -145,6 +154,11 @@ class Memory(NamedTuple):
     def whole(self) -> str:
         """Its text as agents are told it and a search looks through it, without the name."""
         return f"{self.header.description} {self.body}"
+
+    @property
+    def is_dream(self) -> bool:
+        """Whether dreaming gathered it from other memories: it is listed and shown, and never recalled beside them."""
+        return self.header.provenance.source_actor == "dreaming" or is_dream_file(self.filename)
 
     @property
     def id(self) -> str:

@@ -13,7 +13,6 @@ from memory.base.retry import retry
 from memory.errors import MemdeckError
 from memory.lazy import TYPE_CHECKING
 
-from .files.listing import digest
 from .identity import NOTES, ROOTS, Claim, claim, make_identity, read_identity
 from .index.catalog import Catalog
 from .index.records import Records
@@ -68,7 +67,6 @@ class Side:
         self._claimed: tuple[Claim, bytes | None] | None = None
         self._folder: StateFolder | None = None
         self._open: tuple[str, Records, Catalog] | None = None
-        self._indexes: dict[str, tuple[bytes, str]] = {}
 
     @property
     def workspace_id(self) -> str:
@@ -81,6 +79,11 @@ class Side:
     def root(self, scope: str, agent: str | None = None, tier: str | None = None) -> Root:
         """Return the folder of a scope of this side, that of an agent where one is named."""
         return root_of(scope, agent, tier, self._global_folder)
+
+    @property
+    def lasting(self) -> bool:
+        """Whether the records outlive the process: not without a state folder, and not before the first write."""
+        return self._state_home is not None and (self.name == "global" or bool(self.workspace_id))
 
     @property
     def records(self) -> Records:
@@ -104,13 +107,6 @@ class Side:
         if opened is not None:
             opened[1].close()
             opened[2].close()
-
-    def digest(self, root: Root, index: bytes) -> str:
-        """Return the SHA-256 (hex) of the index of a folder; the one of the last bytes is cached."""
-        known = self._indexes.get(root.key)
-        if known is None or known[0] is not index:
-            known = self._indexes[root.key] = index, digest(index)
-        return known[1]
 
     def note(self, name: str) -> Json:
         """Return the JSON object in a small private file beside the databases; empty where there is none."""

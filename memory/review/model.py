@@ -166,7 +166,9 @@ def standing_of(
     states: set[str] = set()
     for file in files:
         current = read(file.path)
-        if current == file.after:
+        if together.derived(file.path):
+            found += _derived(file, current)
+        elif current == file.after:
             states.add("same")
         elif current == file.before:
             states.add("ready")
@@ -182,13 +184,26 @@ def standing_of(
                     clashes += both
     if clashes or reasons:
         return ProposalStanding("conflict", (), tuple(clashes), tuple(reasons))
-    if not found:
+    if not states & {"ready", "moved"}:
         return ProposalStanding("gone")
     if "same" in states:
         # A part of it was already done in another way: doing the rest would add an entry a second time.
-        done = [file.path for file in files if file.path not in {one.path for one in found}]
+        written = {one.path for one in found}
+        done = [file.path for file in files if file.path not in written and not together.derived(file.path)]
         return ProposalStanding("conflict", (), (), tuple(f"{path}: it says so already" for path in done))
     return ProposalStanding("moved" if "moved" in states else "ready", tuple(found))
+
+
+def _derived(file: FileChange, current: bytes | None) -> list[FileChange]:
+    """Return a file made from others as it is after a proposal: with its lines, or as it is where they do not fit."""
+    from memory.document.compare import take_over
+
+    data = file.after
+    if current != file.before:
+        data = take_over(file.before or b"", file.after or b"", current or b"")
+        if data is None:
+            return []
+    return [] if data == current else [FileChange(file.path, current, data or None, file.mode)]
 
 
 def _merged(

@@ -1,19 +1,22 @@
-"""Undo, redo and revert: in the workspace, and, for a person, of accepted proposals about memory outside it.
+"""Undo, redo and revert: in the workspace, in the person's own memory, and of accepted proposals about other memory.
 
 Proposals are stored with a workspace, and with each store of its systems that is outside it. Memory outside a workspace
-has its own change log. From a workspace, only accepted proposals in that log can be taken back: its other changes were
-not made through a workspace.
+has its own change log. All changes of the person's own memory (`$AGH_HOME`) can be taken back from any workspace. Of
+other memory outside, only accepted proposals can: its other changes were made through another workspace.
 """
 
 from __future__ import annotations
 
+import heapq
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.errors import BusyError, MemdeckError
+from memory.storage.own_folders import agh_home
 from memory.storage.review.proposals import Proposal
 
 if TYPE_CHECKING:
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
     from memory.storage.store import SharedLog
     from memory.workspace import Workspace
 
+HOOKS = "hook:*"
+"""The actors that keep sessions for the clients of agents."""
+_When = tuple[str, int]
 _TIME = 10
 """Characters of an id that encode its time, to the millisecond."""
 
@@ -47,10 +53,10 @@ class TakenBackChange(NamedTuple):
 
 
 def undo(workspace: Workspace, *, actor: str, now: datetime) -> TakenBackChange:
-    """Take back the newest change of an actor, or an accepted proposal about memory outside; as `History.undo`."""
+    """Take back the newest change of an actor, in whichever of the logs it is; as `History.undo`."""
     room = _newest(_rooms(workspace, actor), actor)
     history = room.together.history
-    return TakenBackChange(history.undo(actor=actor, now=now, accepted_in=room.folder), history, room.place)
+    return TakenBackChange(history.undo(actor=actor, now=now, accepted_in=room.accepted_in), history, room.place)
 
 
 def redo(workspace: Workspace, *, actor: str, now: datetime) -> TakenBackChange:
@@ -58,14 +64,14 @@ def redo(workspace: Workspace, *, actor: str, now: datetime) -> TakenBackChange:
     rooms = _rooms(workspace, actor)
     room = _undone_last(rooms, actor) or rooms[0]
     history = room.together.history
-    return TakenBackChange(history.redo(actor=actor, now=now, accepted_in=room.folder), history, room.place)
+    return TakenBackChange(history.redo(actor=actor, now=now, accepted_in=room.accepted_in), history, room.place)
 
 
 def undo_and_redo_available(workspace: Workspace, actor: str) -> tuple[bool, bool]:
     """Return whether `undo` and `redo` would find a change of an actor."""
     rooms = _rooms(workspace, actor)
     room = _newest(rooms, actor)
-    return room.together.history.undoable(actor, room.folder) is not None, _undone_last(rooms, actor) is not None
+    return room.together.history.undoable(actor, room.accepted_in) is not None, _undone_last(rooms, actor) is not None
 
 
 def state(workspace: Workspace, actor: str) -> tuple[tuple[int, int, int], ...]:
@@ -96,20 +102,39 @@ def find_change(workspace: Workspace, change_id: str, actor: str) -> FoundChange
         FoundChange(record, room.together.history, room.place)
         for room in _rooms(workspace, actor)
         for record in room.together.history.beginning_with(change_id)
-        if room.folder is None or room.together.history.was_accepted(record, room.folder)
+        if room.accepted_in is None or room.together.history.was_accepted(record, room.accepted_in)
     ]
     record = the_one([one.record for one in found], change_id)
     return next(one for one in found if one.record is record)
+
+
+def list_changes(
+    workspace: Workspace, *, limit: int = 0, actor: str | None = None, **filters: Any
+) -> tuple[FoundChange, ...]:
+    """Return the changes of the workspace and of the person's own memory, newest first; filters as in `History.list`.
+
+    What hooks keep of sessions is left out unless the actor is named.
+    """
+    found = [
+        [
+            FoundChange(record, room.together.history, room.place)
+            for record in room.together.history.list(
+                limit, actor=actor, without=HOOKS if room.own and actor is None else None, **filters
+            )
+        ]
+        for room in rooms_of(workspace)
+        if room.own or not room.place
+    ]
+    merged = tuple(heapq.merge(*found, key=lambda one: one.record.time, reverse=True))
+    return merged[:limit] if limit else merged
 
 
 def _rooms(workspace: Workspace, actor: str) -> tuple[Room, ...]:
     """Return the rooms whose changes an actor can take back, that of the workspace first."""
     from memory.storage.log.undo import PEOPLE
 
-    if actor not in PEOPLE:
-        return (Room(workspace.together),)
     here, *others = rooms_of(workspace)
-    return (here, *[room for room in others if room.used])
+    return (here, *[room for room in others if room.own or (actor in PEOPLE and room.used)])
 
 
 def _newest(rooms: Sequence[Room], actor: str) -> Room:
@@ -119,33 +144,51 @@ def _newest(rooms: Sequence[Room], actor: str) -> Room:
 
 def _undone_last(rooms: Sequence[Room], actor: str) -> Room | None:
     """Return the room with the last undone change, None if there is nothing to redo."""
-    undone: list[tuple[str, Room]] = []
+    undone: list[tuple[_When, Room]] = []
     for room in rooms:
-        record = room.together.history.redoable(actor, room.folder)
-        if record is not None:
-            undone.append(((record.undone_by or "")[:_TIME], room))
+        record = room.together.history.redoable(actor, room.accepted_in)
+        if record is not None and record.undone_by is not None:
+            undone.append((_when(room, room.together.history.get(record.undone_by)), room))
     if not undone:
         return None
     when, last = max(undone, key=lambda one: one[0])
     return None if any(_standing(room, actor) > when for room in rooms if room is not last) else last
 
 
-def _standing(room: Room, actor: str) -> str:
-    """Return the time of the newest change that can be undone, as the beginning of its id; empty: there is none."""
-    record = room.together.history.undoable(actor, room.folder)
-    return "" if record is None else record.id[:_TIME]
+def _standing(room: Room, actor: str) -> _When:
+    """Return when the newest change that can be undone was made; less than any other where there is none."""
+    record = room.together.history.undoable(actor, room.accepted_in)
+    return ("", 0) if record is None else _when(room, record)
+
+
+def _when(room: Room, record: ChangeRecord) -> _When:
+    """Return when a change was made: its time, and for equal ones the time of the file system at which it wrote."""
+    written = []
+    for path in record.paths:
+        store = room.together.store_of(path)
+        if store is not None:
+            file = store.workspace / path
+            with suppress(OSError):  # Of a file that is gone, its folder knows when.
+                written.append(os.lstat(file if os.path.lexists(file) else file.parent).st_mtime_ns)
+    return record.id[:_TIME], min(written, default=0)
 
 
 class Room(NamedTuple):
     """Stores with one record of proposals: those of the workspace, or one store outside it.
 
     `place` is the folder of that store, empty for the workspace. `folder` is the only folder whose proposals count
-    (None: all), because the record may belong to another workspace.
+    (None: all), because the record may belong to another workspace. `own` says that it is the person's own memory.
     """
 
     together: SharedLog
     place: str = ""
     folder: str | None = None
+    own: bool = False
+
+    @property
+    def accepted_in(self) -> str | None:
+        """The folder of which only accepted proposals can be taken back, None where all changes can."""
+        return None if self.own else self.folder
 
     @property
     def used(self) -> bool:
@@ -163,8 +206,9 @@ class Room(NamedTuple):
 def rooms_of(workspace: Workspace) -> tuple[Room, ...]:
     """Return the room of a workspace, and those of the stores outside it."""
     state = workspace.state
+    own = None if workspace.home is None else agh_home(os.environ, workspace.home)
     others = [
-        Room(store.together, str(store.root), store.prefix)
+        Room(store.together, str(store.root), store.prefix, own=store.root == own)
         for store in workspace.outside()
         if store.state is not None and (state is None or store.state.folder.path != state.folder.path)
     ]

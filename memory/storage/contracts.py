@@ -211,3 +211,6 @@ class JoinedStores(EntryReading, Protocol):
 
     def stamp(self, path: str, document: Document, now: datetime) -> Document:
         """Return the document with the time of its change set to `now`."""
+
+    def derived(self, path: str) -> bool:
+        """Return whether a file is made from others, so that it never stands in the way of a change of those."""

@@ -47,13 +47,14 @@ class CuratedOverview:
 
 
 def overview(curated: Curated, now: datetime) -> CuratedOverview:
-    """Return a snapshot of everything; nothing is written."""
+    """Return a snapshot of everything; what changed memories without the controller gets its decisions first."""
     call = OperationCall(now)
 
     def ask(name: str) -> Json:
         return BY_NAME[name].run(curated, {}, call)
 
     try:
+        curated.finish_interrupted(now)
         roots = curated.all_roots()
         memories = tuple(curated.memories(roots))
         dreaming = ask("dream status")

@@ -126,7 +126,7 @@ def test_an_index_edited_between_decision_and_write_is_no_reason_to_refuse(
     place = Place(top / "place")
     curating(place)
     index = place.shop / ".agh/memory/MEMORY.md"
-    real, came = carry_out._index, []
+    real, came = carry_out._write_index, []
 
     def write(*args: object) -> None:
         real(*args)  # type: ignore[arg-type]
@@ -134,7 +134,7 @@ def test_an_index_edited_between_decision_and_write_is_no_reason_to_refuse(
             came.append(True)
             index.write_text(index.read_text() + "\nwritten by hand\n")
 
-    monkeypatch.setattr(carry_out, "_index", write)
+    monkeypatch.setattr(carry_out, "_write_index", write)
     CURATED[1].run(place)
     assert came
     assert "written by hand" in index.read_text()

@@ -51,11 +51,12 @@ def list_changes(
 ) -> None:
     """List the changes of every writer, newest first; what other programs did since the last look is noted first.
 
+    Changes of your own memory ($AGH_HOME, the scope global) are listed too, with their folder.
     With --actor NAME only those by human, cli, maintain, outside, agent:NAME, or agent:*.
     """
     from memory.base.clock import format_local
-    from memory.history.changes import list_changes as find
     from memory.history.changes import row
+    from memory.review.undo_redo import list_changes as find
 
     first = None if since is None else _instant(session, since, end=False)
     last = None if until is None else _instant(session, until, end=True)
@@ -71,11 +72,15 @@ def list_changes(
             format_local(record.time, session.snapshot.zone),
             record.actor,
             "undone" if record.undone_by else "",
-            record.summary or record.operation,
+            (record.summary or record.operation) + within(session, place, " (in {})"),
         )
-        for record in found
+        for record, _, place in found
     )
-    session.listing("changes", lambda: map(row, found), lambda: session.paint.columns(rows, empty="no changes"))
+    session.listing(
+        "changes",
+        lambda: (row(record, place) for record, _, place in found),
+        lambda: session.paint.columns(rows, empty="no changes"),
+    )
 
 
 def _instant(session: Session, text: str, *, end: bool) -> datetime:
@@ -178,9 +183,10 @@ def keep(session: Session, change_id: str) -> None:
 def undo(session: Session) -> None:
     """Take back the newest change made in your name, wherever it was made; what others did since stays.
 
-    The command line and the application are one person: what you did there counts too, and what you accepted of an
-    agent, also about memory outside of this workspace. An agent names itself with --actor or MEMDECK_ACTOR, and takes
-    back only its own.
+    The command line and the application are one person: what you did there counts too, what you accepted of an agent,
+    and what you wrote to your own memory ($AGH_HOME). An agent names itself with --actor or MEMDECK_ACTOR, and takes
+    back only its own. A change whose entries maintenance archived since is passed over, with a word on how to take it
+    back; the next undo is for an older one.
     """
     from memory.review import undo_redo
 

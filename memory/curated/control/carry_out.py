@@ -6,29 +6,27 @@ Those that were recorded but not carried out, because the process ended in betwe
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from memory.curated.files.index_file import IndexLine, rendered, renewed
+from memory.curated.files.index_file import IndexLine, rendered
 from memory.curated.files.listing import digest
 from memory.curated.files.names import fault_of
-from memory.curated.index.entries import index_hash, index_lines, lists_others
+from memory.curated.index.entries import index_lines
 from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
 from memory.curated.index.signals import count_waiting
 from memory.curated.model import INDEX
 from memory.errors import BusyError, ConflictError, MemdeckError
 
-from .decision import ABSENT, Decision, insert, select
+from .decision import ABSENT, Decision, begin, insert, select
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable
     from datetime import datetime
 
     from memory.curated.sides import Side
     from memory.storage import Change
     from memory.storage.transaction import Transaction
 
-T = TypeVar("T")
 _EVENTS = {"reject": "memory.write.rejected", "noop": "memory.write.shadowed"}
 
 
@@ -41,35 +39,27 @@ def carry_out(
     does not fail the decision: a missing stamp is left to the next replay, which finds the decision's bytes in its
     file.
     """
-    side.records.run(lambda db: insert(db, decision))
+
+    side.records.run(partial(begin, side, decision))
     if not decision.changes:
         stamp(side, decision, now, event=event)
         return None
     try:
-        change, index = _commit(side, decision, transaction)
+        change = _commit(side, decision, transaction)
     except BaseException:
         gone = "DELETE FROM memory_decisions WHERE id = ? AND applied_at IS NULL"
         side.records.run(lambda db: db.execute(gone, (decision.id,)))
         raise
-    for step in (partial(_catalogue, side, decision, index), partial(stamp, side, decision, now, event=event)):
-        try:
-            once_more(step)
-        except Exception as error:
-            if not (isinstance(error, MemdeckError) and error.code == UNAVAILABLE):
-                side.store.history.warn(f"the change is made, but what follows it failed: {type(error).__name__}")
+    try:
+        stamp(side, decision, now, event=event)
+    except Exception as error:
+        if not (isinstance(error, MemdeckError) and error.code == UNAVAILABLE):
+            side.store.history.warn(f"the change is made, but what follows it failed: {type(error).__name__}")
     return change
 
 
-def once_more(work: Callable[[], T]) -> T:
-    """Return the result of what follows a change, tried again where memory runs out: the change is made already."""
-    try:
-        return work()
-    except MemoryError:
-        return work()
-
-
-def _commit(side: Side, decision: Decision, transaction: Transaction) -> tuple[Change, bytes]:
-    """Change the files; return the change and the bytes of the index."""
+def _commit(side: Side, decision: Decision, transaction: Transaction) -> Change:
+    """Change the files."""
     folder = decision.root.folder
     target, source = f"{folder}/{decision.target_filename}", f"{folder}/{decision.source_file}"
     transaction.read(target)
@@ -84,52 +74,45 @@ def _commit(side: Side, decision: Decision, transaction: Transaction) -> tuple[C
     else:
         assert decision.post is not None
         transaction.write(target, decision.post, base=decision.prior)
-    index = _index(side, decision, transaction)
+    _write_index(side, decision, transaction)
     words = {"add": "remembered", "update": "renewed", "delete": "forgot"}[decision.op]
-    return transaction.commit(f"{words} {decision.target_filename} ({decision.root.label})"), index
+    change = transaction.commit(f"{words} {decision.target_filename} ({decision.root.label})")
+    side.store.remember(target, None)  # Otherwise thousands of files would stay in memory.
+    return change
 
 
-def _catalogue(side: Side, decision: Decision, index: bytes) -> None:
-    """Update the catalogue with what was written, and drop cached readings of it."""
-    side.store.remember(f"{decision.root.folder}/{decision.target_filename}", None)
-    names = tuple({decision.target_filename, decision.source_file})
-    side.catalog.wrote(decision.root, names, side.digest(decision.root, index) if index else None)
-
-
-def _index(side: Side, decision: Decision, transaction: Transaction) -> bytes:
-    """Write the index and return it: the memory of the decision at the top, then all others, the newest first.
-
-    An index that is as memdeck last wrote it, over files that no other program changed since, is renewed only in this
-    line.
-    """
+def _write_index(side: Side, decision: Decision, transaction: Transaction) -> None:
+    """Write the index: the memory of the decision at the top, then all others, the newest first."""
     root = decision.root
-    mine = tuple({decision.target_filename, decision.source_file})
-    line = None
-    if decision.op != "delete":
-        line = IndexLine(decision.header["name"], decision.target_filename, decision.header["description"])
+    mine = (decision.target_filename, decision.source_file)
     path = f"{root.folder}/{INDEX}"
     stored = transaction.read(path)
-    made = data = None
-    if stored.base is not None:
-        made = side.catalog.read(
-            (root,), lambda db: index_hash(db, root) if lists_others(db, root, mine) else None, unlisted=True
-        )
-    if made is not None and made == side.digest(root, stored.data):
-        data = renewed(stored.data, line, mine)
-    if data is None:
-        known = side.catalog.read((root,), partial(index_lines, root=root))
-        lines = [one for one in known if one.filename not in mine]
-        data = rendered(stored.data, lines if line is None else [line, *lines], mine)
+    known = side.catalog.read((root,), partial(index_lines, root=root))
+    lines = [one for one in known if one.filename not in mine]
+    if decision.op != "delete":
+        lines.insert(0, IndexLine(decision.header["name"], decision.target_filename, decision.header["description"]))
+    data = rendered(stored.data, lines, mine)
     if data:
         transaction.write(path, data, base=stored.base)
     elif stored.base is not None:
         transaction.remove(path, base=stored.base)
-    return data
 
 
 def stamp(side: Side, decision: Decision, now: datetime, *, event: str | None = None, replayed: bool = False) -> None:
     """Record that a decision is carried out, with its event; a memory that moved to another file keeps its signals."""
-    op = event or _EVENTS.get(decision.op, "memory.write.committed")
+    side.records.run(lambda db: recorded(side, decision, now, db, event=event, replayed=replayed))
+
+
+def recorded(
+    side: Side,
+    decision: Decision,
+    now: datetime,
+    db: sqlite3.Connection,
+    *,
+    event: str | None = None,
+    replayed: bool = False,
+) -> None:
+    """As `stamp`, in the transaction of the caller."""
     facts = {
         "decision_id": decision.id,
         "target_id": decision.target_filename,
@@ -141,20 +124,17 @@ def stamp(side: Side, decision: Decision, now: datetime, *, event: str | None = 
     }
     if replayed:
         facts["replayed"] = True
-
-    def done(db: sqlite3.Connection) -> None:
-        at = milliseconds(now)
-        found = db.execute("UPDATE memory_decisions SET applied_at = ? WHERE id = ?", (at, decision.id)).rowcount
-        if not found:
-            # The records were damaged since and started again: the bytes before and after are kept all the same.
-            insert(db, decision._replace(applied_at=at))
-        if decision.op == "update" and decision.source_file != decision.target_filename:
-            old, new = (f"{decision.root.key}/{name}" for name in (decision.source_file, decision.target_filename))
-            count_waiting(db)
-            db.execute("UPDATE OR REPLACE memory_recall_signals SET chunk_id = ? WHERE chunk_id = ?", (new, old))
-        add_event(db, side.records.workspace_id, op, now, decision.root, facts)
-
-    side.records.run(done)
+    at = milliseconds(now)
+    found = db.execute("UPDATE memory_decisions SET applied_at = ? WHERE id = ?", (at, decision.id)).rowcount
+    if not found:
+        # The records were damaged since and started again: the bytes before and after are kept all the same.
+        insert(db, decision._replace(applied_at=at))
+    if decision.op == "update" and decision.source_file != decision.target_filename:
+        old, new = (f"{decision.root.key}/{name}" for name in (decision.source_file, decision.target_filename))
+        count_waiting(db)
+        db.execute("UPDATE OR REPLACE memory_recall_signals SET chunk_id = ? WHERE chunk_id = ?", (new, old))
+    op = event or _EVENTS.get(decision.op, "memory.write.committed")
+    add_event(db, side.records.workspace_id, op, now, decision.root, facts)
 
 
 # -- after a crash --------------------------------------------------------------------------------------------------
@@ -203,8 +183,7 @@ def _finish(side: Side, decision: Decision, transaction: Transaction, now: datet
     if target == after and (not moves or source == ABSENT):
         stamp(side, decision, now, replayed=True)
     elif source == decision.prior_hash and (not moves or target == ABSENT):
-        _, index = _commit(side, decision, transaction)
-        _catalogue(side, decision, index)
+        _commit(side, decision, transaction)
         stamp(side, decision, now, replayed=True)
     else:
         _abandon(side, decision, "another program changed the file before it was carried out")

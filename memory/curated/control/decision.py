@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.curated.index.records import add_event, milliseconds, time_of
+from memory.curated.index.records import add_event, milliseconds, read_number, time_of, write_number
 from memory.curated.model import Json, Root
 from memory.lazy import NamedTuple
 from memory.storage.safe_open import sha256
@@ -22,6 +22,8 @@ PROMPT_VERSION = "v1"
 CHANGES = ("add", "update", "delete")
 CHANGED = "op IN ('add', 'update', 'delete')"
 """The SQL condition that selects the decisions that change a file."""
+SEEN = "log_seq"
+"""The key of the newest change of the log for which the decisions are complete."""
 ABSENT = "absent"
 """The hash of a file that does not exist."""
 
@@ -135,6 +137,13 @@ _OLD = (
     f"applied_at < ? AND seq NOT IN (SELECT max(seq) FROM memory_decisions WHERE {CHANGED}"
     " GROUP BY scope, agent_name, agent_tier, target_filename) ORDER BY seq"
 )
+
+
+def begin(side: Side, one: Decision, db: sqlite3.Connection) -> None:
+    """Insert a decision before its files change; the first one remembers where the change log was."""
+    if read_number(db, SEEN) is None:
+        write_number(db, SEEN, side.store.history.state()[0])
+    insert(db, one)
 
 
 def insert(db: sqlite3.Connection, one: Decision) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -73,8 +73,7 @@ def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime
     if done.applied:
         from memory.curated.providers.calls import call
 
-        with suppress(MemoryError):
-            call(curated, "on_write", now, done.decision.json())
+        call(curated, "on_write", now, done.decision.json())
     return done
 
 
@@ -143,10 +142,13 @@ def _decided(
 
 
 def recent_writes(side: Side, now: datetime) -> int:
-    """Return how many decisions of the last minute changed a file; those dated in the future do not count."""
+    """Return how many decisions of the last minute changed a file; those dated in the future do not count.
+
+    Neither do those on what another program did: many files may have come with a clone.
+    """
     text = (
         "SELECT count(*) FROM memory_decisions WHERE decided_at > ? AND decided_at <= ? AND applied_at IS NOT NULL"
-        f" AND {CHANGED}"
+        f" AND {CHANGED} AND origin <> 'file'"
     )
     at = milliseconds(now)
     return side.records.look(lambda db: int(db.execute(text, (at - _MINUTE, at)).fetchone()[0]), 0)

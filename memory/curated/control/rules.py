@@ -86,6 +86,9 @@ def _write(candidate: Candidate, view: View, verdict: RulesVerdict, target: Memo
         return verdict.end("update", "controller.exact_hash", "the same text under another header", meant)
     if same and not candidate.edits:
         return verdict.end("noop", "controller.exact_hash", "another memory says exactly that already", same[0])
+    if origin in AUTONOMOUS and view.was_deleted(candidate.content):
+        verdict.filename = own
+        return verdict.end("noop", "controller.forgotten", "that text was deleted, and comes back only by hand")
     # 4. The file exists.
     if there is not None:
         if origin in ("extractor", "dreaming") and not explicit:
@@ -104,12 +107,8 @@ def _write(candidate: Candidate, view: View, verdict: RulesVerdict, target: Memo
         return verdict.end("update", "controller.entity_slot_update", "that fact has another value now", slots[0])
     # 6. Several memories that may be meant.
     verdict.filename = own
-    if len(slots) < 2 and origin not in AUTONOMOUS and not view.has_name(header.name):
-        targets, several = [], view.has_several_alike(candidate.content)
-    else:
-        targets = slots if len(slots) > 1 else view.alike(candidate.content)
-        several = len(targets) > 1
-    if several and not (origin == "dreaming" and explicit):
+    targets = slots if len(slots) > 1 else view.alike(candidate.content)
+    if len(targets) > 1 and not (origin == "dreaming" and explicit):
         known = {slot(one.header.name) for one in targets}
         if origin in AUTONOMOUS or slot(header.name) in known:
             verdict.open = tuple(targets)

@@ -32,8 +32,8 @@ ENOUGH = 2
 """How many recalls count as often."""
 _DAY = 86_400_000
 _ROWS = (
-    "SELECT chunk_id, recall_count, recall_score, last_recalled_at, freshness_started_at FROM memory_recall_signals"
-    " WHERE promoted_at IS NULL AND recall_count > 0"
+    "SELECT chunk_id, recall_count, recall_score, last_recalled_at, freshness_started_at, promotion_run_id"
+    " FROM memory_recall_signals WHERE recall_count > 0"
 )
 _TERMS = ("frequency", "relevance", "recency", "freshness")
 
@@ -57,15 +57,16 @@ class Weighed:
         }  # fmt: skip
 
 
-def weighed(curated: Curated, side: Side, now: datetime) -> list[Weighed]:
+def weighed(curated: Curated, side: Side, now: datetime, *, force: bool = False) -> list[Weighed]:
     """Return the memories of a side that were recalled and not promoted yet, the best first.
 
-    Memories that dreaming wrote itself, or that another memory has replaced, are left out.
+    Memories that dreaming wrote itself, or that another memory has replaced, are left out. With `force`, memories count
+    again whose dream was deleted or taken back.
     """
-    rows = {
-        row[0]: row[1:]
-        for row in side.records.look(lambda db: db.execute(_ROWS).fetchall(), list[tuple[str, int, float, int, int]]())
-    }
+    found_rows: list[tuple[str, int, float, int, int, str | None]] = []
+    found_rows = side.records.look(lambda db: db.execute(_ROWS).fetchall(), found_rows)
+    free = {None, *(_gone(side) if force else ())}
+    rows = {row[0]: row[1:5] for row in found_rows if row[5] in free}
     if not rows:
         return []
     settings = curated.settings
@@ -73,8 +74,7 @@ def weighed(curated: Curated, side: Side, now: datetime) -> list[Weighed]:
     weights = {name: settings[f"dream.scoring.weights.{name}"] for name in _TERMS}
     found = []
     for memory in curated.memories([root for root in curated.all_roots() if root.side == side.name]):
-        source = memory.header.provenance
-        if memory.id not in rows or source.source_actor == "dreaming" or source.superseded_by:
+        if memory.id not in rows or memory.is_dream or memory.header.provenance.superseded_by:
             continue
         count, signal, last, first = rows[memory.id]
         values = (
@@ -86,6 +86,16 @@ def weighed(curated: Curated, side: Side, now: datetime) -> list[Weighed]:
         terms = tuple((name, weights[name] * value) for name, value in zip(_TERMS, values, strict=True))
         found.append(Weighed(memory, count, sum(value for _, value in terms), terms))
     return sorted(found, key=lambda one: (-one.score, one.memory.id))
+
+
+def _gone(side: Side) -> set[str]:
+    """Return the runs whose memory does not exist any more."""
+    folder = side.store.root / side.root(side.name).folder
+    return {
+        one.id
+        for one in runs(side, "status = 'completed'")
+        if not (folder / str(one.facts["target_filename"])).exists()
+    }
 
 
 def candidates(curated: Curated, found: list[Weighed]) -> list[Weighed]:
@@ -152,7 +162,7 @@ def gates_of(curated: Curated, side: Side, now: datetime, *, own: str = "", forc
     ago = "no run yet" if last is None else f"the last run was {f'{span} ago' if span else 'just now'}"
     seen = len(sessions_since(curated, since))
     most = settings["dream.min_sessions"]
-    found = weighed(curated, side, now)
+    found = weighed(curated, side, now, force=force)
     good = candidates(curated, found)
     enough = settings["dream.gates.min_unpromoted"]
     other = holder(side, now)

@@ -14,14 +14,14 @@ from memory.curated.daily import days_before
 from memory.curated.files.listing import read_file
 from memory.curated.files.names import free_path, slug
 from memory.curated.index.records import milliseconds, read_number, utc_day, write_number
-from memory.curated.model import Header, Json, Memory, Root
+from memory.curated.model import DREAM, Header, Json, Memory, Root
 from memory.curated.models import ModelError, read_value
 from memory.errors import MemdeckError
 
 from .gates import Gates, Weighed, gates_of
 from .lock import give, take
 from .runs import FAILURES, DreamRun, begin, fail, finish, runs
-from .text import Gathered, artefact_of, body_of, failure_of, gather
+from .text import Gathered, artefact_of, body_of, failure_of, gather, lines_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -106,9 +106,10 @@ def _run(
 ) -> DreamRun:  # fmt: skip
     root = curated.root(side.name)
     settings = curated.settings
-    target = f"project_dreaming-{utc_day(now)}.md"
+    target = f"{DREAM}{utc_day(now)}.md"
     known = read_file(side.store, root, target)
-    earlier = known.body if isinstance(known, Memory) else ""
+    there = {one.header.name for one in curated.memories([one for one in curated.all_roots() if one.side == side.name])}
+    earlier = lines_of(known.body, there) if isinstance(known, Memory) else []
     room = settings["controller.policy.max_content_chars"] - _HEAD
     made = gather(waiting, earlier, settings["controller.scan_profile"], room)
     stem = f"{FOLDER}/{utc_day(now)}-{slug(settings['dream.agent'])}"

@@ -115,8 +115,7 @@ def complete(
         marked = 0
         for chunk in ids:
             marked += db.execute(
-                "UPDATE memory_recall_signals SET promoted_at = ?, promotion_run_id = ? WHERE chunk_id = ? AND"
-                " promoted_at IS NULL",
+                "UPDATE memory_recall_signals SET promoted_at = ?, promotion_run_id = ? WHERE chunk_id = ?",
                 (at, run.id, chunk),
             ).rowcount
         db.execute(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -27,12 +27,18 @@ class Gathered:
     left_out: list[Json] = field(default_factory=list)
 
 
-def gather(found: Sequence[Weighed], earlier: str, profile: str, room: int) -> Gathered:
-    """Return the lines of a synthesis in at most `room` characters; those of an `earlier` one of the day come first.
+def lines_of(body: str, names: Collection[str]) -> list[str]:
+    """Return the lines of a synthesis whose memories still exist, by their names."""
+    starts = tuple(f"{_BULLET}{name}: " for name in names)
+    return [line for line in body.splitlines() if line.startswith(starts)]
+
+
+def gather(found: Sequence[Weighed], earlier: Sequence[str], profile: str, room: int) -> Gathered:
+    """Return the lines of a synthesis in at most `room` characters; the `earlier` ones of the day come first.
 
     What the content scan rejects is left out with its rules; what does not fit waits for the next run.
     """
-    made = Gathered([line for line in earlier.splitlines() if line.startswith(_BULLET)])
+    made = Gathered(list(earlier))
     used = sum(len(line) + 1 for line in made.lines)
     for one in found:
         memory = one.memory

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from memory.curated.control.candidate import Candidate
 from memory.curated.control.propose import propose, recent_writes
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Header, Json, Provenance, Root
-from memory.errors import MemdeckError, UsageError
+from memory.errors import BlockedError, MemdeckError, UsageError
 from memory.storage.fsio import remove_empty
 from memory.storage.safe_open import sha256
 
-from .inbox import LARGEST, InboxFile, failure, plan, waiting
+from .inbox import LARGEST, UPKEEP, InboxFile, failure, plan, waiting
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
@@ -34,6 +34,8 @@ _TEXTS = (
     "entity", "attribute", "submitted_at", "idempotency_key",
 )  # fmt: skip
 _HEADER = ("name", "description", "type", "scope", "agent_name", "agent_tier", "provenance")
+WAITING = "waiting"
+"""What became of a line whose decision waits for a person as a proposal: it left the inbox."""
 _WORDS = 8
 """How many words of the content serve as a name."""
 
@@ -115,39 +117,58 @@ def _file(curated: Curated, file: InboxFile, done: Drained, actor: str, now: dat
     records.event("memory.extractor.started", now, **facts, candidate_count=len(read))
     bad: list[Json] = []
     decisions: dict[str, int] = {}
-    for number, line, found in read:
+    later: _Later | None = None
+    left = b""
+    for place, (number, line, found) in enumerate(read):
         stage = "decode" if isinstance(found, MemdeckError) else "controller"
-        made = found if isinstance(found, MemdeckError) else _decide(curated, file, number, line, found, actor, now)
+        try:
+            made = found if isinstance(found, MemdeckError) else _decide(curated, file, number, line, found, actor, now)
+        except _Later as why:
+            if place == 0:
+                raise
+            later, left = why, b"".join(one + b"\n" for _, one, _ in read[place:])
+            break
         if isinstance(made, str):
             decisions[made] = decisions.get(made, 0) + 1
         else:
             bad.append(failure(stage, file.session, file.path, number, made, line, side.workspace_id, now))
+
+    count = sum(decisions.values()) + len(bad)
 
     def put_away(transaction: Transaction) -> str:
         # Another process may have consumed it, or a program added to it, since it was read.
         if transaction.read(file.path).base != stored.base:
             return ""
         plan(curated, side, transaction, bad)
-        transaction.remove(file.path, base=stored.data)
-        return f"consumed {file.name} of {file.session}: {len(read)} candidates, {len(bad)} failed"
+        if left:
+            transaction.write(file.path, left, base=stored.data)
+        else:
+            transaction.remove(file.path, base=stored.data)
+        return f"consumed {file.name} of {file.session}: {count} candidates, {len(bad)} failed"
 
-    if not side.change("curated.extract", put_away, actor=actor, now=now):
+    # What the lines said was decided in the caller's name; to clear the inbox is memdeck's own upkeep.
+    if not side.change("curated.extract", put_away, actor=UPKEEP, now=now):
         return
     side.store.remember(file.path, None)
-    remove_empty([side.store.root / file.path.rpartition("/")[0]])
+    if not left:
+        remove_empty([side.store.root / file.path.rpartition("/")[0]])
     for op, number in decisions.items():
         done.decisions[op] = done.decisions.get(op, 0) + number
     done.failed += len(bad)
     done.files += 1
     for one in bad:
         records.event("memory.extractor.failed", now, **facts, failure_id=one["id"], reason=one["reason"][:200])
-    records.event("memory.extractor.completed", now, **facts, candidate_count=len(read), decisions=decisions)
+    records.event("memory.extractor.completed", now, **facts, candidate_count=count, decisions=decisions)
+    if later is not None:
+        raise later
 
 
 def _decide(
     curated: Curated, file: InboxFile, number: int, line: bytes, candidate: Candidate, actor: str, now: datetime
 ) -> str | MemdeckError:
-    """Return the decision on a line, or the error that the line causes; _Later where it has to wait."""
+    """Return what became of a line: the operation decided on, `waiting` for a proposal that a person has to accept, or
+    the error that the line causes; _Later where it has to wait in the inbox.
+    """
     digest = sha256(line).hexdigest()[:16]
     key = candidate.key or f"inbox:{file.session}/{file.name}:{number}:{digest}:{file.mtime_ns}"
     side = curated.side_of(candidate.root)
@@ -157,7 +178,11 @@ def _decide(
         raise _Later(f"there were {most} writes in this minute; the rest waits")
     try:
         return propose(curated, replace(candidate, key=key), actor=actor, now=now).decision.op
+    except BlockedError:
+        return WAITING
     except MemdeckError as error:
+        if error.code == "review.denied":
+            raise _Later(error.message) from error
         if not error.code.startswith(_MINE):
             raise
         return error

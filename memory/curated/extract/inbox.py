@@ -16,16 +16,19 @@ from typing import TYPE_CHECKING
 from memory.base.clock import format_utc
 from memory.base.secrets import mask, masked
 from memory.curated.files.listing import listed_names
-from memory.curated.files.names import check_session, is_segment, slug
+from memory.curated.files.names import check_session, is_segment
 from memory.curated.model import Json
 from memory.errors import MemdeckError
 from memory.lazy import NamedTuple
+from memory.storage.safe_open import sha256
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
     from memory.curated.sides import Side
     from memory.storage.transaction import Transaction
 
+UPKEEP = "maintain"
+"""The actor that moves lines between the inbox and the failures; whoever drains is the actor of what is decided."""
 LARGEST = 4 * 1024 * 1024
 """The largest inbox file that is read, in bytes."""
 
@@ -92,6 +95,11 @@ def put(
 # -- what failed ----------------------------------------------------------------------------------------------------
 
 
+def _short(*parts: str) -> str:
+    """Return twelve hex digits for some texts, different for other texts: names that are replayed do not grow."""
+    return str(sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest())[:12]
+
+
 def failure(
     stage: str, session: str, source: str, line: int, error: MemdeckError, data: bytes, workspace_id: str, now: datetime
 ) -> Json:
@@ -102,7 +110,7 @@ def failure(
         clean = mask(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         kept = {"content_base64": base64.b64encode(clean).decode()}
     return {
-        "id": f"{stamp(now)}-{slug(session)}-{slug(source.rpartition('/')[2].removesuffix('.jsonl'))}-{line}",
+        "id": f"{stamp(now)}-{_short(session, source, str(line))}",
         "stage": stage, "session_id": session, "workspace_id": workspace_id or None, "agent_name": None,
         "source": source, "line": line, "reason": f"{error.code}: {error.message}", "recorded_at": format_utc(now),
         **kept,
@@ -159,13 +167,13 @@ def bytes_of(record: Json) -> bytes | None:
         return None
 
 
-def put_back(curated: Curated, side: Side, record: Json, *, actor: str, now: datetime) -> bool:
+def put_back(curated: Curated, side: Side, record: Json, *, now: datetime) -> bool:
     """Put a failed line into the inbox again and remove its record, in one step; False where that is impossible."""
     data, session = bytes_of(record), record.get("session_id")
     if data is None or not isinstance(session, str) or not is_segment(session) or b"\n" in data.strip():
         return False
     folder = folder_of(curated, side, "extractor.inbox_path")
-    target = f"{folder}/{session}/{stamp(now)}-{slug(str(record['id']))[-40:]}.jsonl"
+    target = f"{folder}/{session}/{stamp(now)}-{_short(str(record['id']))}.jsonl"
 
     def move(transaction: Transaction) -> str:
         stored = transaction.read(record["path"])
@@ -175,4 +183,4 @@ def put_back(curated: Curated, side: Side, record: Json, *, actor: str, now: dat
         transaction.remove(record["path"], base=stored.base)
         return f"put {record['id']} back into the inbox"
 
-    return side.change("curated.replay-failure", move, actor=actor, now=now)
+    return side.change("curated.replay-failure", move, actor=UPKEEP, now=now)

@@ -49,6 +49,15 @@ def read(data: bytes, root: Root) -> tuple[Header, str]:
     return _header(values, places, root), "\n".join(lines[end + 1 :]).strip()
 
 
+def body_of(data: bytes) -> str:
+    """Return the body of a memory without a look at its header; empty for a file without front matter."""
+    lines = iter(data.decode("utf-8", "replace").splitlines(keepends=True)[1:])
+    for line in lines:
+        if _FENCE.fullmatch(line.rstrip("\r\n")):
+            break
+    return "".join(lines).strip()
+
+
 def _values(lines: list[str]) -> tuple[Mapping[str, object], Mapping[str, int]]:
     quick = _quick(lines[1:-1])
     if quick is not None:

@@ -62,28 +62,6 @@ def rendered(data: bytes, lines: Iterable[IndexLine], gone: Sequence[str] = ()) 
     return ("\n\n".join(parts) + "\n").encode("utf-8", "surrogateescape") if parts else b""
 
 
-def renewed(data: bytes, line: IndexLine | None, gone: Sequence[str]) -> bytes | None:
-    """Return an index that memdeck rendered, with the lines of some files removed and one line added at the top.
-
-    The index lists other memories too. None where a line to remove is among those that a person wrote below: then the
-    whole index must be rendered.
-    """
-    for name in gone:
-        at = -1
-        while (at := data.find(f"]({name})".encode("utf-8", "surrogateescape"), at + 1)) != -1:
-            start, stop = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
-            found = _OURS.fullmatch(data[start:stop].decode("utf-8", "surrogateescape").rstrip("\r"))
-            if found is None or found["file"] != name:
-                continue
-            if data.find(b"\n\n", 0, start) != -1:
-                return None
-            data = data[:start] + data[stop + 1 :]
-            at = start - 1
-    if line is not None:
-        data = f"{line_of(line)}\n".encode("utf-8", "surrogateescape") + data
-    return data
-
-
 def capped(text: str, max_lines: int, max_bytes: int) -> tuple[str, int]:
     """Return a text cut at a line to the limits, and how many lines are left out; a first line too long is cut too."""
     lines = text.splitlines()

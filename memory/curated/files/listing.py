@@ -5,8 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import filterfalse
+from collections.abc import Callable, Iterable, Iterator
 
 from memory.curated.model import INDEX, Invalid, Memory, Root
 from memory.errors import MemdeckError
@@ -48,7 +47,7 @@ def seen_in(store: Store, root: Root) -> Iterator[ListedFile]:
     with entries:
         for entry in entries:
             name = entry.name
-            if not _may_be(name):
+            if not is_memory_name(name):
                 continue
             try:
                 found = entry.stat(follow_symlinks=False)
@@ -58,28 +57,8 @@ def seen_in(store: Store, root: Root) -> Iterator[ListedFile]:
                 yield ListedFile(name, found.st_mtime_ns, found.st_size, found.st_ino)
 
 
-def has_names(store: Store, root: Root, names: Collection[str]) -> bool:
-    """Return whether a folder has exactly these files that may be memories, without reading the status of each."""
-    try:
-        listed = os.listdir(f"{store.root}/{root.folder}")
-    except (FileNotFoundError, NotADirectoryError):
-        listed = []
-    others = list(filterfalse(names.__contains__, listed))
-    return len(listed) - len(others) == len(names) and not any(map(_may_be, others))
-
-
-def seen_file(store: Store, root: Root, name: str) -> ListedFile | None:
-    """Return one file as its folder lists it, None where it does not exist or cannot be a memory."""
-    try:
-        found = os.lstat(store.root / root.folder / name)
-    except OSError:
-        return None
-    if stat.S_ISDIR(found.st_mode) or not _may_be(name):
-        return None
-    return ListedFile(name, found.st_mtime_ns, found.st_size, found.st_ino)
-
-
-def _may_be(name: str) -> bool:
+def is_memory_name(name: str) -> bool:
+    """Return whether a file may be a memory by its name."""
     return name.endswith(".md") and name[0] not in "._" and name != INDEX and ".tmp-" not in name
 
 

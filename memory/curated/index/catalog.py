@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 
-from memory.curated.files.listing import PASSING, ListedFile, has_names, read_file, seen_file, seen_in
+from memory.curated.files.listing import PASSING, ListedFile, read_file, seen_in
 from memory.curated.model import Invalid, Root
 from memory.lazy import TYPE_CHECKING, NamedTuple
 
@@ -34,10 +32,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-_SETTLED_NS = 20_000_000
-"""How many nanoseconds old a folder's time must be before an equal one means no change: stamps are that coarse."""
-_TRUSTED = 30.0
-"""Seconds for which a write of this process is trusted to be the only change of its folder at that moment."""
 _BATCH = 500
 """How many files are read before their rows are written."""
 _CHECKPOINT = 512
@@ -67,12 +61,6 @@ class Catalog:
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._known: dict[str, _Known] = {}
-        self._swept: dict[str, int] = {}
-        """The time of each folder when it was last listed as a whole."""
-        self._wrote: dict[str, int] = {}
-        """The time of a folder after a write of this process, until it is settled."""
-        self._due: dict[str, float] = {}
-        """When a folder that this process wrote to must be listed as a whole, in seconds of the monotonic clock."""
 
     def close(self) -> None:
         """Close the database; later queries open it again."""
@@ -86,40 +74,32 @@ class Catalog:
         if self._derived is not None and self._connection is None:
             self._derived.take_over(_database(folder, name))
 
-    def read(
-        self,
-        roots: Sequence[Root],
-        work: Callable[[sqlite3.Connection], T],
-        *,
-        unlisted: bool = False,
-    ) -> T:
-        """Return `work(connection)` on a catalogue that is up to date for some folders.
+    def read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T]) -> T:
+        """Return `work(connection)` on a catalogue that is up to date for some folders: each is listed.
 
-        `unlisted` lists no folder whose time is that of a write of this process: what
-        another program did at the same moment is then seen by the next other reader, or half a minute later. While
-        another process rebuilds the catalogue, its old state is used. A database that fails is thrown away; where none
-        can be made, one in memory is used.
+        While another process rebuilds the catalogue, its old state is used. A database that fails is thrown away; where
+        none can be made, one in memory is used.
         """
         import sqlite3
 
         for attempt in range(2):
             try:
-                return self._read(roots, work, unlisted)
+                return self._read(roots, work)
             except sqlite3.Error as error:
                 self.close()
                 if attempt or self._derived is None:
                     self._derived = None
                 elif not isinstance(error, sqlite3.OperationalError):
                     self._derived.discard()
-        return self._read(roots, work, unlisted)
+        return self._read(roots, work)
 
-    def _read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T], unlisted: bool) -> T:
+    def _read(self, roots: Sequence[Root], work: Callable[[sqlite3.Connection], T]) -> T:
         import sqlite3
 
         connection = self._open()
         for root in roots:
             try:
-                self._sync(connection, root, unlisted)
+                self._sync(connection, root)
             except sqlite3.OperationalError as error:
                 # Another process rebuilds it: until then its old state is valid, and files are checked when they are
                 # read.
@@ -178,8 +158,7 @@ class Catalog:
         return connection
 
     def _forget(self) -> None:
-        for known in (self._known, self._swept, self._wrote, self._due):
-            known.clear()
+        self._known.clear()
 
     @contextmanager
     def _writing(self, db: sqlite3.Connection) -> Iterator[None]:
@@ -197,32 +176,16 @@ class Catalog:
                 db.execute("ROLLBACK")
             raise
 
-    def _sync(self, db: sqlite3.Connection, root: Root, unlisted: bool = False) -> None:
-        try:
-            stamp = os.stat(f"{self._store.root}/{root.folder}").st_mtime_ns
-        except OSError:
-            stamp = 0
-        trusted = time.monotonic() < self._due.get(root.key, float("inf"))
-        if trusted and (self._swept.get(root.key) == stamp or self._is_ours(db, root, stamp, unlisted)):
-            return
-        begun = time.time_ns()
+    def _sync(self, db: sqlite3.Connection, root: Root) -> None:
         known = self._rows(db, root)
         seen = {one.filename: one for one in seen_in(self._store, root)}
         gone = [name for name in known if name not in seen]
         changed = [one for name, one in seen.items() if name not in known or known[name][:4] != one]
-        settled = True
         if gone or changed:
             with self._writing(db):
-                db.execute("DELETE FROM memory_catalog_state WHERE root = ?", (root.key,))
                 take_out(db, [known.pop(name)[4] for name in gone])
                 for some in _batches(self._found(root, changed), _BATCH):
-                    settled &= self._put(db, known, some)
-        self._due.pop(root.key, None)
-        self._wrote.pop(root.key, None)
-        if settled and begun - stamp > _SETTLED_NS:
-            self._swept[root.key] = stamp
-        else:
-            self._swept.pop(root.key, None)
+                    self._put(db, known, some)
 
     def _found(self, root: Root, some: Sequence[ListedFile]) -> Iterator[CatalogRow]:
         for one in some:
@@ -233,17 +196,15 @@ class Catalog:
             if found is not None:
                 yield CatalogRow(0, found, one)
 
-    def _put(self, db: sqlite3.Connection, known: _Rows, some: Sequence[CatalogRow]) -> bool:
-        """Insert files; return False where some could not be read, which the next refresh tries again."""
+    def _put(self, db: sqlite3.Connection, known: _Rows, some: Sequence[CatalogRow]) -> None:
+        """Insert files; the next refresh tries again those that could not be read."""
         number = next_number(db)
-        settled = True
         old: list[int] = []
         new: list[CatalogRow] = []
         for _, found, seen in some:
             name = found.filename
             if isinstance(found, Invalid) and found.code == PASSING:
                 # Its earlier row stays.
-                settled = False
                 if name in known:
                     continue
                 seen = seen._replace(mtime_ns=0, inode=0)
@@ -256,7 +217,6 @@ class Catalog:
             known[name] = (*seen, new[-1].number)
         take_out(db, old)
         put_in(db, new)
-        return settled
 
     def _rows(self, db: sqlite3.Connection, root: Root) -> _Rows:
         """Return the rows of a folder; the last ones are reused where no other process wrote since."""
@@ -267,57 +227,6 @@ class Catalog:
             rows: _Rows = {row[0]: row for row in db.execute(text, (root.key,))}
             known = self._known[root.key] = _Known(state, rows)
         return known.rows
-
-    # -- what this process wrote itself -------------------------------------------------------------------------------
-
-    def _is_ours(self, db: sqlite3.Connection, root: Root, stamp: int, unlisted: bool) -> bool:
-        """Return whether a folder has its time from a write of this process, and still the same names as known."""
-        if self._wrote.get(root.key) != stamp:
-            return False
-        if unlisted:
-            return True
-        if not has_names(self._store, root, self._rows(db, root)):
-            return False
-        if time.time_ns() - stamp > _SETTLED_NS:
-            self._swept[root.key] = stamp
-        return True
-
-    def wrote(self, root: Root, names: Sequence[str], index_hash: str | None) -> None:
-        """Record what a transaction just wrote in a folder, while its lock is still held.
-
-        `names` are the files that it wrote or removed, `index_hash` is that of the index it made. A folder that was not
-        known before is listed as a whole by the next reader. A new or missing file of another program at the same
-        moment is seen at once, and a changed one half a minute later, when the whole folder is listed.
-        """
-        import sqlite3
-
-        try:
-            self._take_over(root, names, index_hash)
-        except (sqlite3.Error, OSError):
-            # The next reader lists the folder, and rebuilds the catalogue where necessary.
-            self.close()
-
-    def _take_over(self, root: Root, names: Sequence[str], index_hash: str | None) -> None:
-        db, key = self._open(), root.key
-        trusted = key in self._swept or key in self._wrote
-        self._swept.pop(key, None)
-        if not trusted or key not in self._known:
-            return
-        known = self._rows(db, root)
-        seen = [found for name in names if (found := seen_file(self._store, root, name)) is not None]
-        there = {one.filename for one in seen}
-        with self._writing(db):
-            take_out(db, [known.pop(name)[4] for name in names if name not in there and name in known])
-            settled = self._put(db, known, [*self._found(root, seen)])
-            if index_hash is None or not settled:
-                db.execute("DELETE FROM memory_catalog_state WHERE root = ?", (key,))
-            else:
-                db.execute("INSERT OR REPLACE INTO memory_catalog_state VALUES (?, ?)", (key, index_hash))
-        if settled:
-            self._wrote[key] = os.stat(self._store.root / root.folder).st_mtime_ns
-            self._due.setdefault(key, time.monotonic() + _TRUSTED)
-        else:
-            self._wrote.pop(key, None)
 
 
 def _database(folder: StateFolder, name: str) -> Derived:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memory.curated.files.listing import ListedFile
 
 
-CATALOG_VERSION = "3"
+CATALOG_VERSION = "4"
 CATALOG = """
 CREATE TABLE memory_catalog_entries (
     id INTEGER PRIMARY KEY, root TEXT NOT NULL, filename TEXT NOT NULL, type TEXT, slug TEXT, name TEXT,
@@ -35,14 +35,13 @@ CREATE VIRTUAL TABLE memory_chunks_fts USING fts5(
     name, description, body, grams, tokenize = 'unicode61 remove_diacritics 2');
 CREATE VIRTUAL TABLE memory_chunks_fts_trigram USING fts5(content, tokenize = 'trigram');
 CREATE VIRTUAL TABLE memory_words USING fts5vocab(memory_chunks_fts, 'row');
-CREATE TABLE memory_terms (term TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE memory_catalog_state (root TEXT PRIMARY KEY, index_hash TEXT NOT NULL)
+CREATE TABLE memory_terms (term TEXT PRIMARY KEY) WITHOUT ROWID
 """
 _LONGEST = 40
 """The most letters of a word that may be the right spelling of a typo."""
 _DROPPED = (
     "memory_words", "memory_chunks_fts", "memory_chunks_fts_trigram", "memory_chunks", "memory_catalog_entries",
-    "memory_terms", "memory_catalog_state",
+    "memory_terms",
 )  # fmt: skip
 COLUMNS = "id, root, filename, header, body, content_hash, mtime_ns"
 
@@ -144,21 +143,6 @@ def newest_change(db: sqlite3.Connection, root: Root) -> float:
             break
         newest = max(newest, changed_at(mtime_ns, updated))
     return newest
-
-
-def index_hash(db: sqlite3.Connection, root: Root) -> str | None:
-    """Return the hash of the index that memdeck last wrote; None where other programs changed files since."""
-    row = db.execute("SELECT index_hash FROM memory_catalog_state WHERE root = ?", (root.key,)).fetchone()
-    return None if row is None else str(row[0])
-
-
-def lists_others(db: sqlite3.Connection, root: Root, names: Sequence[str]) -> bool:
-    """Return whether a folder has memories besides some files."""
-    marks = ",".join("?" * len(names))
-    text = (
-        f"SELECT 1 FROM memory_catalog_entries WHERE error IS NULL AND root = ? AND filename NOT IN ({marks}) LIMIT 1"
-    )
-    return db.execute(text, (root.key, *names)).fetchone() is not None
 
 
 def roots_in(db: sqlite3.Connection) -> list[str]:

@@ -8,7 +8,7 @@ from memory.base.clock import format_utc
 from memory.curated.curated import Curated
 from memory.curated.extract.consume import consume, count
 from memory.curated.extract.extraction import asked, extract
-from memory.curated.extract.inbox import failures, put_back, waiting
+from memory.curated.extract.inbox import UPKEEP, failures, put_back, waiting
 from memory.curated.extract.turns import queued, refuse_disabled, requeue, take_turn
 from memory.curated.model import Json
 from memory.curated.settings import seconds_of
@@ -88,11 +88,11 @@ def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
         if isinstance(turns, list) and one.get("session_id"):
             requeue(curated, one["session_id"], turns, call.now)
             stored = side.store.read(one["path"])
-            with side.store.transaction("curated.replay-failure", actor=call.actor, now=call.now) as transaction:
+            with side.store.transaction("curated.replay-failure", actor=UPKEEP, now=call.now) as transaction:
                 transaction.remove(one["path"], base=stored.data)
                 transaction.commit(f"queued the turns of {one['id']} again")
             retried += 1
-        elif put_back(curated, side, one, actor=call.actor, now=call.now):
+        elif put_back(curated, side, one, now=call.now):
             retried += 1
     return {"retried": retried, "failed": len(found) - retried}
 

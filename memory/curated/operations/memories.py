@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from functools import wraps
 
 from memory.curated.control.candidate import Candidate, first_line
-from memory.curated.control.carry_out import once_more
 from memory.curated.control.propose import Proposed, propose
 from memory.curated.curated import Curated
 from memory.curated.files.listing import LARGEST, system_files
@@ -126,8 +125,7 @@ def _proposing(candidate_of: Callable[[Curated, Json, OperationCall], Candidate]
 
     @wraps(candidate_of)
     def operation(curated: Curated, args: Json, call: OperationCall) -> Json:
-        made = proposed(candidate_of, curated, args, call)
-        return once_more(lambda: _done(made))
+        return _done(proposed(candidate_of, curated, args, call))
 
     return operation
 

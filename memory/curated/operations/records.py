@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from memory.base.clock import format_utc
-from memory.curated.control.carry_out import once_more, pending
+from memory.curated.control.carry_out import pending
 from memory.curated.control.decision import CHANGED, Decision, select
 from memory.curated.control.revert import find, revert
 from memory.curated.curated import Curated
@@ -67,7 +67,7 @@ def decisions_revert(curated: Curated, args: Json, call: OperationCall) -> Json:
         curated, args["id"], reason=args.get("reason", ""), actor=call.actor, now=call.now,
         dry_run=args.get("dry_run", False),
     )  # fmt: skip
-    return once_more(done.json)
+    return done.json()
 
 
 def recall_trace(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001

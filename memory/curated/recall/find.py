@@ -15,7 +15,7 @@ from itertools import pairwise
 from memory.curated.files.listing import read_file
 from memory.curated.index.entries import COLUMNS, memory_of, roots_in, same_slug
 from memory.curated.index.words import fold
-from memory.curated.model import Memory, Root, winners
+from memory.curated.model import DREAM, Memory, Root, winners
 from memory.curated.settings import CuratedSettings
 from memory.lazy import TYPE_CHECKING, NamedTuple
 
@@ -41,6 +41,8 @@ _LONG, _USUAL, _LETTERS = 0.04, 60, 6
 _BM25 = "bm25(memory_chunks_fts, 6.0, 3.0, 1.0, 1.0)"
 _FALLBACK = 40
 _SELECT = ", ".join(f"e.{name}" for name in COLUMNS.split(", "))
+_NO_DREAM = f"""e.filename NOT GLOB '{DREAM}[0-9]*' AND instr(e.header, '"source_actor": "dreaming"') = 0"""
+"""The SQL condition of a memory that is recalled: a dream says again what its sources say, and would displace them."""
 DAY = 86400.0
 _RRF = 60
 _TERMS = ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
@@ -246,17 +248,19 @@ def _candidates(
     ):
         if not match:
             continue
-        joined = f" JOIN memory_catalog_entries e ON e.id = {table}.rowid" if inside else ""
         numbers = (
-            f"SELECT {table}.rowid AS number, {rank} AS value FROM {table}{joined} WHERE {table} MATCH ?{inside}"
-            " ORDER BY value LIMIT ?"
+            f"SELECT {table}.rowid AS number, {rank} AS value FROM {table} JOIN memory_catalog_entries e"
+            f" ON e.id = {table}.rowid WHERE {table} MATCH ?{inside} AND {_NO_DREAM} ORDER BY value LIMIT ?"
         )
         found.update(
             _rows(db, f"({numbers}) m JOIN memory_catalog_entries e ON e.id = m.number", [match, *values, raw])
         )
     if query.pieces and not found:
         where = " OR ".join("instr(c.content, ?) > 0" for _ in query.pieces)
-        some = f"(SELECT entry FROM memory_chunks c WHERE {where} ORDER BY entry DESC LIMIT ?) m"
+        some = (
+            "(SELECT entry FROM memory_chunks c JOIN memory_catalog_entries e ON e.id = c.entry"
+            f" WHERE ({where}) AND {_NO_DREAM} ORDER BY entry DESC LIMIT ?) m"
+        )
         pieces = [*map(fold, query.pieces), _FALLBACK]
         found = _rows(db, f"{some} JOIN memory_catalog_entries e ON e.id = m.entry", pieces)
     return query, [row for row in found.values() if row.columns[1] in roots]

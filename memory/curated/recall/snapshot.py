@@ -8,8 +8,7 @@ from functools import partial
 from memory.base.clock import format_utc
 from memory.base.told import harmless, why_not
 from memory.curated.files.index_file import INDEX_KIND, IndexLine, capped, line_of, suspicious_passages
-from memory.curated.files.listing import digest
-from memory.curated.index.entries import index_hash, index_lines, newest_change
+from memory.curated.index.entries import index_lines, newest_change
 from memory.curated.model import INDEX, Root
 from memory.curated.providers.calls import prompt_block, session_began
 from memory.errors import MemdeckError
@@ -167,8 +166,6 @@ def _index(side: Side, root: Root, most: int) -> tuple[str, bool]:
     """
     data = side.store.read(f"{root.folder}/{INDEX}").data
     text = data.decode("utf-8", "replace")
-    if data and side.catalog.read((root,), partial(index_hash, root=root)) == digest(data):
-        return text, False
     listed = partial(index_lines, root=root) if data else partial(index_lines, root=root, most=most + 1)
     wanted = [line_of(line) for line in side.catalog.read((root,), listed)]
     if data and set(wanted) <= set(text.splitlines()):

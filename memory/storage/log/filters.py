@@ -23,6 +23,7 @@ def listed(
     since: datetime | None,
     until: datetime | None,
     before: int | None = None,
+    without: str | None = None,
 ) -> Sequence[ChangeRecord]:
     """Return the changes that fit all conditions; the conditions are those of `History.list`."""
     conditions: list[str] = []
@@ -30,6 +31,9 @@ def listed(
     if actor is not None:
         conditions.append("actor GLOB ?" if "*" in actor else "actor = ?")
         values.append(actor)
+    if without is not None:
+        conditions.append("actor NOT GLOB ?")
+        values.append(without)
     if file is not None:
         pattern = file if "*" in file else _escaped(file)
         conditions.append("seq IN (SELECT seq FROM file WHERE path GLOB ? OR path GLOB ?)")

@@ -102,10 +102,13 @@ class History:
                 self._log.done(change, self._versions(change, store))
             self._open.pop(store.prefix, None)
 
-    def note(self, operation: str, summary: str, *, actor: str, now: datetime) -> None:
-        """Note something that a person decided and that changed no file; it cannot be taken back from here."""
+    def note(self, operation: str, summary: str, *, actor: str, now: datetime, undoes: str | None = None) -> None:
+        """Note something that a person decided and that changed no file; it cannot be taken back from here.
+
+        `undoes` is the change that it is about, which stands all the same.
+        """
         with self._mutex:
-            self._log.note(Change(new_id(now), now, actor, operation, summary, ()))
+            self._log.note(Change(new_id(now), now, actor, operation, summary, (), undoes=undoes))
 
     def _versions(self, change: Change, store: ChangingStore) -> dict[str, FileVersion]:
         """Return the versions of files that hold what the change wrote, for sure."""
@@ -236,12 +239,13 @@ class History:
         since: datetime | None = None,
         until: datetime | None = None,
         before: int | None = None,
+        without: str | None = None,
     ) -> tuple[ChangeRecord, ...]:
         """Return the newest `limit` changes, newest first; 0 for all. `before` is the `seq` that a page goes on from.
 
-        `actor` may end in `*`; `file` is a path, its end from a `/` on, or a part with `*`; `entry` is a ref, its
-        hex digits, or a part of a title, and follows an entry through its renames; `since` and `until` are aware
-        and inclusive.
+        `actor` may end in `*`, and so may `without`, whose changes are left out; `file` is a path, its end from a `/`
+        on, or a part with `*`; `entry` is a ref, its hex digits, or a part of a title, and follows an entry through its
+        renames; `since` and `until` are aware and inclusive.
         """
         from .filters import listed
 
@@ -250,7 +254,7 @@ class History:
             if entry is not None:
                 self._log.file.run(self._log.name_all, None, make=False)
             found = self._log.file.run(
-                lambda db: listed(db, limit, actor, file, entry, since, until, before), nothing, make=False
+                lambda db: listed(db, limit, actor, file, entry, since, until, before, without), nothing, make=False
             )
         return tuple(found)
 

@@ -34,13 +34,20 @@ _TURNED = re.compile(r"\A(?:(?:undo|redo|revert): )+")
 PEOPLE = frozenset({"human", "cli"})
 """A person in the application and at the command line is one and the same."""
 
+SKIP = "skip"
+"""The operation of a note that undo passed a change over, because maintenance archived what it touched."""
+_MOST_PASSED = 100
+"""How many changes one undo passes over at most."""
+
 _STANDS = (
-    "undone_by IS NULL AND redoes IS NULL AND operation NOT IN ('init', 'trust')"
+    "undone_by IS NULL AND redoes IS NULL"
+    " AND operation NOT IN ('init', 'curated.init', 'curated.inbox', 'trust', 'skip')"
     " AND (undoes IS NULL OR operation = 'revert')"
 )
 """What a change is that can be undone: neither undone already nor itself an undo, a redo, or the beginning.
 
-The files of a new workspace do not go by an undo that meant something else; `revert` takes them back.
+The files of a new workspace do not go by an undo that meant something else, nor does what waits to be remembered;
+`revert` takes them back.
 """
 
 
@@ -56,10 +63,16 @@ class Undo:
 
     def undo(self, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
         """As `History.undo`."""
-        record = self.undoable(actor, accepted_in)
+        record = self.undoable(actor, accepted_in) or next(iter(self._standing(actor, accepted_in, 1)), None)
         if record is None:
             raise NotFoundError("change.none", f"there is no change by {actor} to undo")
-        return self._turn_series(record, _STANDS, actor, now, "undo")
+        try:
+            return self._turn_series(record, _STANDS, actor, now, "undo")
+        except ConflictError as error:
+            by = self._archived_by(record)
+            if by is None:
+                raise
+            raise self._pass_over(record, by, actor, now, accepted_in) from error
 
     def redo(self, actor: str, now: datetime, accepted_in: str | None = None) -> Change:
         """As `History.redo`."""
@@ -70,10 +83,74 @@ class Undo:
 
     def undoable(self, actor: str, accepted_in: str | None) -> ChangeRecord | None:
         """As `History.undoable`."""
+        passed = self._passed()
+        for record in self._standing(actor, accepted_in, len(passed) + 1):
+            # What was passed over counts again once maintenance's change is taken back.
+            if record.id not in passed or self._archived_by(record) is None:
+                return record
+        return None
+
+    def _passed(self) -> set[str | None]:
+        """Return the ids of the changes that undo passed over."""
+        return {record.undoes for record in self._history.records("operation = ?", [SKIP], 0)}
+
+    def _standing(self, actor: str, accepted_in: str | None, most: int) -> Sequence[ChangeRecord]:
+        """Return the newest changes of an actor that can be undone, newest first."""
         if accepted_in is None:
-            return next(iter(self._own(actor, 1, _STANDS)), None)
+            return self._own(actor, most, _STANDS)
         own = self._own(actor, 0, f"{_STANDS} AND (proposal IS NOT NULL OR operation = '{REVERT}')")
-        return next((record for record in own if self.was_accepted(record, accepted_in)), None)
+        return [record for record in own if self.was_accepted(record, accepted_in)][:most]
+
+    def _archived_by(self, record: ChangeRecord) -> ChangeRecord | None:
+        """Return the change of maintenance that put away what a change touched, None where there is none."""
+        refs = sorted({ref for one in record.touched for ref in (one.ref, one.old_ref) if ref is not None})
+        paths = [rows.key(path) for path in record.paths]
+        with self._mutex:
+            self._log.file.run(self._log.name_all, None, make=False)
+        entries, files = (", ".join("?" * len(names)) for names in (refs, paths))
+        found = self._history.records(
+            "seq > ? AND actor = 'maintain' AND undoes IS NULL AND undone_by IS NULL"
+            f" AND (seq IN (SELECT seq FROM touched WHERE ref IN ({entries}) AND kind = 'removed')"
+            f" OR seq IN (SELECT seq FROM file WHERE path IN ({files}) AND after_size IS NULL))",
+            [record.seq, *refs, *paths],
+            1,
+        )
+        return found[0] if found else None
+
+    def _pass_over(
+        self, record: ChangeRecord, by: ChangeRecord, actor: str, now: datetime, accepted_in: str | None
+    ) -> ConflictError:
+        """Note that undo passes a change over, with older ones in the same state; return the error that says so."""
+        older: ChangeRecord | None = None
+        passed = [record]
+        for one in self._standing(actor, accepted_in, _MOST_PASSED):
+            if one.seq >= record.seq:
+                continue
+            if self._archived_by(one) is None or self._goes_back(one, now):
+                older = one
+                break
+            passed.append(one)
+        known = self._passed()
+        for one in [one for one in passed if one.id not in known]:
+            self._history.note(SKIP, f"passed over: {one.summary}", actor=actor, now=now, undoes=one.id)
+        newest = next(iter(self._own("maintain", 1, _STANDS)), None)
+        first = "undo --actor maintain" if newest is not None and newest.id == by.id else f"changes revert {by.id[:16]}"
+        rest = "nothing older can be undone" if older is None else f"the next `memdeck undo` is for: {older.summary}"
+        return ConflictError(
+            "change.archived",
+            f"what {record.summary or record.operation!r} changed was archived by maintenance",
+            f"`memdeck {first}` takes that back first; {rest}",
+            id=record.id,
+            archived_by=by.id,
+            next=None if older is None else older.id,
+        )
+
+    def _goes_back(self, record: ChangeRecord, now: datetime) -> bool:
+        try:
+            self.rehearse(record.id, now)
+        except ConflictError:
+            return False
+        return True
 
     def redoable(self, actor: str, accepted_in: str | None) -> ChangeRecord | None:
         """As `History.redoable`."""
@@ -154,8 +231,7 @@ class Undo:
         parts = self._history.records(f"id BETWEEN ? AND ? AND id != ? AND {condition}", (low, high, record.id), 0)
         if not parts:
             return self._turn(record, actor, now, name)
-        changes = [self._turn(one, actor, now, name) for one in (record, *parts)]
-        return _series(changes)
+        return _series([self._turn(one, actor, now, name) for one in (record, *parts)])
 
     def _turn(self, record: ChangeRecord, actor: str, now: datetime, name: str) -> Change:
         """Take a change back, or bring it back, in one transaction over all its files."""
@@ -185,10 +261,10 @@ class Undo:
                 self._turn_file(transaction, store, record, file, now, modes.get(file.path), back=back)
                 for file in record.files
             ]
-        if any(turned) and not all(turned):
+        if True in turned and False in turned:
             # Some of it went back in another way, an archived entry by `restore`, say. To turn the rest would put that
             # entry in its place a second time.
-            raise conflict([file.path for file, done in zip(record.files, turned, strict=True) if not done])
+            raise conflict([file.path for file, done in zip(record.files, turned, strict=True) if done is False])
 
     def _turn_file(
         self,
@@ -200,8 +276,11 @@ class Undo:
         mode: int | None,
         *,
         back: bool,
-    ) -> bool:
-        """Turn one file of a change; return False where it already is what it would become."""
+    ) -> bool | None:
+        """Turn one file of a change; return False where it already is what it would become.
+
+        None for a file that is made from others: it never stands in the way of those.
+        """
         # The log lies where only its owner writes; still no file is written because a row names it.
         if self._together.store_of(file.path) is not store or not self._together.knows(file.path):
             raise RefusedError("change.path", f"change {record.id} names {file.path!r}, which is no memory file")
@@ -212,6 +291,10 @@ class Undo:
         with self._mutex:
             found = self._log.identity(file.path, base)
         turned = inverted(regions) if back else regions
+        if found != here and self._together.derived(file.path):
+            if found != there:
+                self._turn_derived(transaction, record, file, path, base, regions, back=back)
+            return None
         if found == here:
             if there is not None:
                 try:
@@ -264,6 +347,26 @@ class Undo:
         if taken is None:
             raise conflict([file.path])
         transaction.write(path, taken, base=base)
+
+    def _turn_derived(
+        self,
+        transaction: Writing,
+        record: ChangeRecord,
+        file: RecordedFile,
+        path: str,
+        base: bytes | None,
+        regions: Sequence[Region],
+        *,
+        back: bool,
+    ) -> None:
+        """Turn the lines of a file that is made from others; it stays as it is where they do not fit."""
+        old = self._history.before(record.id, file.path) or b""
+        new = apply(regions, old)
+        taken = take_over(new, old, base or b"") if back else take_over(old, new, base or b"")
+        if taken:
+            transaction.write(path, taken, base=base)
+        elif taken is not None and base is not None:
+            transaction.remove(path, base=base)
 
     def _whole_regions(self, record: ChangeRecord, file: RecordedFile) -> tuple[Region, ...]:
         """Return what was different in a file, for taking it back: all of it, or MemdeckError `change.log_failed`."""

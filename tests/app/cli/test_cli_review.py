@@ -98,7 +98,7 @@ def test_what_was_accepted_outside_is_taken_back(memdeck: Memdeck, tmp_path: Pat
     assert path.read_text() == before
     assert memdeck("redo", "-o", "json").data["change"]["store"] == str(path.parents[1])
     assert "Uses emacs" in path.read_text()
-    assert memdeck("changes", "revert", made["id"], *AGENT).code == 1
+    assert memdeck("changes", "revert", made["id"], *AGENT).code == 3
     assert memdeck("changes", "revert", made["id"], "-o", "json").data["change"]["undoneBy"] is None
     assert path.read_text() == before
     again = memdeck("changes", "revert", made["id"], "-o", "json")

@@ -169,8 +169,8 @@ def test_a_line_that_was_consumed_is_not_consumed_again(den: Den, curated: Curat
     os.utime(path, ns=(seen.st_mtime_ns, seen.st_mtime_ns))
     run(den, curated, "extractor drain")
     assert names(curated) == ["Coffee"]
-    put(den, line("Tea", "tea from the hills"), name="later.jsonl")
-    run(den, curated, "extractor drain")
+    put(den, line("Tea", "tea from the hills"), line("Tea", "tea from the valley"), name="later.jsonl")
+    assert run(den, curated, "extractor drain")["decisions"] == {"noop": 1, "add": 1}
     assert names(curated) == ["Coffee", "Tea"]
 
 

@@ -221,10 +221,11 @@ def test_it_is_reverted_by_its_id(workspace: Workspace, home: Path, made: Made, 
     store.together.close()
 
 
-@BOTH
-def test_only_what_a_person_accepted_is_taken_back(workspace: Workspace, home: Path, made: Made, place: str) -> None:
-    """What was done there in another way is none of this workspace's, and an agent takes back nothing outside."""
-    store, path = made(home)
+def test_only_what_a_person_accepted_is_taken_back(workspace: Workspace, home: Path) -> None:
+    """What was done to another agent's folder in another way is none of this workspace's, and an agent takes back
+    nothing there.
+    """
+    store, path = _typed(home)
     now, moments = NOW, _moments()
     with store.transaction("test.own", actor=PERSON, now=now) as transaction:
         transaction.write(path, b"A person's own\n", base=transaction.read(path).base)

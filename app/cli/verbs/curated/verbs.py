@@ -68,8 +68,12 @@ def opened(session: Session) -> Curated:
 def _run(session: Session, operation: Operation, values: dict[str, Any]) -> None:
     from memory.curated.operations.operation import OperationCall
 
-    given: dict[str, Any] = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
-    given = {key: value for key, value in given.items() if value not in (None, [], False)}
+    # Options that were not given; not `in (…)`, for which 0 is False.
+    given: dict[str, Any] = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in values.items()
+        if value is not None and value != () and value is not False
+    }
     for key, schema in operation.input["properties"].items():
         if schema.get("x-content") and key in given and not session.served:
             given[key] = _content(given[key])

@@ -1,0 +1,235 @@
+"""Curated memory: one write path, drains that are whole, recall that shares its room."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contract.place import Place
+
+MEMORY = ".agh/memory"
+
+
+@pytest.fixture
+def memory(workspace: Place) -> Place:
+    """Return a workspace with one memory of the person."""
+    write(workspace, "Anchor", "the anchor holds the boat")
+    return workspace
+
+
+def write(place: Place, name: str, content: str, *, kind: str = "project", **options: Any) -> Any:
+    """Remember something; return the answer."""
+    return place.json("curated", "write", "--type", kind, "--name", name, "--content", content, **options)
+
+
+def decisions(place: Place, file: str = "", **options: Any) -> list[tuple[str, str, str]]:
+    """Return operation, origin and deciding rule of all decisions on a file, the oldest first."""
+    words = ["--filename", file] if file else []
+    found = place.json("curated", "decisions", "list", *words, **options)["decisions"]
+    return [(one["op"], one["origin"], one["rule_trace"][-1]["name"]) for one in reversed(found)]
+
+
+def names(place: Place) -> set[str]:
+    """Return the files of the memories of the workspace and the person."""
+    return {one["filename"] for one in place.json("curated", "list")["memories"]}
+
+
+def inbox(place: Place, session: str, *lines: str | dict[str, str], name: str = "1") -> Path:
+    """Put lines into the inbox of the workspace as another program would."""
+    text = "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines)
+    return place.write(f"{MEMORY}/_inbox/{session}/{name}.jsonl", text)
+
+
+LINE = {"type": "project", "name": "Tide", "content": "the tide turns at noon"}
+
+
+def test_a_turn_of_number_zero_leaves_a_trace(memory: Place) -> None:
+    """An agent that counts its turns from 0 finds the recall of its first one."""
+    assert memory.json("curated", "search", "anchor boat", "--session", "s", "--turn", "0")["results"]
+    trace = memory.json("curated", "recall", "trace", "s", "0")["trace"]
+    assert (trace["turn_seq"], trace["query"]) == (0, "anchor boat")
+
+
+def test_a_drain_by_an_agent_is_made_whole(memory: Place) -> None:
+    """Where the line is decided, the answer says so, and the inbox is empty."""
+    file = inbox(memory, "s", LINE)
+    done = memory.json("curated", "extractor", "drain", actor="agent:x")
+    assert (done["decisions"], done["remaining"]) == ({"add": 1}, 0)
+    assert "project_tide.md" in names(memory)
+    assert not file.exists()
+
+
+def test_a_line_that_needs_the_person_waits_as_a_proposal(memory: Place) -> None:
+    """The other lines are decided, nothing of this one is written, and accepting it makes its decision."""
+    slot = {"entity": "harbour", "attribute": "depth"}
+    memory.json("curated", "write", "--type", "project", "--name", "Depth", "--content", "it is five metres deep",
+                "--entity", "harbour", "--attribute", "depth")  # fmt: skip
+    inbox(memory, "s", {**LINE, "name": "Depth now", "content": "it is six metres deep", **slot}, LINE)
+    done = memory.json("curated", "extractor", "drain", actor="agent:x")
+    assert (done["decisions"], done["remaining"]) == ({"waiting": 1, "add": 1}, 0)
+    assert b"five metres" in memory.read(f"{MEMORY}/project_depth.md")
+    (proposal,) = memory.json("review", "list")["proposals"]
+    assert memory("review", "accept", proposal["id"]).code == 0
+    assert b"six metres" in memory.read(f"{MEMORY}/project_depth.md")
+    assert decisions(memory, "project_depth.md")[-1] == ("update", "extractor", "controller.accepted")
+
+
+def test_failures_are_replayed_as_often_as_one_likes(memory: Place) -> None:
+    """Two bad lines replayed do not stop the good ones behind them, and their names do not grow."""
+    inbox(memory, "session-with-a-long-name", "prose", "more prose")
+    lengths = set()
+    for _ in range(4):
+        done = memory.json("curated", "extractor", "drain")
+        assert (done["failed"], done["remaining"]) == (2, 0)
+        lengths |= {len(one["id"]) for one in memory.json("curated", "extractor", "list-pending")["failures"]}
+        back = memory.json("curated", "extractor", "replay", "--session", "session-with-a-long-name")
+        assert (back["retried"], back["failed"]) == (2, 0)
+    inbox(memory, "session-with-a-long-name", LINE, name="9")
+    done = memory.json("curated", "extractor", "drain")
+    assert (done["failed"], done["decisions"]) == (2, {"add": 1})
+    assert len(lengths) == 1
+
+
+@pytest.mark.parametrize("how", ["delete", "undo", "file", "revert"])
+def test_what_a_person_deleted_stays_deleted(memory: Place, how: str) -> None:
+    """The extractor does not bring back a text that a person deleted, in whatever way; the person may."""
+    inbox(memory, "s", LINE)
+    memory.json("curated", "extractor", "drain")
+    if how == "delete":
+        assert memory("curated", "delete", "project_tide.md").code == 0
+    elif how == "undo":
+        assert memory("undo").code == 0
+    elif how == "revert":
+        (made,) = memory.json("curated", "decisions", "list", "--filename", "project_tide.md")["decisions"]
+        assert memory("curated", "decisions", "revert", made["id"]).code == 0
+    else:
+        (memory.work / MEMORY / "project_tide.md").unlink()
+    assert "project_tide.md" not in names(memory)
+    inbox(memory, "s2", {**LINE, "name": "Another name", "content": "The tide turns at  noon"})
+    assert memory.json("curated", "extractor", "drain")["decisions"] == {"noop": 1}
+    assert not [one for one in names(memory) if "tide" in one or "another" in one]
+    (newest, *_) = memory.json("curated", "decisions", "list")["decisions"]
+    assert newest["rule_trace"][-1]["name"] == "controller.forgotten"
+    assert write(memory, "Tide", LINE["content"])["applied"]
+
+
+def dreamt(place: Place) -> str:
+    """Recall some memories and gather them into a dream; return its file."""
+    for number, word in enumerate(("granite", "marble", "basalt")):
+        write(place, f"Stone {word}", f"the {word} quarry opens on day {number} of each month")
+        place.json("curated", "search", f"{word} quarry")
+    dream = place.json("curated", "dream", "trigger", "--force", "--scope", "workspace")["dream"]
+    return str(dream["target_filename"])
+
+
+def test_a_dream_is_listed_and_never_recalled(workspace: Place) -> None:
+    """Its sources are found as before; neither a search nor a block contains the dream, even after an edit of it."""
+    file = dreamt(workspace)
+    assert file in names(workspace)
+    edited = workspace.read(f"{MEMORY}/{file}").replace(b"gathered", b"put together").decode()
+    for _ in range(2):
+        found = workspace.json("curated", "search", "marble quarry opens")["results"]
+        assert found[0]["memory"]["filename"] == "project_stone-marble.md"
+        assert file not in {one["memory"]["filename"] for one in found}
+        assert "Dreaming" not in workspace.json("curated", "recall", "block", "marble quarry opens")["text"]
+        workspace("curated", "edit", file, "--content", edited.partition("\n---\n")[2])
+
+
+def test_a_dream_that_was_taken_back_can_be_dreamt_again(workspace: Place) -> None:
+    """By force only: maintenance does not bring it back."""
+    file = dreamt(workspace)
+    (made,) = workspace.json("curated", "decisions", "list", "--filename", file)["decisions"]
+    assert workspace("curated", "decisions", "revert", made["id"]).code == 0
+    assert workspace.json("curated", "dream", "status", "--scope", "workspace")["scopes"][0]["gates"][4]["have"] == 0
+    again = workspace.json("curated", "dream", "trigger", "--force", "--scope", "workspace")
+    assert again["dream"]["promoted_count"] == 3
+    assert file in names(workspace)
+
+
+def test_a_block_shares_its_room(workspace: Place) -> None:
+    """One long memory is cut, and the short ones beside it are whole."""
+    write(workspace, "Lighthouse keeper", "lighthouse lamp " + "burns all night long and " * 150)
+    write(workspace, "Lighthouse oil", "lighthouse lamp oil comes from the cooperative")
+    write(workspace, "Lighthouse stairs", "lighthouse lamp is up 214 stairs")
+    text = workspace.json("curated", "recall", "block", "what about the lighthouse lamp")["text"]
+    assert len(text) <= 1500
+    assert "comes from the cooperative" in text
+    assert "is up 214 stairs" in text
+    assert text.count("burns all night") > 20
+
+
+def test_accepted_proposals_are_decisions(memory: Place) -> None:
+    """An agent's edit and delete of a person's memory, accepted by the person, are in the list with their events."""
+    file = "project_anchor.md"
+    assert memory("curated", "edit", file, "--content", "it drags", actor="agent:x").error == "review.waiting"
+    (proposal,) = memory.json("review", "list")["proposals"]
+    write(memory, "Tide", "the tide turns at noon")
+    assert memory("review", "accept", proposal["id"]).code == 0
+    assert memory("curated", "delete", file, actor="agent:x").error == "review.waiting"
+    (proposal,) = memory.json("review", "list")["proposals"]
+    assert memory("review", "accept", proposal["id"]).code == 0
+    assert [(op, rule) for op, _, rule in decisions(memory, file)] == [
+        ("add", "controller.fresh_slot"), ("update", "controller.accepted"), ("delete", "controller.accepted")
+    ]  # fmt: skip
+    found = memory.json("curated", "decisions", "list", "--filename", file)["decisions"]
+    assert "agent:x" in found[0]["rule_trace"][0]["details"]
+    assert [one["decision_id"] for one in memory.json("curated", "history")["operations"]].count(found[0]["id"]) == 1
+
+
+def test_edits_by_hand_are_decisions_of_the_file(memory: Place) -> None:
+    """A file that is made, changed and removed in an editor is found on the next look, each time once."""
+    text = "---\nname: Buoy\ndescription: where it floats\ntype: project\n---\n\nnorth of the pier\n"
+    file = memory.write(f"{MEMORY}/project_buoy.md", text)
+    assert decisions(memory, "project_buoy.md") == [("add", "file", "controller.file")]
+    file.write_text(text.replace("north", "south"))
+    memory("curated", "list")
+    file.unlink()
+    for _ in range(2):
+        assert [op for op, _, _ in decisions(memory, "project_buoy.md")] == ["add", "update", "delete"]
+    file.write_text("no front matter\n")
+    assert len(decisions(memory, "project_buoy.md")) == 3
+
+
+def test_an_edit_by_hand_before_a_write_has_its_decision(memory: Place) -> None:
+    """The chain has no gap: each decision begins with what the one before it left."""
+    file = memory.work / MEMORY / "project_anchor.md"
+    file.write_bytes(file.read_bytes().replace(b"holds", b"drags"))
+    assert memory("curated", "edit", "project_anchor.md", "--content", "it was lifted").code == 0
+    found = memory.json("curated", "decisions", "list", "--filename", "project_anchor.md")["decisions"][::-1]
+    assert [one["origin"] for one in found] == ["cli", "file", "cli"]
+    for before, after in pairwise(found):
+        assert after["prior_hash"] == before["post_content_hash"]
+
+
+def test_a_look_at_nothing_new_records_nothing(memory: Place) -> None:
+    """Reading makes no decisions, however often."""
+    before = decisions(memory)
+    for words in (("list",), ("search", "anchor boat"), ("health",), ("reindex",)):
+        assert memory("curated", *words).code == 0
+    memory("tasks", "add", "Something else")
+    assert decisions(memory) == before
+
+
+def test_a_drain_that_is_denied_says_so(memory: Place) -> None:
+    """Where the person lets agents add nothing, the line waits in the inbox, and the answer tells why."""
+    assert memory.at_terminal("review", "policy", "agent:*", "*", "deny").code == 0
+    file = inbox(memory, "s", LINE)
+    done = memory.json("curated", "extractor", "drain", actor="agent:x")
+    assert (done["decisions"], done["remaining"]) == ({}, 1)
+    assert "does not let agent:x" in done["reason"]
+    assert file.exists()
+    assert "does not let agent:x" in memory("curated", "extractor", "drain", actor="agent:x").out
+
+
+def test_many_files_of_a_clone_do_not_count_as_writes(memory: Place) -> None:
+    """Each gets its decision on the first look, and the limit of writes in a minute is for writes."""
+    for number in range(70):
+        text = f"---\nname: Reef {number}\ndescription: d\ntype: project\n---\n\nreef number {number}\n"
+        memory.write(f"{MEMORY}/project_reef-{number}.md", text)
+    assert len(decisions(memory, "", now="2026-03-02T09:00:01Z")) == 50
+    assert decisions(memory, "project_reef-69.md") == [("add", "file", "controller.file")]
+    assert write(memory, "Tide", LINE["content"])["applied"]

@@ -1,0 +1,137 @@
+"""Undo, redo and the list of changes: in the workspace, in the person's own memory, and behind maintenance."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.place import Place
+
+LATER, LATER_STILL = "2026-05-20T09:00:00Z", "2026-05-20T09:01:00Z"
+
+
+def minute(number: int) -> str:
+    """Return a moment of the day, later for a larger number."""
+    return f"2026-03-02T09:{number:02}:00Z"
+
+
+def remember(place: Place, name: str, kind: str, now: str, actor: str = "") -> str:
+    """Remember something, in the global scope for the type user; return its file."""
+    done = place.json("curated", "write", "--type", kind, "--name", name, "--content", f"all about {name}", now=now,
+                      actor=actor)  # fmt: skip
+    return str(done["decision"]["target_filename"])
+
+
+def names(place: Place) -> set[str]:
+    """Return the files of all memories."""
+    return {one["filename"] for one in place.json("curated", "list")["memories"]}
+
+
+@pytest.mark.parametrize("step", [0, 1])
+def test_undo_takes_back_the_newest_change_also_in_global_memory(workspace: Place, step: int) -> None:
+    """Of three writes each undo takes the newest, wherever it was made; redo brings them back in turn.
+
+    That holds where a clock stands still, too.
+    """
+    first = remember(workspace, "Tide", "project", minute(step))
+    second = remember(workspace, "Coffee", "user", minute(2 * step))
+    third = remember(workspace, "Anchor", "project", minute(3 * step))
+    assert workspace("undo", now=minute(4 * step)).code == 0
+    assert names(workspace) == {first, second}
+    undone = workspace("undo", now=minute(5 * step))
+    assert (undone.code, "global" in undone.out) == (0, True)
+    assert names(workspace) == {first}
+    assert workspace("redo", now=minute(6 * step)).code == 0
+    assert names(workspace) == {first, second}
+    assert workspace("redo", now=minute(7 * step)).code == 0
+    assert names(workspace) == {first, second, third}
+
+
+def test_changes_of_global_memory_are_listed_and_shown(workspace: Place) -> None:
+    """They carry the folder of the person's memory, and are reverted by their id like any other."""
+    file = remember(workspace, "Coffee", "user", minute(1))
+    remember(workspace, "Tide", "project", minute(2))
+    listed = workspace.json("changes", "list", "--file", "*.md", "--limit", "2")["changes"]
+    inside, outside = listed
+    assert (inside["store"], outside["store"]) == (None, str(workspace.home / ".agh"))
+    assert f"memory/{file}" in outside["files"]
+    assert "(in ~/.agh)" in workspace("changes", "list").out
+    assert workspace.json("changes", "show", outside["id"])["change"]["store"] == outside["store"]
+    assert workspace("changes", "revert", outside["id"], now=minute(3)).code == 0
+    assert file not in names(workspace)
+    (reverted, made) = workspace.json("curated", "decisions", "list", "--filename", file)["decisions"]
+    assert (reverted["op"], reverted["reverts"]) == ("delete", made["id"])
+
+
+def test_an_agent_takes_back_its_own_global_change_and_no_other(workspace: Place) -> None:
+    """The person's newer memory stays."""
+    agents = remember(workspace, "Tea", "user", minute(1), actor="agent:x")
+    persons = remember(workspace, "Coffee", "user", minute(2))
+    assert workspace("undo", actor="agent:x", now=minute(3)).code == 0
+    assert names(workspace) == {persons}
+    assert workspace("undo", actor="agent:x", now=minute(4)).error == "change.none"
+    assert agents not in names(workspace)
+
+
+def test_each_undo_and_redo_of_a_memory_is_a_decision(workspace: Place) -> None:
+    """The list of decisions is whole: it says what was taken back, and each has an event."""
+    for number, (kind, name) in enumerate((("project", "Tide"), ("user", "Coffee"))):
+        file = remember(workspace, name, kind, minute(10 * number))
+        assert workspace("undo", now=minute(10 * number + 1)).code == 0
+        assert workspace("redo", now=minute(10 * number + 2)).code == 0
+        found = workspace.json("curated", "decisions", "list", "--filename", file)["decisions"]
+        made = [(one["op"], one["rule_trace"][-1]["name"]) for one in reversed(found)]
+        assert made[1:] == [("delete", "controller.undone"), ("add", "controller.redone")]
+        assert found[1]["reverts"] == found[2]["id"]
+        events = workspace.json("curated", "history")["operations"]
+        assert {one["id"] for one in found} <= {one["decision_id"] for one in events}
+        assert workspace("curated", "decisions", "revert", found[0]["id"], now=minute(10 * number + 3)).code == 0
+        assert file not in names(workspace)
+
+
+def test_undo_passes_over_what_maintenance_archived(workspace: Place) -> None:
+    """It says what happened and how to go on; the next undo takes back an older change of one's own."""
+    workspace("tasks", "add", "Older")
+    workspace("tasks", "add", "Newer")
+    workspace("tasks", "done", "Newer")
+    assert workspace("--maintain", "--no-exec", now=LATER).code == 0
+    refused = workspace("undo", now=LATER_STILL)
+    assert (refused.code, refused.error) == (4, "change.archived")
+    assert "undo --actor maintain" in refused.err
+    assert "added 'Older'" in refused.err
+    assert workspace("undo", now=LATER_STILL).out.strip() == "undo: added 'Older'"
+    assert workspace("undo", now=LATER_STILL).error == "change.archived"
+    # Once maintenance's change is taken back, so are those that it stood in the way of.
+    assert workspace("undo", actor="maintain", now=LATER_STILL).code == 0
+    assert workspace("undo", now=LATER_STILL).out.strip() == "undo: completed 'Newer'"
+    assert workspace("undo", now=LATER_STILL).out.strip() == "undo: added 'Newer'"
+    assert workspace.json("tasks", "list", "--section", "all")["tasks"] == []
+
+
+def test_undo_passes_over_a_journal_entry_that_was_pruned(workspace: Place) -> None:
+    """The same holds for the journal."""
+    workspace("tasks", "add", "Older")
+    workspace("journal", "add", "Noted")
+    assert workspace("--maintain", "--no-exec", now=LATER).code == 0
+    assert workspace("undo", now=LATER_STILL).error == "change.archived"
+    assert workspace("undo", now=LATER_STILL).out.strip() == "undo: added 'Older'"
+
+
+def test_a_conflict_with_somebody_else_stays_one(workspace: Place) -> None:
+    """Where another writer changed the entry, undo says so as before, and passes nothing over."""
+    workspace("tasks", "add", "Older")
+    ref = workspace.json("tasks", "add", "Newer", "--notes", "mine")["task"]["ref"]
+    workspace("tasks", "edit", ref, "--set", "notes=theirs", actor="other")
+    for _ in range(2):
+        assert workspace("undo", now=LATER).error == "document.conflict"
+
+
+def test_an_older_memory_is_reverted_behind_newer_ones(workspace: Place) -> None:
+    """The index that every write renews does not stand in the way of taking back one memory."""
+    first = remember(workspace, "Tide", "project", minute(1))
+    second = remember(workspace, "Anchor", "project", minute(2))
+    change = workspace.json("changes", "list")["changes"][1]
+    assert workspace("changes", "revert", change["id"], now=minute(3)).code == 0
+    assert names(workspace) == {second}
+    index = workspace.read(".agh/memory/MEMORY.md").decode()
+    assert second in index
+    assert first not in index
