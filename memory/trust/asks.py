@@ -53,8 +53,8 @@ class Ask:
     (from 0) is for messages only. `fires` is, for a remediation, the check that triggers it; `settings` are further
     fields that decide what is done, a line each: for a check those of `SETTINGS`, for a remediation all but the
     measured ones. `ambiguous` is why it cannot be approved in its present form; `usual` why it needs no approval as
-    long as nothing else was approved in its slot. `shown` is the text behind a hash, for the person who decides. `usual` and
-    `shown` are no part of an approval.
+    long as nothing else was approved in its slot. `shown` is the text behind a hash, for the person who decides.
+    `usual` and `shown` are no part of an approval.
     """
 
     role: str
