@@ -124,7 +124,7 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(autouse=True)
-def databases_that_close(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def databases_that_close() -> Iterator[None]:
     """Close the databases that a test opened when it ends, as the end of a process does.
 
     No test asks for it; a fixture of the same name in a module would take its place.
@@ -141,8 +141,10 @@ def databases_that_close(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
         return start
 
+    # One of its own, for a test may undo what it patched.
+    patch = pytest.MonkeyPatch()
     for kind in (LogFile, Searcher):
-        monkeypatch.setattr(kind, "__init__", noted(kind.__init__))
+        patch.setattr(kind, "__init__", noted(kind.__init__))
     workspaces: WeakSet[Workspace] = WeakSet()
     begin_workspace = Workspace.__init__
 
@@ -150,8 +152,9 @@ def databases_that_close(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         begin_workspace(self, *arguments, **options)
         workspaces.add(self)
 
-    monkeypatch.setattr(Workspace, "__init__", start_workspace)
+    patch.setattr(Workspace, "__init__", start_workspace)
     yield
+    patch.undo()
     # What their systems opened goes with them.
     for workspace in list(workspaces):
         workspace.close()
