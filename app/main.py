@@ -25,7 +25,8 @@ def main() -> int:
         return 0
     code = _open_at_once(arguments)
     if code is not None:
-        return code
+        # Threads that still read need not end first.
+        os._exit(code)
     # A verb is short-lived: searching for cycles among a hundred thousand entries would free nothing.
     gc.disable()
     if arguments[:1] == ["hook"]:
@@ -40,10 +41,8 @@ def main() -> int:
 
             answer_early(arguments[1:])
         code = run(arguments)
-        if "textual" not in sys.modules:
-            # Everything is written and flushed; freeing all those entries would only take time.
-            os._exit(code)
-        return code
+        # Everything is written and flushed; freeing all those entries would only take time.
+        os._exit(code)
     except KeyboardInterrupt:  # before or after the part of the run that handles its own errors
         return 130
 
