@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -27,8 +26,6 @@ def main() -> int:
     if code is not None:
         # Threads that still read need not end first.
         os._exit(code)
-    # A verb is short-lived: searching for cycles among a hundred thousand entries would free nothing.
-    gc.disable()
     if arguments[:1] == ["hook"]:
         from .hooks.run import run as run_hook
 

@@ -300,7 +300,7 @@ class MemdeckApp(Shell):
 
     def on_unmount(self) -> None:
         """Stop reading files and watching the fleet, however the application ended."""
-        self.refresher.end()
+        self.refresher.stop()
         self.fleet.stop()
 
     def _main_screen_ready(self) -> None:
