@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -25,15 +24,12 @@ def main() -> int:
         return 0
     code = _open_at_once(arguments)
     if code is not None:
-        return code
-    # A verb is short-lived: searching for cycles among a hundred thousand entries would free nothing.
-    gc.disable()
+        # Threads that still read need not end first.
+        os._exit(code)
     try:
         code = run(arguments)
-        if "textual" not in sys.modules:
-            # Everything is written and flushed; freeing all those entries would only take time.
-            os._exit(code)
-        return code
+        # Everything is written and flushed; freeing all those entries would only take time.
+        os._exit(code)
     except KeyboardInterrupt:  # before or after the part of the run that handles its own errors
         return 130
 

@@ -23,12 +23,10 @@ def screen_cases(places: Places, size: str) -> Iterator[Case]:
     def show(command: Callable[[], list[str]]) -> Callable[[], dict[str, float]]:
         def run() -> dict[str, float]:
             with Screen(command(), places.environment()) as screen:
-                words = screen.wait_for_words()
                 painted = screen.wait_for(wanted)
                 screen.settle()
                 first, settled = screen.press(b"j")
                 return {
-                    "first words": words,
                     "first paint": painted,
                     "first key": first,
                     "key settled": settled,

@@ -68,10 +68,6 @@ class Screen:
         """Return the seconds from the start until one of `wanted` is written; TimeoutError if none is."""
         return self._wait(re.compile("|".join(map(re.escape, wanted))), timeout)
 
-    def wait_for_words(self, timeout: float = 60.0) -> float:
-        """Return the seconds from the start until there is a word to read; TimeoutError if there is none."""
-        return self._wait(re.compile(r"[^\W\d_]{4}"), timeout)
-
     def _wait(self, wanted: re.Pattern[str], timeout: float) -> float:
         limit = self.started + timeout
         while not wanted.search(self.text()):

@@ -45,7 +45,7 @@ from .navigation import Navigation
 from .overlays import Overlays
 from .pane_state import PaneState
 from .search.queries import SearchQueries
-from .shell import Progress, Shell, ThreadReport, leave_on_signals, place_toasts
+from .shell import Progress, Shell, ThreadReport, place_toasts
 
 if TYPE_CHECKING:
     from memory.history.lost_files import LostFile
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .commands.perform import Performer
     from .forms.drafts import FormDrafts
     from .forms.form_session import FormSession
+    from .leaving import Leaving
 
 TICK_SECONDS = 30.0
 """Seconds between redraws of everything that depends on the time."""
@@ -291,8 +292,7 @@ class MemdeckApp(Shell):
         return self.main_screen
 
     def on_mount(self) -> None:
-        """Start listening to signals and to the clock."""
-        leave_on_signals(self)
+        """Start listening to the clock."""
         self.set_interval(TICK_SECONDS, self._tick)
         if self.setup.watches:
             self.agent_proposals.begin()
@@ -300,7 +300,7 @@ class MemdeckApp(Shell):
 
     def on_unmount(self) -> None:
         """Stop reading files and watching the fleet, however the application ended."""
-        self.refresher.end()
+        self.refresher.stop()
         self.fleet.stop()
 
     def _main_screen_ready(self) -> None:
@@ -331,6 +331,9 @@ class MemdeckApp(Shell):
             self.main_screen.header.path = short_path(str(workspace.root), self.environ)
             self.navigation.open_pane(self.navigation.first(), remember=False)
 
+    leaving: Leaving | None = None
+    """Ends the process soon after the application is left; None where others end it, as in a test."""
+
     def _leave(self) -> None:
         """Save drafts and the state of the view, and stop watching."""
         self._keep_typed()
@@ -345,11 +348,19 @@ class MemdeckApp(Shell):
         if "form_drafts" in self.__dict__:
             self.form_drafts.save_now()
 
-    def exit(self, *args: object, **kwargs: object) -> None:
+    def exit(self, result: int | None = None, *args: Any, **kwargs: Any) -> None:
         """Leave; the state of the view is written first."""
         if not self._exit:
+            if self.leaving is not None and self.fleet.destination is None and not self.is_headless:
+                self.leaving.begin(result or 0)
             self._leave()
-        super().exit(*args, **kwargs)  # type: ignore[arg-type]
+        super().exit(result, *args, **kwargs)
+
+    def finish(self) -> None:
+        """Write drafts and changes that are not written yet, and wait for jobs that are being cancelled."""
+        self._keep_typed()
+        self.edits.finish()
+        self.jobs.finish()
 
     def _handle_exception(self, error: Exception) -> None:
         """End the application on an unexpected error; drafts are saved first.

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from app.servers.heap import share_heap
 from memory.errors import MemdeckError, RefusedError, UsageError
+
+from .leaving import Leaving
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
@@ -81,21 +82,19 @@ def run(
 
     first, path = pane or ("brief" if demo else None), path or "."
     going: Destination | None = None
+    leaving = Leaving()
     while True:
-        app, code = _show(workspace, start, first if going is None else going.pane, path, environ, safe, going)
-        if workspace is not None and not demo:
-            _list_workspace(workspace, state_home(environ))
-        if app.jobs.left_behind:
-            _leave_at_once(code)
+        app = _make_app(workspace, start, first if going is None else going.pane, path, environ, safe=safe, only=None)
+        if going is not None:
+            app.setup = app.setup._replace(way=going.way, entry=going.entry)
+        listed = [] if workspace is None or demo else [partial(_list_workspace, workspace, state_home(environ))]
+        code = _show(app, leaving, *listed)
+        going = app.fleet.destination
         if app.workspace is not None:
             with suppress(Exception):
                 app.workspace.close()
-        going = app.fleet.destination
         if going is None or app.failure is not None:
             return code
-        # What was just released is a whole application: free its memory before the next one starts.
-        del app
-        gc.collect()
         workspace, demo = Workspace.open(going.root, state_home=state_home(environ), home=home(environ)), False
 
 
@@ -109,59 +108,23 @@ def run_fleet(environ: Mapping[str, str]) -> int:
 
     # The application needs a workspace; this one has no files.
     workspace = Workspace(state_home(environ) / "memdeck", state_home=None)
-    return _show(workspace, None, None, ".", environ, True, None, only="fleet")[1]
+    return _show(_make_app(workspace, None, None, ".", environ, safe=True, only="fleet"), Leaving())
 
 
-def _show(
-    workspace: Workspace | None,
-    start: datetime | None,
-    pane: str | None,
-    path: str,
-    environ: Mapping[str, str],
-    safe: bool,
-    going: Destination | None,
-    only: str | None = None,
-) -> tuple[MemdeckApp, int]:
-    """Show one workspace until the user leaves; return the application and the exit code."""
-    from memory.storage.own_folders import short_path
-    from widgets.panes import panes_for
+def _show(app: MemdeckApp, leaving: Leaving, *last: Callable[[], object]) -> int:
+    """Show the application until the user leaves, and then do what is `last`; return the exit code."""
+    from .keys.type_ahead import use_parser
 
-    from .start_screen import StartText
-
-    words = StartText()
-    try:
-        if workspace is not None:
-            words.say(short_path(str(workspace.root), environ), panes_for(workspace.system_names()), environ)
-        # Before the first thread starts, and after the first text is on the screen.
-        share_heap()
-        app = _make_app(workspace, start, pane, path, environ, safe=safe, only=only)
-        if going is not None:
-            app.setup = app.setup._replace(way=going.way, entry=going.entry)
-        from .keys.type_ahead import use_parser
-
-        use_parser()
-        app.driver_class = words.driver(app.driver_class)
-        code = app.run() or app.return_code or 0
-    finally:
-        words.leave()
+    use_parser()
+    app.leaving = leaving
+    leaving.of(app, app.finish, *last)
+    code = app.run() or app.return_code or 0
+    leaving.finish()
     if app.failure is not None:
         from app.cli.failures import say
 
         code = say(app.failure, choices=False).exit_code
-    return app, code
-
-
-def _leave_at_once(code: int) -> NoReturn:
-    """End the process although something does not end at once, such as a command that ignores signals.
-
-    It must not keep the terminal: its supervisor ends it. Exit handlers still run.
-    """
-    import atexit
-
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+    return code
 
 
 def _list_workspace(workspace: Workspace, state: Path) -> None:
@@ -184,12 +147,6 @@ def _make_app(
 ) -> MemdeckApp:
     import locale
 
-    # Little that is made before the first frame becomes garbage; collecting it would cost a tenth of the time to the
-    # first frame. `Refresher` turns collection on again afterwards.
-    gc.disable()
-    # Keys must not wait long for a thread that reads large files.
-    sys.setswitchinterval(0.001)
-
     from memory.storage.own_folders import config_home
     from widgets.text.depth import depth_of
     from widgets.text.glyphs import glyphs_for
@@ -197,6 +154,8 @@ def _make_app(
     from .app import MemdeckApp
     from .keys.key_file import read_keymap
 
+    # Keys must not wait long for a thread that reads large files.
+    sys.setswitchinterval(0.001)
     return MemdeckApp(
         workspace,
         clock=Clock(start),

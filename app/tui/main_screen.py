@@ -24,7 +24,6 @@ from widgets.chrome.which_key import WhichKey
 from widgets.input.editors import SafeText
 from widgets.pane.base import Pane
 from widgets.panes import PaneName
-from widgets.text.drawing import Covered, SparseCompositor
 
 from .commands.conditions import Situation
 from .keys.available import KeyState, hint_names, key_state, live_actions
@@ -50,11 +49,11 @@ LEAST_SIZE = (20, 6)
 """Columns and lines of the smallest usable terminal."""
 
 
-class Body(Covered, Horizontal):
+class Body(Horizontal):
     """Sidebar and panes."""
 
 
-class Panes(Covered, Container):
+class Panes(Container):
     """The panes; one is visible."""
 
 
@@ -100,7 +99,6 @@ class MainScreen(Screen[None]):
         `pane` is shown from the first frame on; `names` are the panes of the sidebar.
         """
         super().__init__()
-        self._compositor = SparseCompositor()
         self._ready = ready
         self._path = path
         self._pane = pane

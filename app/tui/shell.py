@@ -6,12 +6,10 @@ finds out and reports.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
-import signal
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from functools import cache, partial
@@ -216,19 +214,6 @@ def run_in_thread(
 def internal(error: Exception) -> MemdeckError:
     """Wrap an unexpected error as a MemdeckError that can be shown: its type and its message."""
     return MemdeckError("internal", f"{type(error).__name__}: {error}")
-
-
-SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
-"""Signals that end the application in order; Textual alone leaves the terminal in its own mode on some of them."""
-
-
-def leave_on_signals(app: Shell) -> None:
-    """End the application in order, with the exit code that shells use for the signal."""
-    loop = asyncio.get_running_loop()
-    for number in SIGNALS:
-        # Not the main thread, or a test: then the signals are handled elsewhere.
-        with suppress(ValueError, RuntimeError, NotImplementedError):
-            loop.add_signal_handler(number, app.exit, 128 + number)
 
 
 @cache

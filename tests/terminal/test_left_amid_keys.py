@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from app.tui.start_screen import LEAVE
 from tests.terminal.pseudo import Pseudo
 from tests.terminal.test_exits import HOUSE, shop
 from tests.terminal.tmux import memdeck
@@ -26,6 +25,7 @@ KEYS = (
     *("\x1b", "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1bOP"),
     *("\x04", "\x06", "\x0e", "\x10", "\x12", "\x15"),
 )
+LEAVE = "\x1b[?1049l"
 ENDS = ("\x11", "jjj\x11jjj\r/ab", "/a\x11bc", "\x06redis\x11", "a\x11abc")
 """`ctrl+q`, alone and among keys that come together with it."""
 

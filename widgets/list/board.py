@@ -18,7 +18,7 @@ from textual.widget import Widget
 
 from memory.base.safe_text import cell_width, clip
 from widgets.pane.rows import RowKey
-from widgets.text.drawing import Covered, Drawing
+from widgets.text.drawing import Drawing
 from widgets.text.glyphs import UNICODE, Glyphs
 from widgets.text.styled_text import Piece, clip_line
 from widgets.text.words import CARD_LINES
@@ -72,7 +72,7 @@ class BoardTitle(Drawing, Widget):
         return self.lines_of(crop, lambda places: [words] * len(places)) or super().render_lines(crop)
 
 
-class BoardColumn(Covered, Vertical):
+class BoardColumn(Vertical):
     """The name of a column and its list."""
 
     def __init__(self, lane: Lane, cards: LineList, resized: Callable[[], None]) -> None:
@@ -107,7 +107,7 @@ class BoardColumn(Covered, Vertical):
         self.title.say(text)
 
 
-class Board(Covered, Horizontal):
+class Board(Horizontal):
     """Columns of cards. The keys left and right go from column to column, the mouse drags cards between them.
 
     The owner makes the lists, which know how to draw a card; a card is a `RowKey` with continuations below it.

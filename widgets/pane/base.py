@@ -31,7 +31,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from widgets.chrome.frame import Frame
 from widgets.chrome.keys import with_keys
@@ -40,7 +39,7 @@ from widgets.input.editors import SafeText
 from widgets.input.filter_bar import FilterBar
 from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation
-from widgets.text.drawing import Covered, LateTimers, SparseCompositor
+from widgets.text.drawing import LateTimers
 from widgets.text.glyphs import UNICODE, Glyphs
 from widgets.text.styled_text import EMPTY, Line, Piece, clip_line, line, line_text, wrap_line
 
@@ -136,7 +135,6 @@ class PaneFilter(FilterBar):
     """The filter bar of a pane; when a typed letter is drawn, the list is already filtered.
 
     It overlays the lower edge of the frame: opening it moves and resizes nothing, which would draw everything twice.
-    Once prepared it keeps its place, and is only left out of the frame while it is closed.
     """
 
     DEFAULT_CSS: ClassVar[str] = "PaneFilter { overlay: screen; }"
@@ -144,36 +142,6 @@ class PaneFilter(FilterBar):
     def __init__(self, pane: PaneContext) -> None:
         super().__init__()
         self._pane = pane
-
-    @property
-    def is_shut(self) -> bool:
-        """Whether it keeps its place on the screen and is not drawn there."""
-        return self.display and not self.is_open
-
-    def prepare(self) -> None:
-        """Create the editor and lay it out in its place, so that opening it needs no layout."""
-        super().prepare()
-        if self.is_attached and self._compositor is not None:
-            self.display = True
-            self.reveal()
-
-    def reveal(self) -> None:
-        """Show or hide the bar; once it has its place, only what is drawn there changes."""
-        compositor = self._compositor
-        if compositor is None or not self.display:
-            super().reveal()
-            return
-        self._editor.can_focus = self.is_open
-        compositor.shut_changed()
-        frame = self.parent
-        assert isinstance(frame, Widget)
-        frame.refresh(self.region.translate(-frame.content_region.offset))
-
-    @property
-    def _compositor(self) -> SparseCompositor | None:
-        """The screen's compositor, if it can leave out shut widgets."""
-        compositor = self.screen._compositor if self.is_attached else None
-        return compositor if isinstance(compositor, SparseCompositor) else None
 
     def typed(self) -> None:
         """Filter the pane after a letter was typed or deleted."""
@@ -185,7 +153,7 @@ def fits_look(look: Mapping[str, str], kept: Mapping[str, str]) -> bool:
     return all(look.get(key, "") == value for key, value in kept.items())
 
 
-class Pane(LateTimers, Covered, PaneWithEntry):
+class Pane(LateTimers, PaneWithEntry):
     """One pane of the application; see the module's docstring for how to write one.
 
     Wide terminals show list and detail side by side, narrower ones one above the other, and those below 60 columns one

@@ -1,24 +1,18 @@
-"""Drawing: turns pieces into strips, in the theme's colours and safe to show, and draws only what changed.
+"""Drawing: turns pieces into strips, in the theme's colours and safe to show.
 
-A widget that must be redrawn, as a whole or in part, marks itself dirty on its screen at once (`Repaint`). The
-compositor asks it only for cells that changed and are not covered. Here are the mixins that widgets put before their
-Textual base class, that for timers included.
+A widget that must be redrawn, as a whole or in part, marks itself dirty on its screen at once (`Repaint`). Here are the
+mixins that widgets put before their Textual base class, that for timers included.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache, partial
-from itertools import combinations, starmap
-from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.control import Control
 from rich.segment import Segment
 from rich.style import Style
-from textual._compositor import Compositor, CompositorUpdate
 from textual.color import Color, ColorParseError
 from textual.filter import LineFilter
 from textual.geometry import Region, Size, Spacing
@@ -409,153 +403,6 @@ def _bar_cell(cell: Segment, width: int, ground: Color, filters: tuple[LineFilte
     for line_filter in filters:
         strip = strip.apply_filter(line_filter, ground)
     return strip
-
-
-class Drawn(NamedTuple):
-    """A strip and the cell of the screen at which it begins."""
-
-    y: int
-    x: int
-    strip: Strip
-
-
-class DrawnUpdate(CompositorUpdate):
-    """Strips for places of the screen, line by line, left to right."""
-
-    def __init__(self, drawn: Iterable[Drawn]) -> None:
-        self.drawn = sorted(drawn, key=itemgetter(0, 1))
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the segments for Rich."""
-        for y, x, strip in self.drawn:
-            yield Control.move_to(x, y).segment
-            yield from strip
-
-    def render_segments(self, console: Console) -> str:
-        """Return what is written to the terminal."""
-        return "".join([f"\x1b[{y + 1};{x + 1}H{strip.render(console)}" for y, x, strip in self.drawn])
-
-
-class SparseCompositor(Compositor):
-    """Asks each widget only for cells that changed and are not covered.
-
-    Even to redraw a single line, Textual asks every widget of the screen for all its lines, cuts the lines of the whole
-    screen where widgets meet, and discards nearly all of them.
-    """
-
-    @property
-    def visible_widgets(self) -> dict[Widget, tuple[Region, Region]]:
-        """The widgets in the frame, topmost first, with their region and the clipping region.
-
-        A widget whose `is_shut` is true keeps its place but is left out, with all its descendants.
-        """
-        if self._visible_widgets is None:
-            seen = super().visible_widgets
-            shut = {widget for widget in seen if getattr(widget, "is_shut", False)}
-            if shut:
-                seen = {one: place for one, place in seen.items() if shut.isdisjoint(one.ancestors_with_self)}
-            self._visible_widgets = seen
-        return self._visible_widgets
-
-    def shut_changed(self) -> None:
-        """Recompute what is in the frame, after a widget was shut or opened."""
-        self._visible_widgets = self._cuts = self._layers_visible = None
-
-    def update_widgets(self, widgets: set[Widget]) -> None:
-        """Mark the given widgets as dirty, if they are in the frame; the others are drawn once they come into it.
-
-        For a widget outside the frame Textual would recompute all places at the next look-up. A widget that appears
-        with the next layout would then seem to have been there before, and would stay undrawn.
-        """
-        visible = self.visible_widgets
-        for widget in widgets & visible.keys():
-            region, clip = visible[widget]
-            for dirty in widget._exchange_repaint_regions():
-                if shown := clip.intersection(dirty.translate(region.offset)):
-                    self._dirty_regions.add(shown)
-
-    _places: tuple[object, list[tuple[Widget, Region, Region]]] = (None, [])
-
-    @property
-    def _seen(self) -> list[tuple[Widget, Region, Region]]:
-        """The widgets in the frame, topmost first, with their region and its visible part."""
-        visible = self.visible_widgets
-        if self._places[0] is not visible:
-            seen = [(widget, region, region.intersection(clip)) for widget, (region, clip) in visible.items()]
-            self._places = (visible, [place for place in seen if place[2]])
-        return self._places[1]
-
-    def render_partial_update(self) -> DrawnUpdate | None:  # type: ignore[override]
-        """Draw what changed, from the topmost widgets down to those behind; None if nothing changed."""
-        left = _apart(self._dirty_regions) or list(_rectangles(self._regions_to_spans(self._dirty_regions)))
-        self._dirty_regions.clear()
-        if not left:
-            return None
-        drawn: list[Drawn] = []
-        for widget, region, shown in self._seen:
-            if any(map(shown.overlaps, left)):
-                behind: list[Region] = []
-                for part in left:
-                    here = part.intersection(shown)
-                    lines = widget.render_lines(here.translate(-region.offset)) if here else []
-                    for y, strip in zip(here.line_range, lines, strict=False):
-                        # A view whose scrollbar is about to appear may already draw for another width.
-                        drawn.append(Drawn(y, here.x, strip.adjust_cell_length(here.width)))
-                    # A widget that draws nothing there leaves it to what is behind it.
-                    behind += _without(part, here) if lines else (part,)
-                if not behind:
-                    break
-                left = behind
-        return DrawnUpdate(drawn)
-
-
-FEW = 12
-"""Up to so many regions are compared pairwise, which is faster than going through their lines."""
-
-
-def _apart(regions: Collection[Region]) -> list[Region]:
-    """Return the non-empty regions if they are few and none of them overlaps another, else an empty list."""
-    found = [region for region in regions if region]
-    if len(found) > FEW or any(starmap(Region.overlaps, combinations(found, 2))):
-        return []
-    return found
-
-
-def _rectangles(spans: Iterable[tuple[int, int, int]]) -> Iterator[Region]:
-    """Join spans `(y, from, to)`, in order of lines, into rectangles where consecutive lines have the same ends."""
-    open_spans: dict[tuple[int, int], Region] = {}
-    for y, start, end in spans:
-        above = open_spans.get((start, end))
-        if above is not None and above.bottom == y:
-            open_spans[start, end] = Region(start, above.y, end - start, above.height + 1)
-            continue
-        if above is not None:
-            yield above
-        open_spans[start, end] = Region(start, y, end - start, 1)
-    yield from open_spans.values()
-
-
-def _without(whole: Region, part: Region) -> list[Region]:
-    """Return the parts of a rectangle outside an inner one: above, below, left and right of it."""
-    around = (
-        Region(whole.x, whole.y, whole.width, part.y - whole.y),
-        Region(whole.x, part.bottom, whole.width, whole.bottom - part.bottom),
-        Region(whole.x, part.y, part.x - whole.x, part.height),
-        Region(part.right, part.y, whole.right - part.right, part.height),
-    )
-    return [*filter(None, around)]
-
-
-class Covered(Mixin):
-    """Mixin for containers without a border and in the colour of the widget behind them, which draws what the children
-    leave free. Put it before the Textual base class.
-
-    Textual draws each container line by line as if it were visible, and then discards nearly all of it.
-    """
-
-    def render_lines(self, crop: Region) -> list[Strip]:  # noqa: ARG002
-        """Draw nothing."""
-        return []
 
 
 class LateTimers(MessagePump):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -168,7 +167,6 @@ def _need_terminal(instead: str) -> None:
 def _open(session: Session, folder: str | None, *, pane: str | None = None, demo: bool = False) -> int:
     if session.no_color:
         os.environ["NO_COLOR"] = "1"  # Textual reads it when it is imported.
-    gc.enable()
     from app.tui.launch import run
 
     return run(folder, session.now_option, pane=pane, demo=demo, safe=session.safe)

@@ -36,7 +36,8 @@ def edit_text(
 
     `hand_over` gives the terminal away while the editor runs. The editor is searched in the absolute folders of PATH
     that are not in the workspace `outside`. Raises MemdeckError `editor.failed`, `editor.missing` if no editor ran,
-    `editor.command`; then nothing was changed.
+    `editor.command`; then nothing was changed. What an editor saved before it failed, such as when its terminal was
+    closed, stays in the scratch file.
     """
     import subprocess
 
@@ -48,9 +49,10 @@ def edit_text(
     if program is None:
         raise MemdeckError("editor.missing", f"{command[0]} cannot be found", "set $EDITOR to your editor")
     folder = fsio.temporary_folder("memdeck-edit-")
+    path, before = os.path.join(folder, name), text.encode("utf-8", "surrogateescape")
+    stays = False
     try:
-        path = os.path.join(folder, name)
-        fsio.scratch_file(path, text.encode("utf-8", "surrogateescape"))
+        fsio.scratch_file(path, before)
         try:
             with hand_over():
                 done = subprocess.run([program, *command[1:], path], check=False, env=dict(environ))
@@ -58,15 +60,22 @@ def edit_text(
             raise MemdeckError(
                 "editor.missing", f"{command[0]} cannot be started: {error.strerror}", "set $EDITOR to your editor"
             ) from error
-        if done.returncode:
-            raise MemdeckError("editor.failed", f"{command[0]} ended with {done.returncode}; nothing was changed")
         try:
             with open(path, "rb") as stream:
-                return stream.read().decode("utf-8", "surrogateescape")
+                after = stream.read()
         except OSError as error:
             raise MemdeckError("editor.failed", f"{command[0]} left no text; nothing was changed") from error
+        if done.returncode:
+            stays = after != before
+            raise MemdeckError(
+                "editor.failed",
+                f"{command[0]} ended with {done.returncode}; nothing was changed",
+                f"what it saved is in {path}" if stays else "",
+            )
+        return after.decode("utf-8", "surrogateescape")
     finally:
-        _remove(folder)
+        if not stays:
+            _remove(folder)
 
 
 def keep_text(text: str, name: str) -> str:

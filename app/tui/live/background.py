@@ -99,8 +99,6 @@ class Jobs(Part):
         self._running: list[Job] = []
         self._ticks = False
         self._left = False
-        self.left_behind = False
-        """Whether a job was still running when the application ended."""
 
     @property
     def running(self) -> tuple[Job, ...]:
@@ -187,15 +185,17 @@ class Jobs(Part):
         self.app.say("Stopping what runs.")
 
     def leave(self) -> None:
-        """Cancel all jobs and wait for them for a moment; for the end of the application."""
+        """Cancel all jobs, and start no other."""
         self._left = True
         for job in self._running:
             job.cancel.cancel()
+
+    def finish(self) -> None:
+        """Wait a moment for the jobs that were cancelled; what takes longer ends with the process."""
         until = time.monotonic() + FAREWELL
         for job in self._running:
             if job.thread is not None:
                 job.thread.join(max(0.0, until - time.monotonic()))
-                self.left_behind = self.left_behind or job.thread.is_alive()
 
 
 LASTS = timedelta(seconds=20)

@@ -6,7 +6,7 @@ import posixpath
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -316,6 +316,8 @@ class Edits(Part):
 
         def work() -> None:
             with self.one:
+                if not self._asked:
+                    return  # `finish` wrote it.
                 # Threads get here in any order; the change requested first is written and reported first.
                 asked = self._asked.popleft()
                 mine.append(asked)
@@ -326,6 +328,13 @@ class Edits(Part):
 
         self.begin()
         self.app.work(work, None, lambda error: self._failed(error, mine[0].otherwise), group="change")
+
+    def finish(self) -> None:
+        """Write what was requested and not begun, and wait for what is being written; the application ends."""
+        with self.one:
+            while self._asked:
+                with suppress(Exception):  # No one is there to be told.
+                    self._asked.popleft().write()
 
     def _report(self, outcome: Outcome, then: Callable[[Outcome], None] | None, *, taken_back: bool) -> None:
         self.app.post_message(ThreadReport(partial(self._changed, outcome, then, taken_back=taken_back)))

@@ -1,30 +1,17 @@
-"""The refresher: reads the files in a worker, the visible pane first, and keeps the screen up to date.
-
-Between refreshes it collects garbage: as usual in Python, but without the objects of the first refresh, and mostly
-while no keys come. Documents and rows contain no cycles, so most objects that a change makes superfluous are freed at
-once. Closed screens, dialogs and forms do contain cycles, and only a full collection finds them. In a large workspace
-that would stop everything for half a second. Without the objects of the first refresh, which stay anyway, it takes a
-fraction of that.
-"""
+"""The refresher: reads the files in a worker, the visible pane first, and keeps the screen up to date."""
 
 from __future__ import annotations
 
-import gc
 import os
 import time
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textual._styles_cache import StylesCache
-from textual.color import Color
-from textual.style import Style
-from textual.timer import Timer
 from textual.worker import Worker, get_current_worker
 
-from app.servers.heap import give_back
 from app.tui.shell import Part, Shell, ThreadReport
 from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
@@ -37,54 +24,6 @@ if TYPE_CHECKING:
     from memory.storage.watch import Watcher
     from widgets.pane.base import Contents
 
-THRESHOLDS = (2_000, 5, 3)
-"""For `gc.set_threshold`: a full collection after some 50,000 new objects, about 8 MiB of widgets.
-
-Memory that was once allocated is not given back, so uncollected garbage counts for as long as the application runs.
-"""
-
-ENOUGH = 2
-"""After so many collections of the middle generation (25,000 objects), a moment without keys serves for a full one."""
-
-READ_OFTEN = 20
-"""So it is after so many refreshes: the memory that they leave free returns to the system only then."""
-
-
-@lru_cache(1024)
-def _inner_outer(base: Color, background: Color) -> tuple[Style, Style]:
-    """Return the styles of a widget's inside and of its surroundings."""
-    return Style(background=base + background), Style(background=base)
-
-
-class GarbageCollection:
-    """Controls garbage collection for one application; `end` restores Python's own settings."""
-
-    def __init__(self) -> None:
-        """Start collecting garbage, but not among the objects that exist now."""
-        # Let the drawn content of a widget be freed with it: Textual's own cache keeps that of the last 1,000 widgets.
-        StylesCache.get_inner_outer = staticmethod(_inner_outer)  # type: ignore[method-assign, assignment]
-        self._before = gc.get_threshold()
-        self._looks = 0
-        gc.set_threshold(*THRESHOLDS)
-        gc.freeze()
-        gc.enable()
-
-    def looked(self) -> None:
-        """Count a refresh of the files."""
-        self._looks += 1
-
-    def rest(self) -> None:
-        """Collect in a moment without keys if there may be much garbage; free memory returns to the system."""
-        if gc.get_count()[2] >= ENOUGH or self._looks >= READ_OFTEN:
-            self._looks = 0
-            give_back()
-
-    def end(self) -> None:
-        """Restore Python's settings."""
-        gc.unfreeze()
-        gc.set_threshold(*self._before)
-
-
 AT_ONCE = 8_000_000
 """Bytes of files that are read before the first frame: they take no longer than the frame itself.
 
@@ -96,9 +35,6 @@ QUIET_SECONDS = 0.2
 
 LONGEST_WAIT = 5.0
 """The most seconds that such work waits, however many keys come."""
-
-REST_SECONDS = 2.0
-"""Seconds without a key after which garbage is collected."""
 
 _ENTRIES = frozenset(MEMORY_FILES) - {"config.md"}
 """Files in which only entries change; no other system and no setting depends on them."""
@@ -155,10 +91,7 @@ class Refresher(Part):
         self._left = False
         self._warmed: set[str] = set()
         self._pressed = 0.0
-        self._resting: Timer | None = None
         self._failure = ""
-        self._collecting: GarbageCollection | None = None
-        """Set at the end of the first refresh."""
         self._leaves_first_key = False
         self.had_first_look = False
         self.other_changes = 0
@@ -335,27 +268,10 @@ class Refresher(Part):
         if self._again:
             self._start(None)
             return
-        if self._collecting is None:
-            self._collecting = GarbageCollection()
-        self._collecting.looked()
-        self._rest_soon()
         if self._watcher is None:
             self._watch()
         for hook in self.hooks.rested:
             hook()
-
-    def _rest_soon(self) -> None:
-        """Collect garbage when no keys come, however often files change meanwhile."""
-        if self._resting is None:
-            self._resting = self.app.set_timer(REST_SECONDS, self._rest)
-
-    def _rest(self) -> None:
-        if time.monotonic() - self._pressed < REST_SECONDS:
-            self._resting = self.app.set_timer(REST_SECONDS, self._rest)
-        else:
-            self._resting = None
-            if self._collecting is not None:
-                self._collecting.rest()
 
     def tick(self) -> None:
         """Refresh because time passed."""
@@ -384,13 +300,6 @@ class Refresher(Part):
         for hook in self.hooks.changed:
             hook(names)
         self.request(names=names)
-
-    def end(self) -> None:
-        """Stop watching and restore garbage collection; the application ended."""
-        if self._collecting is not None:
-            self._collecting.end()
-            self._collecting = None
-        self.stop()
 
     def stop(self) -> None:
         """Stop watching for good: a refresh in progress does not start it again."""

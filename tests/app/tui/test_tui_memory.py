@@ -18,7 +18,6 @@ from memory.document import Document
 from memory.files.snapshot import Snapshot
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle
-from tests.patience import within
 from widgets.pane.rows import RowKey
 
 KINDS = (Document, Snapshot, RowKey, Widget, Screen, StylesCache, TextArea)
@@ -112,8 +111,6 @@ async def test_nothing_grows_with_what_is_opened_and_left(workspace: Workspace) 
 
         for number in range(2):
             await turn(number)
-        # What the first look made does not count as live otherwise, and may be replaced.
-        gc.unfreeze()
         gc.collect()
         before = live(*KINDS)
         for number in range(2, 5):
@@ -124,47 +121,3 @@ async def test_nothing_grows_with_what_is_opened_and_left(workspace: Workspace) 
     assert all(after[name] <= before[name] * 1.1 + 3 for name in before), (before, after)
     # Of these none may stay: each turn opens two.
     assert after["TextArea"] <= before["TextArea"] + 1, (before, after)
-
-
-@pytest.mark.thorough
-async def test_garbage_goes_while_no_keys_come(workspace: Workspace) -> None:
-    """What was opened and left goes with the next rest, without a look for garbage that somebody asks for."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        collecting = app.refresher._collecting
-
-        async def open_and_leave() -> None:
-            for opened in OPENED:
-                await press(pilot, opened, "escape")
-
-        await open_and_leave()
-        gc.collect()
-        before = live(Screen)["Screen"]
-        met = 0
-
-        def looked(phase: str, info: dict[str, int]) -> None:
-            nonlocal met
-            met += phase == "stop" and info["generation"] == 2
-
-        gc.callbacks.append(looked)
-        try:
-            collecting.rest()
-            assert met == 0  # there is not enough
-            async with within(lambda: f"{gc.get_count()}, {live(Screen)}"):
-                while not met:
-                    await open_and_leave()
-                    collecting.rest()
-        finally:
-            gc.callbacks.remove(looked)
-        # Each turn opens seven; the last one may still be under way.
-        assert live(Screen)["Screen"] <= before + 3
-
-
-async def test_python_looks_for_garbage_as_before_once_it_ended(workspace: Workspace) -> None:
-    """What the application sets for itself ends with it, and nothing is kept out of later looks for garbage."""
-    gc.unfreeze()  # The collected tests, which the application's end thaws as well.
-    before, frozen = gc.get_threshold(), gc.get_freeze_count()
-    async with running(make_app(workspace)) as pilot:
-        await press(pilot, "3", "2")
-        assert gc.get_threshold() != before
-    assert (gc.get_threshold(), gc.get_freeze_count()) == (before, frozen)

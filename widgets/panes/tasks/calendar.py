@@ -18,7 +18,6 @@ from widgets.calendar.month import Month
 from widgets.pane.base import Pane, PaneList
 from widgets.pane.filter import Fits
 from widgets.pane.rows import RowKey
-from widgets.text.drawing import Covered
 from widgets.text.styled_text import Line, Piece, line
 
 from .days import DayRow, MonthDays, occasion_line
@@ -45,7 +44,7 @@ class DayList(PaneList):
         return occasion_line(key.occasion, width, self.glyphs, often=key.often)
 
 
-class Calendar(Covered, Horizontal):
+class Calendar(Horizontal):
     """A month beside its agenda, which has the focus; its cursor and the keys left and right choose the day."""
 
     DEFAULT_CSS: ClassVar[str] = """
