@@ -11,15 +11,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from memory.curated.files.listing import digest, is_memory_name
 from memory.curated.files.names import is_agent
 from memory.curated.index.records import milliseconds, read_number, write_number
 from memory.curated.model import ORIGINS, Root
-from memory.document.compare import apply
 from memory.errors import MemdeckError
-from memory.lazy import NamedTuple
+from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .decision import ABSENT, CHANGED, SEEN, Decision, RuleTrace, insert, of_root
 
@@ -154,6 +152,8 @@ def _catch_up(curated: Curated, side: Side, transaction: Transaction, now: datet
 
 def _steps(side: Side, record: ChangeRecord) -> Iterator[_Step]:
     """Yield what a change did to memories; one that took its name from another of the same change was moved."""
+    from memory.document.compare import apply
+
     found: list[_Step] = []
     for file in record.files:
         place = _place(side, file.path)
