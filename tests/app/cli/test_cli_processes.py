@@ -148,7 +148,8 @@ def test_hooks_import_nothing_that_they_do_not_need(tmp_path: Path, event: str, 
     done = subprocess.run(
         [sys.executable, "-c", code, *words],
         cwd=root,
-        env=os.environ | {"PYTHONPATH": str(HOUSE), "XDG_STATE_HOME": str(tmp_path / "state")},
+        # The zone that a machine names is looked up.
+        env=os.environ | {"PYTHONPATH": str(HOUSE), "XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC"},
         input=json.dumps({"session_id": "one", "prompt": "Where does the gateway keep its tokens?"}),
         capture_output=True,
         text=True,
@@ -188,7 +189,13 @@ def test_maintenance_moves_tasks_and_days_without_typing(tmp_path: Path) -> None
     code = "import sys; from app.main import run; run(sys.argv[1:]); print('typing' in sys.modules, file=sys.stderr)"
     words = ["--maintain", str(tmp_path), "--no-exec", "--now", "2024-01-15T12:00:00Z"]
     done = subprocess.run(
-        [sys.executable, "-c", code, *words], cwd=HOUSE, capture_output=True, text=True, check=True, timeout=PATIENCE
+        [sys.executable, "-c", code, *words],
+        cwd=HOUSE,
+        env=os.environ | {"TZ": "UTC"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
     )
     assert {one.name for one in (memory / "archive").iterdir()} == {"journal-2023-11.md", "tasks-2023-12.md"}
     assert done.stderr.split() == ["False"]
