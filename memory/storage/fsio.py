@@ -10,12 +10,12 @@ import errno
 import fcntl
 import os
 import stat as st
-from _thread import allocate_lock  # `threading` is not needed for reading
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from threading import Lock
+from typing import TYPE_CHECKING
 
 from memory.errors import RefusedError, made_anew, not_regular, write_failed
-from memory.lazy import TYPE_CHECKING
 
 from .safe_open import allow, foreign, read, version_of
 
@@ -79,7 +79,7 @@ _TEMPORARY = ".tmp"
 _NO_REPLACE, _EXCHANGE = 1, 2  # The flags of renameat2.
 _NO_FILE = frozenset({errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR})  # It is a socket or a folder.
 _NO_LINK = frozenset({errno.ELOOP, errno.EMLINK})  # A link that is not followed.
-_MAKING = allocate_lock()
+_MAKING = Lock()
 _libc: dict[str, Any] = {}
 
 

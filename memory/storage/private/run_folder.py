@@ -7,9 +7,9 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from memory.errors import RefusedError, write_failed
-from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memory.storage.own_folders import StateFolder
