@@ -13,7 +13,7 @@ from memory.curated.operations.registry import BY_NAME
 from memory.errors import MemdeckError, RefusedError
 from memory.storage import PrivateState
 from memory.systems.curated_overview import overview
-from tests.crash import after, errors, foreign, kill, log_faults, power
+from tests.crash import errors, foreign, kill, log_faults, power
 from tests.crash.kill import Tally
 from tests.crash.operations import CURATED, NOW, Place, curating, decides_on, fails
 from tests.examples import WHOLE
@@ -29,14 +29,13 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "locks and leases": lambda folder: errors.errors(folder, every=15 * STRIDE, locking=True),
     "a log that fails": lambda folder: log_faults.log_faults(folder, every=90 * STRIDE, real=()),
     "foreign writers": lambda folder: foreign.foreign(folder, every=60 * min(STRIDE, 2)),
-    "memory behind the commit": lambda folder: after.after(folder, every=17 * STRIDE),
 }
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_no_decision_is_half_made(top: Path, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is written, moved or taken back: the files of before or after with their index, and nothing left."""
-    for module in (kill, errors, power, log_faults, foreign, after):
+    for module in (kill, errors, power, log_faults, foreign):
         monkeypatch.setattr(module, "OPERATIONS", CURATED)
     tally = PARTS[part](top)
     assert tally.points > 10
