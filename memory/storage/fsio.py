@@ -45,6 +45,7 @@ __all__ = [
     "remove",
     "remove_folders",
     "remove_temporary",
+    "remove_tree",
     "rename",
     "rename_new",
     "scratch_file",
@@ -208,14 +209,21 @@ def remove_empty(folders: Iterable[str | os.PathLike[str]]) -> None:
             os.rmdir(folder)
 
 
-def temporary_folder(prefix: str = "memdeck-") -> str:
-    """Make a new private folder among the machine's temporary files and return its path."""
+def temporary_folder(prefix: str = "memdeck-", above: str | None = None) -> str:
+    """Make a new private folder in `above`, or among the machine's temporary files, and return its path."""
     import tempfile
 
     try:
-        return tempfile.mkdtemp(prefix=prefix)
+        return tempfile.mkdtemp(prefix=prefix, dir=above)
     except OSError as error:
-        raise write_failed(error, "the folder of temporary files") from error
+        raise write_failed(error, above or "the folder of temporary files") from error
+
+
+def remove_tree(folder: str) -> None:
+    """Remove a folder of memdeck's own with everything in it; what cannot be removed stays."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 # Files
