@@ -88,7 +88,12 @@ def suspended(terminal: Pseudo) -> None:
     reading(terminal)
     os.kill(terminal.process.pid, signal.SIGTSTP)
     state = Path(f"/proc/{terminal.process.pid}/stat")
-    until(lambda: terminal.read(0.01) or state.read_text().rpartition(") ")[2][:1] == "T")
+
+    def stopped() -> bool:
+        terminal.read(0.01)
+        return state.read_text().rpartition(") ")[2][:1] == "T"
+
+    until(stopped)
 
 
 def editor_in(place: Place) -> str:
