@@ -71,7 +71,7 @@ def connect(
 def _offer_memory(session: Session) -> None:
     """Ask a person whether memory shall be created where there is none."""
     if session.root is None and session.asks_person:
-        session.writer.lines(["There is no memory here yet that an agent could work with."])
+        session.writer.lines(["There is no memory here yet for an agent to work with."])
         if session.agreed("Create it (memdeck init)?"):
             from .opening import init
 
