@@ -48,8 +48,8 @@ def connect(
     """Connect CLIENT: write the MCP server, hooks and a few words for the agent into its own files.
 
     CLIENT is claude-code, codex, gemini, cursor, opencode, vscode, zed or windsurf. Only memdeck's own lines are
-    written. In a terminal the change is shown first, and asked for. `memdeck disconnect` gives every byte back. The
-    exit code is 4 if there is no memory here that the agent could work with.
+    written. In a terminal, memdeck shows the change and asks first. `memdeck disconnect` gives every byte back.
+    The exit code is 4 if there is no memory here.
     """
     if client is not None and scope == "project" and not (listing or printing or dry_run):
         _offer_memory(session)
