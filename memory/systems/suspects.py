@@ -44,7 +44,7 @@ class Suspect(NamedTuple):
         """Return it as a finding of `check`."""
         from memory.base.problems import Problem
 
-        words = f"looks suspicious ({self.why}), so agents are not told of it; `memdeck trust list` has its id"
+        words = f"looks suspicious, so agents are not told of it ({self.why}); `memdeck trust list` has its id"
         return Problem("warning", self.file, self.line + 1, CODE, words)
 
     def ask(self) -> Ask:
