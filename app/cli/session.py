@@ -231,7 +231,7 @@ class Session:
         if serves == "decision" and not self.sees_person():
             raise BlockedError(
                 f"{verb.noun}.terminal",
-                f"`memdeck {verb.does}` needs a person at a terminal, and this is none",
+                f"`memdeck {verb.does}` needs a person at a terminal",
                 "run it in a terminal, without pipes",
             )
         if self.now_option is not None and (self.client or is_agent(self.actor)):

@@ -22,7 +22,7 @@ WORDS = (
     "## Memory",
     "",
     "The memory of this project (tasks, journal, knowledge, contacts, plans) is kept with memdeck. Read and change it",
-    "with the tools of the MCP server `memdeck` only: a person reviews and undoes what these change. If the tools are",
+    "with the tools of the MCP server `memdeck` only: a person can review and undo what they change. If the tools are",
     "missing, say so. If nothing told you of the memory when the session began, call the tool `brief`. Note what you",
     "did in the journal before you finish.",
 )

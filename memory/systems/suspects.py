@@ -1,4 +1,4 @@
-"""Entries that look suspicious: agents are not told them before a person approved their very bytes.
+"""Entries that look suspicious: agents are not told of them until a person approves exactly their bytes.
 
 Files may have come with a clone, by no write of memdeck's. So what agents may be told passes the content scan that
 writes pass, whatever system it is in.
@@ -44,7 +44,7 @@ class Suspect(NamedTuple):
         """Return it as a finding of `check`."""
         from memory.base.problems import Problem
 
-        words = f"it looks suspicious ({self.why}), and agents are not told it; `memdeck trust list` has its id"
+        words = f"looks suspicious, so agents are not told of it ({self.why}); `memdeck trust list` has its id"
         return Problem("warning", self.file, self.line + 1, CODE, words)
 
     def ask(self) -> Ask:

@@ -30,7 +30,7 @@ _ROLES = {
     "file": "Look at this path outside of the workspace to check {}?",
     "url": "Connect to this address to check {}?",
     "folders": "Delete what is old in these folders of the agent {}?",
-    TOLD: "Tell agents this text of {}, although it looks suspicious?",
+    TOLD: "Tell agents this text from {}, although it looks suspicious?",
 }
 _FOLDERS = (
     "deletes files there that are older than 90 days (procedural) or 7 days (episodic), at each prune",
@@ -93,7 +93,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )  # fmt: skip
 _ALONE = "an empty private folder, removed afterwards"
-_INSIDE = "any file there may decide what it does; only files listed here are covered"
+_INSIDE = "any file there may decide what it does"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class ConsentView:
 def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView:
     """Return the view of an ask in a workspace with its current decision."""
     role = "file" if ask.role == "check" and ask.kind.casefold() == "file" else ask.role
-    question = _ROLES.get(role, "Approve {}?").format(f"“{visible(ask.name)}”")
+    question = _ROLES.get(role, "Approve {}?").format(f"“{visible(ask.file if role == TOLD else ask.name)}”")
     if ask.runs:
         warnings = (*_reach(ask, decision), *warnings_of(ask.text))
     elif role == TOLD:
@@ -154,7 +154,8 @@ def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView
 def _reach(ask: Ask, decision: ConsentDecision) -> Iterator[str]:
     """Yield what decides what a command does beside its text and the files that it names."""
     if decision.pinned.inside:
-        yield f"{'names' if ask.folder == PRIVATE else 'runs in'} the workspace: {_INSIDE}"
+        covered = "only files listed here are covered" if _files(decision) else "none is covered"
+        yield f"{'names' if ask.folder == PRIVATE else 'runs in'} the workspace: {_INSIDE}; {covered}"
     if decision.pinned.reads:
         yield f"reads, not covered: {visible(', '.join(decision.pinned.reads))}"
 

@@ -71,7 +71,7 @@ class PromptPane(Pane):
             ("Answered" if found.why else "Sent", self._for(), tuple(one for one in prompt.blocks if one.included)),
             ("Left out" if found.why else "Not sent", "the budget ends here", prompt.below),
             ("Muted", "", prompt.muted),
-            ("Suspicious", "not sent before you approve it", prompt.suspicious),
+            ("Suspicious", "not sent until you approve it", prompt.suspicious),
         ):
             if blocks:
                 rows += [Note(number=len(rows))] if rows else []

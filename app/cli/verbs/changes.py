@@ -186,8 +186,8 @@ def undo(session: Session) -> None:
 
     The command line and the application are one person: what you did there counts too, what you accepted of an agent,
     and what you wrote to your own memory ($AGH_HOME). An agent names itself with --actor or MEMDECK_ACTOR, and takes
-    back only its own. A change whose entries maintenance archived since is passed over, with a word on how to take it
-    back; the next undo is for an older one.
+    back only its own. A change whose entries maintenance has archived since cannot be taken back directly: undo says
+    how, and the next undo takes back an older change.
     """
     from memory.review import undo_redo
 

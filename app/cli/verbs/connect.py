@@ -48,8 +48,8 @@ def connect(
     """Connect CLIENT: write the MCP server, hooks and a few words for the agent into its own files.
 
     CLIENT is claude-code, codex, gemini, cursor, opencode, vscode, zed or windsurf. Only memdeck's own lines are
-    written. In a terminal the change is shown first, and asked for. `memdeck disconnect` gives every byte back. The
-    exit code is 4 if there is no memory here that the agent could work with.
+    written. In a terminal, memdeck shows the change and asks first. `memdeck disconnect` gives every byte back.
+    The exit code is 4 if there is no memory here.
     """
     if client is not None and scope == "project" and not (listing or printing or dry_run):
         _offer_memory(session)
@@ -71,7 +71,7 @@ def connect(
 def _offer_memory(session: Session) -> None:
     """Ask a person whether memory shall be created where there is none."""
     if session.root is None and session.asks_person:
-        session.writer.lines(["There is no memory here yet that an agent could work with."])
+        session.writer.lines(["There is no memory here yet for an agent to work with."])
         if session.agreed("Create it (memdeck init)?"):
             from .opening import init
 

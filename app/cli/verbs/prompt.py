@@ -110,7 +110,7 @@ def _lines(session: Session, found: AgentPrompt, why: str = "") -> Iterator[str]
     for words, ones in (
         ("-- not sent: the budget ends here", found.below),
         ("-- not sent: you muted it", found.muted),
-        ("-- not sent: it looks suspicious (memdeck trust list)", found.suspicious),
+        ("-- not sent: suspicious (see memdeck trust list)", found.suspicious),
     ):
         if ones:
             yield words
@@ -130,7 +130,7 @@ def _lines(session: Session, found: AgentPrompt, why: str = "") -> Iterator[str]
 def hook(session: Session, event: str, client: str) -> None:
     """Answer a client's hook: its JSON on stdin, what the agent is to know on stdout.
 
-    `memdeck connect` tells clients to call it. Whatever is wrong, it ends with exit code 0, words that it does not know
-    included; `memdeck doctor` has the reason of an answer that failed.
+    `memdeck connect` tells clients to call it. Whatever is wrong, it ends with exit code 0,
+    even for options that it does not know; `memdeck doctor` shows why an answer failed.
     """
     # Calls are answered before their words are parsed: see `app.main`. What is parsed is a call with `--help`.

@@ -43,7 +43,7 @@ def decisions(session: Session) -> Trust:
 def list_trust(session: Session, blocked: bool) -> None:
     """List everything that memory files ask to run or to connect to, and whether it may.
 
-    It lists texts that look suspicious, too: agents are told one only after a person approved its very bytes.
+    It also lists texts that look suspicious: agents are told of one only after a person approves exactly its bytes.
     """
     from memory.systems import approvals_of, waiting_in
     from memory.systems.suspects import asks_to_tell
@@ -126,6 +126,9 @@ def _lines(session: Session, kept: Trust, rows: list[dict[str, Any]], waiting: i
     yield from session.paint.columns(table, indent="", alerts=alerts, empty="nothing asks to run")
     if waiting:
         yield f"{waiting:,} wait{'s' if waiting == 1 else ''} for an approval"
+    kept_back = sum(row["role"] == TOLD and row["state"] == "pending" for row in rows)
+    if kept_back:
+        yield f"{kept_back:,} suspicious {'text is' if kept_back == 1 else 'texts are'} not told to agents"
     opening = kept.opening()
     said = "not approved" if opening is None else f"approved by {opening.who} on {opening.when[:10]}"
     yield session.paint.line(f"outgoing checks of public addresses: {said}")

@@ -598,7 +598,8 @@ def found_words(watch: Watch) -> list[str]:
     for one in watch.monitors:
         lines.append(f"{one.monitor.name}: {one.result.state}{_why(one)}")
         if one.repair is not None and one.repair.ran:
-            lines.append(f"  ran {one.repair.command}" + (", which helped" if one.repair.helped else ""))
+            end = ", which helped" if one.repair.helped else f", {one.repair.failure}" if one.repair.failure else ""
+            lines.append(f"  ran {one.repair.command}{end}")
     return _few(lines)
 
 

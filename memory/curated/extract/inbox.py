@@ -85,7 +85,7 @@ def put(
         if transaction.read(path).exists:
             return ""
         transaction.write(path, data, base=None)
-        return f"put {len(rows)} candidates of {session} into the inbox"
+        return f"put {len(rows)} {'candidate' if len(rows) == 1 else 'candidates'} of {session} into the inbox"
 
     side.change("curated.inbox", plan, actor=actor, now=now)
     return path

@@ -205,7 +205,7 @@ def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
     warnings = [words for one in curated.sides.values() for words in one.records.warnings]
     reasons = [
         *(f"{one.root.label}/{one.filename}:{one.line}: {one.reason}" for one in invalid),
-        *(f"{one.root.label}/{one.filename}: it looks suspicious, and agents are not told it" for one in doubtful),
+        *(f"{one.root.label}/{one.filename}: looks suspicious, so agents are not told of it" for one in doubtful),
         *([f"{waiting} decisions wait to be carried out"] if waiting else []),
         *(f"{copy} has the same workspace_id" for copy in copies),
         *warnings,

@@ -95,7 +95,8 @@ class Watch:
             words += f": {visible(one.result.summary)}" if one.result.summary else ""
             shown.append(words)
             if one.repair is not None:
-                did = f"ran {visible(one.repair.command)}" if one.repair.ran else f"not run, {visible(one.repair.why)}"
+                did = f"ran {visible(one.repair.command)}" if one.repair.ran else f"not run: {visible(one.repair.why)}"
+                did += f", {visible(one.repair.failure)}" if one.repair.failure else ""
                 shown.append(f"    remediation: {did}" + ("; recovered" if one.repair.helped else ""))
             if one.told:
                 shown.append(f"    {visible(one.told)}")

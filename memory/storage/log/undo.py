@@ -135,7 +135,9 @@ class Undo:
             self._history.note(SKIP, f"passed over: {one.summary}", actor=actor, now=now, undoes=one.id)
         newest = next(iter(self._own("maintain", 1, _STANDS)), None)
         first = "undo --actor maintain" if newest is not None and newest.id == by.id else f"changes revert {by.id[:16]}"
-        rest = "nothing older can be undone" if older is None else f"the next `memdeck undo` is for: {older.summary}"
+        rest = (
+            "nothing older can be undone" if older is None else f"the next `memdeck undo` takes back: {older.summary}"
+        )
         return ConflictError(
             "change.archived",
             f"what {record.summary or record.operation!r} changed was archived by maintenance",

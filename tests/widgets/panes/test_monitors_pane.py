@@ -23,6 +23,7 @@ MONITORS = """## Monitors
 ### Disk
 - type: command
 - command: df -h / | awk 'NR==2 {print $5}'
+- folder: .
 - interval: 0 * * * *
 - autoRemediate: null (notify only)
 - lastCheck: 2024-01-15T10:00:00Z
@@ -64,7 +65,7 @@ async def test_each_row_says_how_it_is_by_sign_and_word() -> None:
             "j",
             ["url https://api.example.com/health", "OTHER FIELDS owner Bob", "last check 2024-01-15 10:25, 5 min ago"],
         ),
-        ("", ["▲ alert, 93% used", "command df -h / | awk 'NR==2 {print $5}'", "remedy notify only"]),
+        ("", ["▲ alert, 93% used", "command df -h / | awk 'NR==2 {print $5}' folder .", "remedy notify only"]),
         ("jj", ["○ unknown", "last check never", "next run this is no cron expression"]),
     ],
     ids=["times", "fields", "alert", "never"],

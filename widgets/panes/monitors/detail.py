@@ -37,7 +37,9 @@ def is_unknown(picture: Picture | None) -> bool:
 
 
 def alerts(monitor: Monitor, picture: Picture | None) -> bool:
-    """Whether a monitor was not well at its last check; a monitor that was blocked since then still alerts."""
+    """Whether a monitor was not well at its last check, or cannot run; one that was blocked since then still alerts."""
+    if picture is not None and picture.standing.broken:
+        return True
     alert = None if picture is None else picture.standing.alert
     if alert is not None and alert.known and alert.state != "blocked":
         return alert.alerting or alert.failures > 0
@@ -215,7 +217,8 @@ def _what(monitor: Monitor) -> Iterator[DetailLine]:
     from memory.monitoring.settings import kind_of
     from memory.monitoring.thresholds.threshold import BadThreshold, meaning, parse_threshold
 
-    for label, value in (("type", monitor.type), ("url", monitor.url), ("command", monitor.command)):
+    parts = (("type", monitor.type), ("url", monitor.url), ("command", monitor.command), ("folder", monitor.folder))
+    for label, value in parts:
         if value:
             yield Labelled(label, value)
     if monitor.threshold:

@@ -324,7 +324,6 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
 
 def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Check the approvals: an invalid record needs a person."""
-    from memory.monitoring.words import plural
     from memory.systems import approvals_of, waiting_in
     from memory.systems.suspects import suspects_of
     from memory.trust.consent import trust_of
@@ -345,7 +344,9 @@ def _trust(workspace: Workspace) -> Iterator[DoctorFinding]:
     yield DoctorFinding("trust", "ok", f"{asked}: {', '.join(said)}" if said else asked)
     if doubtful := sum(not one.approved for one in suspects_of(workspace)):
         text = (
-            f"{plural(doubtful, 'text')} that {'looks' if doubtful == 1 else 'look'} suspicious: agents are told none"
+            "1 text looks suspicious, so agents are not told of it"
+            if doubtful == 1
+            else f"{doubtful:,} texts look suspicious, so agents are not told of them"
         )
         yield DoctorFinding("trust", "note", text, "`memdeck check` names file and line, `memdeck trust list` the ids")
     for _, ask, decision in found:
