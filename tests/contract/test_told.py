@@ -89,6 +89,19 @@ def test_what_came_with_a_clone_is_told_only_after_the_scan(workspace: Place) ->
     assert "Harbour" in told[0]
 
 
+def test_a_memory_of_a_clone_without_an_identity_is_listed_too(workspace: Place) -> None:
+    """Files in `.agh/memory` count where no `workspace.toml` came along: sound ones are told, others are reported."""
+    head = "type: project\n---\nLanterns burn all night.\n"
+    workspace.write(".agh/memory/project_lights.md", f"---\nname: Lights\ndescription: {ATTACK}\n{head}")
+    workspace.write(".agh/memory/project_lanterns.md", f"---\nname: Lanterns\ndescription: on the pier\n{head}")
+    found = [(one["file"], one["line"]) for one in workspace.json("check")["problems"] if one["code"] == CODE]
+    assert found == [(".agh/memory/project_lights.md", 1)]
+    told = asked(workspace, "which lanterns burn all night")
+    assert "Lanterns" in told
+    assert "previous instructions" not in told
+    assert not (workspace.work / ".agh/workspace.toml").exists()
+
+
 def test_check_and_health_list_it_with_its_place_and_reason(workspace: Place) -> None:
     """Each is a warning with file and line, and `curated health` and `doctor` count it."""
     clone(workspace)
