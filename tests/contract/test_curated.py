@@ -73,7 +73,7 @@ def test_a_line_that_needs_the_person_waits_as_a_proposal(memory: Place) -> None
     assert (done["decisions"], done["remaining"]) == ({"waiting": 1, "add": 1}, 0)
     assert b"five metres" in memory.read(f"{MEMORY}/project_depth.md")
     (proposal,) = memory.json("review", "list")["proposals"]
-    assert memory("review", "accept", proposal["id"]).code == 0
+    assert memory.at_terminal("review", "accept", proposal["id"]).code == 0
     assert b"six metres" in memory.read(f"{MEMORY}/project_depth.md")
     assert decisions(memory, "project_depth.md")[-1] == ("update", "extractor", "controller.accepted")
 
@@ -168,10 +168,10 @@ def test_accepted_proposals_are_decisions(memory: Place) -> None:
     assert memory("curated", "edit", file, "--content", "it drags", actor="agent:x").error == "review.waiting"
     (proposal,) = memory.json("review", "list")["proposals"]
     write(memory, "Tide", "the tide turns at noon")
-    assert memory("review", "accept", proposal["id"]).code == 0
+    assert memory.at_terminal("review", "accept", proposal["id"]).code == 0
     assert memory("curated", "delete", file, actor="agent:x").error == "review.waiting"
     (proposal,) = memory.json("review", "list")["proposals"]
-    assert memory("review", "accept", proposal["id"]).code == 0
+    assert memory.at_terminal("review", "accept", proposal["id"]).code == 0
     assert [(op, rule) for op, _, rule in decisions(memory, file)] == [
         ("add", "controller.fresh_slot"), ("update", "controller.accepted"), ("delete", "controller.accepted")
     ]  # fmt: skip
