@@ -69,8 +69,8 @@ class SystemName(NamedTuple):
     of such a system, found by its mark, is a workspace itself only where no other workspace contains it. `outside` is a
     function as `module:function`: given the workspace's folder, the home folder and the state home, it yields the
     stores of the system that are outside the workspace, each with its own change log. `is_file` says that the mark is a
-    file; that of a `listed` system always is. `beside` is a folder by which a workspace has the system without its mark,
-    and which makes no workspace of a folder.
+    file; that of a `listed` system always is. `beside` is a folder by which a workspace has the system also without its
+    mark; it makes no workspace of a folder.
     """
 
     name: str
