@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False  # as in `memory.lazy`, which `--version` does without
+TYPE_CHECKING = False  # `--version` does without `typing`.
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-from memory.lazy import Protocol
+from typing import Protocol
 
 
 class Attached(Protocol):

@@ -19,10 +19,7 @@ import errno
 import os
 import stat as st
 from collections.abc import Sequence
-
-from memory.lazy import TYPE_CHECKING
-
-from .lazy import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any, ClassVar

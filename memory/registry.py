@@ -14,11 +14,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
-
-from memory.lazy import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .errors import MemdeckError
-from .lazy import NamedTuple
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
-
-from memory.lazy import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .errors import ConflictError, MemdeckError, UsageError
 from .files.snapshot import Folder, Snapshot, Views, WrittenFiles

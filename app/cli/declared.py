@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.counts import MOST, whole
 from memory.errors import UsageError
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .verbs import VERBS
 

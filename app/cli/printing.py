@@ -13,10 +13,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
 from memory.base.safe_text import cell_width, clip, visible
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any, TextIO, TypeVar

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from memory.errors import BlockedError, MemdeckError, RefusedError, UsageError
-from memory.lazy import TYPE_CHECKING
 
 from .declared import OneOf, Whole
 from .marks import client_of

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import _signal as signal  # type: ignore[import-not-found]  # without the enums of `signal`
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from memory.base.secrets import mask
 from memory.curated.files.names import is_segment
 from memory.curated.sessions.places import ARCHIVE, EVENTS, LEDGER, place_of
-from memory.lazy import TYPE_CHECKING
 from memory.systems import system_of
 from memory.systems.curated import CuratedMemory
 

@@ -16,9 +16,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from memory.base.json_objects import read_object
-from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

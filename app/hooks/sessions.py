@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
-from memory.lazy import TYPE_CHECKING, NamedTuple
 from memory.storage.private.answers import Answers
 
 if TYPE_CHECKING:

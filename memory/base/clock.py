@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from typing import NamedTuple
 
 from memory.errors import UsageError
-from memory.lazy import NamedTuple, late
 
 from .values import is_absent
 
-FORM = late(
+FORM = re.compile(
     r"(\d{4}-\d{2}-\d{2})(?:[ Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}:?\d{2})?)?",
     re.ASCII,
 )

@@ -13,9 +13,9 @@ import re
 import sys
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from memory.errors import UsageError
-from memory.lazy import TYPE_CHECKING
 
 from .clock import aware
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-
-from memory.lazy import TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

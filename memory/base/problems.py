@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from memory.lazy import NamedTuple, late
+import re
+from typing import Literal, NamedTuple
 
 Level = Literal["error", "warning", "note"]
 
 
-_BYTE = late(r"(?<!\\)((?:\\\\)*)\\udc([89a-f][0-9a-f])")
+_BYTE = re.compile(r"(?<!\\)((?:\\\\)*)\\udc([89a-f][0-9a-f])")
 """A byte as `repr` writes it, not after an escaped backslash."""
 
 

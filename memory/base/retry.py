@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from memory.errors import ConflictError
-from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import TypeVar

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memory.lazy import late
-
 _ELLIPSIS = "…"
 _TAB = " " * 4
 
@@ -26,7 +24,7 @@ _HIDDEN = (
 # Emoji are made of joiners (U+200D) and variation selectors (U+FE0F), so those stay; a joiner without characters to
 # join would swallow the padding after it.
 _JOINER = "\u200d"
-_SUSPECT = late(f"[\x00-\x1f{_JOINER}{_HIDDEN}]")
+_SUSPECT = re.compile(f"[\x00-\x1f{_JOINER}{_HIDDEN}]")
 
 
 def visible(text: str, *, newlines: bool = False) -> str:

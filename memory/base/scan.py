@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import NamedTuple
 
 from memory.base.secrets import find_secrets
-from memory.lazy import NamedTuple
 
 THREAT, SECRET, POLICY, TIME = "threat", "secret", "what_not_to_save", "relative_time"
 

@@ -12,8 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from operator import methodcaller
-
-from memory.lazy import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection
 
 from memory.base.digests import digest
 from memory.base.safe_text import visible
-from memory.lazy import late
 
 TAG = "memdeck-memory"
 """The tag of the fence around what is told."""
@@ -84,14 +83,14 @@ _NAMES = frozenset(
     ]
 )
 """Names of tags, without separators, that products put around what a model is told."""
-_TAGS = late(
+_TAGS = re.compile(
     # A bracket before what may be a tag, whatever its name; a comparison, an arrow and a number are none.
     rf"[{_OPENS}](?=[^\s\d=-]|\s+[{_SLASHES}])|[{_ANGLES}](?=\s*[{_SLASHES}])"
     # A bracket of any kind before a name that models know.
     rf"|[{_OPENS}{_ANGLES}{_BRACKETS}](?=[\s{_SLASHES}]*(?P<name>[^\s{_SLASHES}][^\r\n]{{0,39}}))"
 )
-_NAME_ENDS = late(r"[\s>\])}|:=\"'\u203a\u00bb\u3009\u300b\u27e9\u276d\u276f\u2771\uff1e\uff3d\u3011\uff5d]")
-_ROLES = late(r"^([ \t>#*_]*(?:human|assistant|system|user|tool)[ \t*_]*)[:\uff1a]", re.IGNORECASE | re.MULTILINE)
+_NAME_ENDS = re.compile(r"[\s>\])}|:=\"'\u203a\u00bb\u3009\u300b\u27e9\u276d\u276f\u2771\uff1e\uff3d\u3011\uff5d]")
+_ROLES = re.compile(r"^([ \t>#*_]*(?:human|assistant|system|user|tool)[ \t*_]*)[:\uff1a]", re.IGNORECASE | re.MULTILINE)
 
 
 def fenced(text: str, source: str, room: int | None = None) -> str:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.errors import ConfigError
-from memory.lazy import NamedTuple
 
 from .values import MAX_BYTES, MAX_DEPTH
 

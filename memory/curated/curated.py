@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory.base.told import Gate
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError, UsageError, no_room
-from memory.lazy import TYPE_CHECKING
 
 from .files.listing import read_first
 from .files.names import fault_of, spellings

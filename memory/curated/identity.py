@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.json_objects import read_object
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING, NamedTuple, late
 from memory.storage.safe_open import sha256
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 FOLDER = ".agh"
 FILE = "workspace.toml"
-_ULID = late(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
-_PLAIN = late(
+_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_PLAIN = re.compile(
     rb'workspace_id = "([0-7][0-9A-HJKMNP-TV-Z]{25})"\ncreated_at = "([0-9TZ:.+-]*)"\n'
     rb'realpath_at_creation = "([ !#-\[\]-~]*)"\n'
 )

@@ -5,9 +5,9 @@ Only the person's own file counts: one that came with a repository must not choo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-
-from memory.lazy import TYPE_CHECKING, NamedTuple, late
+from typing import TYPE_CHECKING, NamedTuple
 
 from .model import ORIGINS, Json
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 FILE = "config.toml"
 _CODE = "memory.config"
-_SPAN = late(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)")
-_SEGMENT = late(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.))*")
-_ROTATION = late(r"[A-Za-z0-9_-]*\{date\}[._-]\{seq\}[A-Za-z0-9_-]*\.md")
+_SPAN = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)")
+_SEGMENT = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.))*")
+_ROTATION = re.compile(r"[A-Za-z0-9_-]*\{date\}[._-]\{seq\}[A-Za-z0-9_-]*\.md")
 _TAKES = {
     "bool": "true or false",
     "text": "a text on one line",

@@ -7,11 +7,11 @@ import os
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory.base.json_objects import read_object
 from memory.base.retry import retry
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING
 
 from .identity import NOTES, ROOTS, Claim, claim, make_identity, read_identity
 from .index.catalog import Catalog

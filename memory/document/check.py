@@ -9,8 +9,6 @@ from functools import cache, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
-from memory.lazy import late
-
 from .lines import FieldValues, conflict_at, count_line_ends, count_lines, decode, hidden_lines, split_lines
 from .nodes import of_each
 
@@ -61,7 +59,7 @@ _ODD_HEADING = r"\xef\xbb\xbf|#{2,3}[^# \t\r\n\v\f]|#[\x80-\xff]"
 _ODD_FIELD = r"[*+] +[A-Za-z]|-[A-Za-z]|- +[A-Za-z][A-Za-z0-9_-]*:[^ \t\r\n\v\f/:]"
 _FIELD_KEY = rb"- {1,4}([A-Za-z][A-Za-z0-9_-]*):(?=[ \r\n]|\Z)"
 # A fixed first character is found much faster than one of two.
-_KEY_FEEDS, _KEY = late(rb"\n" + _FIELD_KEY), late(rb"[\n\r]" + _FIELD_KEY)
+_KEY_FEEDS, _KEY = re.compile(rb"\n" + _FIELD_KEY), re.compile(rb"[\n\r]" + _FIELD_KEY)
 _MOST_ENCODING = 20
 
 MOST_KNOWN = 8192

@@ -11,9 +11,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from operator import attrgetter, eq
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory import document
-from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
     from typing import Literal, TypeVar
@@ -344,8 +344,8 @@ Fits = Callable[["Entry", "Entry"], bool]
 _SIMILAR = 0.6
 _ALMOST = 0.85
 _LONG_TITLES = 1_000
-_NUMBER = late(r"\d+")
-_UPDATED = late(rb"^updated:[ \t]*(\S+)", re.MULTILINE)
+_NUMBER = re.compile(r"\d+")
+_UPDATED = re.compile(rb"^updated:[ \t]*(\S+)", re.MULTILINE)
 
 
 class Unit(NamedTuple):

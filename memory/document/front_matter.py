@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
 from memory.base.values import MAX_BYTES, MAX_DEPTH
 from memory.errors import MemdeckError, UsageError
-from memory.lazy import NamedTuple, late
 
 MAX_LINES = 512
 
@@ -70,11 +70,11 @@ _FLAT_LINE = re.compile(
     r"(?:([A-Za-z_][A-Za-z0-9_-]{0,99}):(?: +(" + _PLAIN.format(word="A-Za-z0-9_") + r"))? *|#[ -~]*)?",
     re.ASCII,
 )
-_PLAIN_VALUE = late(_PLAIN.format(word=r"\w"))
-_KEY = late(r"[A-Za-z_][A-Za-z0-9_-]{0,99}", re.ASCII)
-_UNWRITABLE = late("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
+_PLAIN_VALUE = re.compile(_PLAIN.format(word=r"\w"))
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}", re.ASCII)
+_UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 # Plain scalars that other YAML readers take for a number of another base, minutes and seconds, or a boolean.
-_MISREAD = late(
+_MISREAD = re.compile(
     r"(?i:[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|[-+]?0[0-9_]+|0[xbo][0-9a-f_]+|[-+]?[0-9_]*_[0-9_.]*"
     r"|[-+]?[0-9.]+e[-+]?[0-9]+|[-+]?\.(?:inf|nan)|yes|no|on|off|y|n)"
 )

@@ -14,16 +14,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import UsageError
-from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 ESCAPES = "surrogateescape"
-LINE_END = late(rb"\r\n|\n|\r")
-_NO_BYTE = late("[\ud800-\udc7f\udd00-\udfff]")
+LINE_END = re.compile(rb"\r\n|\n|\r")
+_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 def decode(data: bytes) -> str:
@@ -116,7 +116,7 @@ def without_blank_end(raw: bytes) -> bytes:
     return raw[: found.end()] if found else raw
 
 
-_MARKERS = late(rb"(?:\A|(?<=[\r\n]))(?:(<{7}) [^\r\n]*|(={7})|(>{7}) [^\r\n]*)(?=[\r\n]|\Z)")
+_MARKERS = re.compile(rb"(?:\A|(?<=[\r\n]))(?:(<{7}) [^\r\n]*|(={7})|(>{7}) [^\r\n]*)(?=[\r\n]|\Z)")
 
 
 def conflict_at(data: bytes) -> int | None:
@@ -140,12 +140,12 @@ def conflict_at(data: bytes) -> int | None:
 
 
 _CANDIDATE = r"(?:(#{1,3})(?=[ \t\r\n]|\Z)|( {0,3})(?:(`{3,}|~{3,})|<[A-Za-z/!?]))"
-_FIRST = late(_CANDIDATE.encode())
+_FIRST = re.compile(_CANDIDATE.encode())
 # A literal line feed in front lets the search skip from line to line, and the lookahead rejects most lines at once; a
 # lone carriage return needs the slower form.
-_NEXT = late(rb"\n(?=[# `~<])" + _CANDIDATE.encode())
-_NEXT_CR = late(rb"(?:\n|\r(?!\n))" + _CANDIDATE.encode())
-_LINE = late(rb"([^\r\n]*)(\r\n|\n|\r|\Z)")
+_NEXT = re.compile(rb"\n(?=[# `~<])" + _CANDIDATE.encode())
+_NEXT_CR = re.compile(rb"(?:\n|\r(?!\n))" + _CANDIDATE.encode())
+_LINE = re.compile(rb"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _CLOSERS: dict[tuple[bytes, int], re.Pattern[bytes]] = {}
 
 
@@ -266,16 +266,16 @@ def _careful(data: bytes, begin: int, end: int) -> tuple[int, int, bool]:
 
 # -- fields and bullets ------------------------------------------------------------------------------------------
 
-KEY = late(r"[A-Za-z][A-Za-z0-9_-]*")
+KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 # Indented lines that continue a value, blank lines between them included.
 _REST = r"((?:(?:\r?\n[ \t]*)*\r?\n[ \t]+[^ \t\r\n][^\r\n]*)*)"
-_FIELD = late(rf"^- {{1,4}}([A-Za-z][A-Za-z0-9_-]*):(?: ([^\r\n]*)|(?=[\r\n]|\Z)){_REST}", re.MULTILINE)
-_BULLET = late(rf"^([-*+])(?: {{1,4}}([^\r\n]*)|(?=[\r\n]|\Z)){_REST}", re.MULTILINE)
-_TAG = late(r"<[A-Za-z/!?]")
-_LONE_CR = late(r"\r(?!\n)")
-_END = late(r"\r\n|\n|\r")
-_NOT_BLANK = late(r"[^ \t]")
-_BODY_LINE = late(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
+_FIELD = re.compile(rf"^- {{1,4}}([A-Za-z][A-Za-z0-9_-]*):(?: ([^\r\n]*)|(?=[\r\n]|\Z)){_REST}", re.MULTILINE)
+_BULLET = re.compile(rf"^([-*+])(?: {{1,4}}([^\r\n]*)|(?=[\r\n]|\Z)){_REST}", re.MULTILINE)
+_TAG = re.compile(r"<[A-Za-z/!?]")
+_LONE_CR = re.compile(r"\r(?!\n)")
+_END = re.compile(r"\r\n|\n|\r")
+_NOT_BLANK = re.compile(r"[^ \t]")
+_BODY_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 
 
 class Field(NamedTuple):

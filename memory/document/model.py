@@ -8,12 +8,13 @@ bytes that another program wrote and scans only the part that differs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from memory.errors import UsageError
-from memory.lazy import TYPE_CHECKING, late
 
 from .lines import (
     Outline,
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from .front_matter import FrontMatter
 
 BOM = b"\xef\xbb\xbf"
-_FENCE = late(rb"---[ \t]*(?:\r\n|\n|\r)")
-_CLOSE = late(rb"[\r\n](?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
+_FENCE = re.compile(rb"---[ \t]*(?:\r\n|\n|\r)")
+_CLOSE = re.compile(rb"[\r\n](?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
 _HEAD = -1  # the index of the head, the part before the first section
 
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate, islice, pairwise
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from memory.errors import UsageError
-from memory.lazy import TYPE_CHECKING, late
 
 from .lines import (
     Bullet,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     B = TypeVar("B", bound="Block")
 
 _RAW = attrgetter("raw")
-_REMARK = late(r"\s*\([^()]*\)\s*$")
+_REMARK = re.compile(r"\s*\([^()]*\)\s*$")
 
 
 class Frozen:

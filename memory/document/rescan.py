@@ -10,8 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from itertools import accumulate
-
-from memory.lazy import NamedTuple
+from typing import NamedTuple
 
 from .compare import ends
 from .lines import heading_end, scan

@@ -11,10 +11,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from memory.base.safe_text import cell_width
 from memory.errors import UsageError
-from memory.lazy import NamedTuple
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
 _PIPE = re.compile(r"(?<!\\)\|")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.safe_text import visible
 from memory.base.told import Gate, harmless, mark_of
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .model import Fact, FactLimits, one_line
 from .reading import FactsOfFile, time_key

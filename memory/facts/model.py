@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import ConfigError
-from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
     from typing import Any
@@ -36,7 +37,7 @@ BAD_SCOPE = f"scope must be one of {', '.join(SCOPES)}"
 MANY_TAGS = f"at most {MOST_TAGS} tags"
 BAD_TAG = "a tag is empty or not valid Unicode"
 
-_NUMBER = late(r"m-([0-9]{1,18})")
+_NUMBER = re.compile(r"m-([0-9]{1,18})")
 
 
 class Fact(NamedTuple):
@@ -175,7 +176,7 @@ def _encodable(text: str) -> bool:
 MODES = ("relevant", "recent_only", "off")
 _WHERE = f"{FOLDER}/{SETTINGS}"
 _MOST = 10**9
-_DIGITS = late(rb"[0-9]{4300}")
+_DIGITS = re.compile(rb"[0-9]{4300}")
 """A number with more digits than Python reads."""
 
 

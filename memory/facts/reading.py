@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
 
-from memory.lazy import late
-
 from .model import DEFAULT_SCOPE, Fact, UnreadLine
 
 _PLAIN = r'[^"\\\x00-\x1f]'
@@ -22,8 +20,8 @@ _LINE = re.compile(
 _UTC = re.compile(
     r"(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}Z"
 )
-NUMBERS = late(r"^m-([0-9]{1,18})$", re.MULTILINE)
-_NOT_UTF8 = late("[\udc80-\udcff]")
+NUMBERS = re.compile(r"^m-([0-9]{1,18})$", re.MULTILINE)
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _BOM = "\ufeff"
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from _thread import RLock  # `threading` is not needed for one lock
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
+from threading import RLock
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.told import Gate
 from memory.errors import ConfigError, UsageError
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .model import (
     DEFAULT_SCOPE,

@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from math import ceil
-
-from memory.lazy import TYPE_CHECKING, NamedTuple, late
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from .model import Fact
@@ -31,7 +30,7 @@ STOP_WORDS = frozenset(
 """Frequent words that say nothing about what a fact is about."""
 
 # Letters and digits of any script; everything else is between words.
-_WORD = late(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_]+")
 _USABLE = re.compile(rf"[^\W_]{{{SHORTEST},}}")
 
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, tzinfo
 from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.values import CONFIG_NUMBERS, is_absent, split_field
 from memory.document import Document, Section
 from memory.document.lines import hidden_lines, split_lines
 from memory.errors import ConfigError, NotFoundError, UsageError
-from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
     from typing import Any
@@ -53,8 +53,10 @@ MAINTENANCE_KEYS = (*_LIMITS, "timezone", "maintenanceSchedule")
 """The settings that decide what maintenance moves and when."""
 _ALIKE = 0.85
 """The likeness from which an unknown key counts as a misspelled maintenance setting."""
-_NUMBER = late(r"[0-9]{1,9}", re.ASCII)
-_LIKE_FIELD = late(rf"\s*(?:[-*+•–—]\s*)?[*_`]{{0,3}}({'|'.join(MAINTENANCE_KEYS)})[*_`]{{0,3}}\s*[:=]", re.IGNORECASE)
+_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+_LIKE_FIELD = re.compile(
+    rf"\s*(?:[-*+•–—]\s*)?[*_`]{{0,3}}({'|'.join(MAINTENANCE_KEYS)})[*_`]{{0,3}}\s*[:=]", re.IGNORECASE
+)
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 

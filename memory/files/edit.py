@@ -5,14 +5,15 @@ Also the checks before files are written: for files that must not be written, an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.values import CONFIG_NUMBERS, is_absent, join_remark, split_field
 from memory.document import Document, Entry, parse
 from memory.document.lines import conflict_at, decode, split_lines
 from memory.errors import MemdeckError, RefusedError, UsageError
-from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
     from memory.base.problems import Problem
@@ -74,7 +75,7 @@ def entry_of_text(text: str, old: Entry, base: Entry | None, title: str) -> Entr
 
 
 _SPACE = " \t\r\n"
-_BREAKS = late(r"[\r\n]")
+_BREAKS = re.compile(r"[\r\n]")
 
 
 def changed_value(key: str, old: str | None, value: str) -> str:

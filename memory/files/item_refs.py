@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.values import is_absent
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .refs import identity_hex, tell_apart
 

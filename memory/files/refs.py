@@ -12,13 +12,14 @@ happened to it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.document.lines import encode
 from memory.errors import AmbiguousError, EntryChoice, NotFoundError
-from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 SHORT = 10
 """How many hex digits come from the identity alone."""
 _MORE = 8
-_REF = late(r"(?:([^#\s]+)#)?([0-9a-fA-F]{7,})")
+_REF = re.compile(r"(?:([^#\s]+)#)?([0-9a-fA-F]{7,})")
 _MAX_CANDIDATES = 20
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from functools import cache, cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.clock import format_utc
 from memory.document import Document, parse
 from memory.document.lines import blank_end, encode, ends_line, scan, with_line_end, without_blank_end
 from memory.document.nodes import Entry, Section
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .rules import JOURNAL, PLANS, TASKS, section_date
 

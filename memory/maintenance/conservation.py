@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.document.lines import Outline, scan
 from memory.document.model import BOM, front_end
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .same_sections import KnownSections, TextWithOutline, without_blank_lines
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.clock import BadMoment, read_moment
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .report import ListedEntry, RuleReport, ViewOf
 from .rules import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .rules import ARCHIVE_TASKS, CAP_JOURNAL, CLEAR_PLANS, PRUNE_JOURNAL
 

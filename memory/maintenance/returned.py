@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from memory.base.clock import Moment
 from memory.document import parse
 from memory.document.lines import without_blank_end
 from memory.document.nodes import bare
-from memory.lazy import TYPE_CHECKING
 
 from .rules import JOURNAL, LeavingEntries, LeftBy, Restored, Today, archive_name
 

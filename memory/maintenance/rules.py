@@ -6,12 +6,13 @@ strict. Age is measured by the instant where a value has a time, by calendar day
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.clock import BadMoment, Moment, read_moment
-from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
     from memory.document import Document
@@ -40,7 +41,7 @@ PLAN_AGE = timedelta(hours=24)
 _OPEN = "a code fence or HTML block in it is never closed"
 _AHEAD = "it is dated in the future"
 # A date, alone or with a time of that day in the workspace's zone.
-_USUAL_TIME = late("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9])?")
+_USUAL_TIME = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9])?")
 _LONGEST = 4_000_000  # days; more than the calendar has
 _CHANGED_CLOCK = timedelta(days=2)
 """The range around a moment in which a change of the clock makes its day uncertain."""

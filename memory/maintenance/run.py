@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING
 from memory.workspace import stamped
 
 from .plan import MaintenancePlan, plan_maintenance

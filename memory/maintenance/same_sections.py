@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import NamedTuple
 
 from memory.document.lines import Outline, scan
-from memory.lazy import NamedTuple
 
 BLANK = b" \t\r\n"
 _LINE_ENDS = re.compile(rb"[\r\n]*")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING
 from memory.registry import system_name
 
 from .choices import read_choices

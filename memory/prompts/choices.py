@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.lazy import TYPE_CHECKING, NamedTuple
 from memory.storage.changes import AGENT, may_need_review
 from memory.storage.private.settings import Settings
 

@@ -14,11 +14,10 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.base.json_objects import read_object
 from memory.errors import MemdeckError
-from memory.lazy import NamedTuple
 
 from .files.model import Json, moment, stamp
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory.errors import write_failed
-from memory.lazy import TYPE_CHECKING
 
 from . import fsio
 from .file_step import FileStep, conflict

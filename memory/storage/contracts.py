@@ -101,9 +101,6 @@ class ChangeRecorder(Protocol):
     def done(self, change_id: str, store: ChangingStore) -> None:
         """Record that the files of a change are in place."""
 
-    def sha256(self, data: bytes) -> bytes | None:
-        """Return the SHA-256 of bytes of the change that was just recorded, None where it is not known."""
-
     def before(self, change_id: str, path: str) -> bytes | None:
         """Return the bytes of a file before a change; None if there was no file, or where they are no longer known."""
 

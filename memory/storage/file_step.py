@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory.errors import ConflictError, MemdeckError, read_failed, write_failed
-from memory.lazy import TYPE_CHECKING
 
 from . import fsio
 from .intent_log import Displaced, IntendedFile
@@ -131,16 +130,11 @@ class FileStep:
             os.close(source)
         return True
 
-    def role(self, sha256: Callable[[bytes], bytes | None] | None) -> IntendedFile:
-        """Return the intent's record of this step; with `sha256`, the file is recognised by its bytes too.
-
-        `sha256` returns the SHA-256 of some bytes where it is known already, else None.
-        """
+    def role(self, *, durable: bool) -> IntendedFile:
+        """Return the intent's record of this step; if it is durable, the file is recognised by its bytes too."""
 
         def mark(found: os.stat_result, data: bytes | None) -> Mark:
-            if sha256 is None or data is None:
-                return Mark.of(found)
-            return Mark.of(found, data=data, sha256=sha256(data))
+            return Mark.of(found, data=data if durable else None)
 
         before = after = None
         if self._found is not None:

@@ -10,12 +10,12 @@ import errno
 import fcntl
 import os
 import stat as st
-from _thread import allocate_lock  # `threading` is not needed for reading
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from threading import Lock
+from typing import TYPE_CHECKING
 
 from memory.errors import RefusedError, made_anew, not_regular, write_failed
-from memory.lazy import TYPE_CHECKING
 
 from .safe_open import allow, foreign, read, version_of
 
@@ -45,6 +45,7 @@ __all__ = [
     "remove",
     "remove_folders",
     "remove_temporary",
+    "remove_tree",
     "rename",
     "rename_new",
     "scratch_file",
@@ -79,7 +80,7 @@ _TEMPORARY = ".tmp"
 _NO_REPLACE, _EXCHANGE = 1, 2  # The flags of renameat2.
 _NO_FILE = frozenset({errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR})  # It is a socket or a folder.
 _NO_LINK = frozenset({errno.ELOOP, errno.EMLINK})  # A link that is not followed.
-_MAKING = allocate_lock()
+_MAKING = Lock()
 _libc: dict[str, Any] = {}
 
 
@@ -208,14 +209,21 @@ def remove_empty(folders: Iterable[str | os.PathLike[str]]) -> None:
             os.rmdir(folder)
 
 
-def temporary_folder(prefix: str = "memdeck-") -> str:
-    """Make a new private folder among the machine's temporary files and return its path."""
+def temporary_folder(prefix: str = "memdeck-", above: str | None = None) -> str:
+    """Make a new private folder in `above`, or among the machine's temporary files, and return its path."""
     import tempfile
 
     try:
-        return tempfile.mkdtemp(prefix=prefix)
+        return tempfile.mkdtemp(prefix=prefix, dir=above)
     except OSError as error:
-        raise write_failed(error, "the folder of temporary files") from error
+        raise write_failed(error, above or "the folder of temporary files") from error
+
+
+def remove_tree(folder: str) -> None:
+    """Remove a folder of memdeck's own with everything in it; what cannot be removed stays."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 # Files

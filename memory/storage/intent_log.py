@@ -9,12 +9,13 @@ them is checked like any path of a transaction before it is used.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import MemdeckError, write_failed
-from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 from . import fsio
 from .own_folders import STATE
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from .own_folders import StateFolder
 
 _HEAD = b"memdeck 1 "
-_LABEL = late(r"[0-9A-Z]{26}\.[0-9]{1,6}")
-_STAGED = late(r"[0-9A-Z]{26}\.[0-9]{1,6}\.(new|old)(\.kept)?")
+_LABEL = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}")
+_STAGED = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}\.(new|old)(\.kept)?")
 
 
 class IntendedFile(NamedTuple):

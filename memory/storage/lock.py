@@ -9,10 +9,11 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from _thread import allocate_lock, get_ident
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from threading import Lock as ThreadLock
+from threading import get_ident
 
 from memory.errors import BusyError, write_failed
 
@@ -30,7 +31,7 @@ class Lock:
         """`path` is the lock file's name in messages; `timeout` is in seconds."""
         self.path = path
         self.timeout = timeout
-        self._mutex = allocate_lock()
+        self._mutex = ThreadLock()
         self._owner: int | None = None
         self._fd = -1
         self._folder = -1

@@ -15,9 +15,9 @@ from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import MemdeckError, RefusedError, not_regular, read_failed, write_failed
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from . import fsio
 from .safe_open import parts_of, sha256

@@ -14,11 +14,11 @@ import stat as st
 import time
 from operator import attrgetter
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.digests import digest as digest
 from memory.base.digests import sha256 as sha256
 from memory.errors import BusyError, RefusedError, file_too_large, link_outside, not_regular, read_failed, write_failed
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     pass
@@ -105,15 +105,10 @@ class Mark(NamedTuple):
     digest: str = ""
 
     @classmethod
-    def of(
-        cls, found: os.stat_result, *, ctime: bool = False, data: bytes | None = None, sha256: bytes | None = None
-    ) -> Mark:
-        """Return the mark of a stat result; with its bytes, the file is recognised on another disk too.
-
-        `sha256` is that of the bytes, where it is known already.
-        """
+    def of(cls, found: os.stat_result, *, ctime: bool = False, data: bytes | None = None) -> Mark:
+        """Return the mark of a stat result; with its bytes, the file is recognised on another disk too."""
         stamp = found.st_ctime_ns if ctime else 0
-        seen = "" if data is None else sha256.hex() if sha256 is not None else digest(data)
+        seen = "" if data is None else digest(data)
         return cls(found.st_ino, found.st_size, found.st_mtime_ns, stamp, seen)
 
     def same(self, found: os.stat_result) -> bool:

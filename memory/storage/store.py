@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from _thread import get_ident  # `threading` is not needed for reading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from threading import get_ident
+from typing import TYPE_CHECKING
 
 from memory.errors import BusyError, MemdeckError, RefusedError
-from memory.lazy import TYPE_CHECKING
 
 from . import safe_open as beneath
 

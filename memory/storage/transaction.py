@@ -9,9 +9,9 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, write_failed
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from . import fsio, safe_open
 from .changes import Change, FileChange, may_need_review, new_id, part_id
@@ -436,8 +436,7 @@ class Transaction:
         RefusedError `state.full` if the disk of the state folder is full or read-only.
         """
         if self._journal is not None:
-            known = self._store.history.sha256 if durable else None
-            roles = tuple([step.role(known) for step in steps])
+            roles = tuple([step.role(durable=durable) for step in steps])
             time = change.time.isoformat()
             intent = Intent(change.id, time, change.actor, change.operation, change.summary, roles, tuple(folders))
             try:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from memory.attached import Attached
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 from memory.registry import FAILED, REGISTRY, broken, system_failed, system_name
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.curated.curated import Curated
 from memory.curated.identity import FILE, FOLDER
 from memory.curated.model import INDEX, Invalid, Memory, Root
 from memory.curated.stores import CuratedReading, agent_root, agents_in, person_store, workspace_root
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from . import Advice, Contribution, PlainSystem
 from .suspects import gate_of

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 from memory.facts import FactsLook, FactStore
 from memory.facts.model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact
-from memory.lazy import TYPE_CHECKING
 from memory.workspace import Outcome
 
 from . import BriefLine, Contribution, PlainSystem

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from memory.lazy import TYPE_CHECKING
 from memory.workspace import MEMORY_FOLDER
 
 from . import PlainSystem

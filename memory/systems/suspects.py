@@ -7,9 +7,9 @@ writes pass, whatever system it is in.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.told import Gate, key_of, why_not
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from . import systems_of
 

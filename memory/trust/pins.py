@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from glob import escape, iglob
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from memory.base.programs import passes
 from memory.base.safe_text import clip, visible
 from memory.errors import MemdeckError
-from memory.lazy import NamedTuple
 from memory.storage.own_folders import MEMORY_FOLDERS
 from memory.storage.safe_open import FileVersion, open_beneath
 

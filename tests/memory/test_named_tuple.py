@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 from typing import NamedTuple as Typed
-from typing import TypeVar
 
 import pytest
 
 from memory.files.edit import Edit
-from memory.lazy import Generic, NamedTuple, Protocol, runtime_checkable
 
 
 class Plain(NamedTuple):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from app.cli.declared import Whole, argument, group, option, under, verb
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

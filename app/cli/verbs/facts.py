@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, Whole, argument, group, option, under
 from app.cli.printing import tell
@@ -11,7 +12,6 @@ from app.cli.session import PROBLEMS, Session
 from memory.base.safe_text import visible
 from memory.errors import UsageError
 from memory.facts import Fact, FactStore, RefusedFact, model
-from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

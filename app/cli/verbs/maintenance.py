@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from app.cli.declared import argument, option, verb
 from app.cli.session import PROBLEMS, Session
 from memory.errors import MemdeckError, UsageError
-from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memory.maintenance import Report

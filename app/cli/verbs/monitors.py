@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from app.cli.declared import OneOf, argument, group, option, under
 from app.cli.printing import tell
 from app.cli.session import facts, given, pairs, short, something
 from memory.errors import MemdeckError, UsageError
-from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

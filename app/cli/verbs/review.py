@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, Whole, argument, group, option, under
 from app.cli.printing import tell
 from memory.errors import UsageError
-from memory.lazy import TYPE_CHECKING
 
 from .changes import ID_LENGTH, view_lines, within
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from app.cli.declared import argument, group, option, under
 from app.cli.printing import tell
 from memory.base.safe_text import visible
 from memory.errors import RefusedError, UsageError
-from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,6 +6,7 @@ Those that were recorded but not carried out, because the process ended in betwe
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from memory.curated.files.index_file import IndexLine, rendered
 from memory.curated.files.listing import digest
@@ -15,7 +16,6 @@ from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
 from memory.curated.index.signals import count_waiting
 from memory.curated.model import INDEX
 from memory.errors import BusyError, ConflictError, MemdeckError
-from memory.lazy import TYPE_CHECKING
 
 from .decision import ABSENT, Decision, begin, insert, select
 

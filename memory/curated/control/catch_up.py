@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.curated.files.listing import digest, is_memory_name
 from memory.curated.files.names import is_agent
 from memory.curated.index.records import milliseconds, read_number, write_number
 from memory.curated.model import ORIGINS, Root
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .decision import ABSENT, CHANGED, SEEN, Decision, RuleTrace, insert, of_root
 

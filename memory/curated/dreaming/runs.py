@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.curated.control.decision import decided
 from memory.curated.index.records import add_event, milliseconds, time_of
 from memory.curated.model import Json, Root
 from memory.errors import NotFoundError
-from memory.lazy import NamedTuple
 
 from .lock import holder
 

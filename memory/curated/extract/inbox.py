@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.secrets import mask, masked
@@ -19,7 +19,6 @@ from memory.curated.files.listing import listed_names
 from memory.curated.files.names import check_session, is_segment
 from memory.curated.model import Json
 from memory.errors import MemdeckError
-from memory.lazy import NamedTuple
 from memory.storage.safe_open import sha256
 
 if TYPE_CHECKING:

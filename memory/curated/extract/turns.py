@@ -16,14 +16,13 @@ from memory.curated.files.names import check_session
 from memory.curated.model import TYPES, Json
 from memory.curated.providers.calls import call
 from memory.errors import MemdeckError
-from memory.lazy import late
 
 LONGEST = 20_000
 """How many characters of a turn are kept."""
 SESSIONS = 64
 """How many sessions wait at most."""
-_MARK = late(rf"^[ \t]*(?:[-*>][ \t]+)?remember(?:\(({'|'.join(TYPES)})\))?[ \t]*[:：][ \t]*(\S.*)$", re.I | re.M)
-_TITLE = late(r"^([^.:;|]{1,60})[ \t]+\|[ \t]+(\S.*)$")
+_MARK = re.compile(rf"^[ \t]*(?:[-*>][ \t]+)?remember(?:\(({'|'.join(TYPES)})\))?[ \t]*[:：][ \t]*(\S.*)$", re.I | re.M)
+_TITLE = re.compile(r"^([^.:;|]{1,60})[ \t]+\|[ \t]+(\S.*)$")
 
 
 def queued(curated: Curated) -> dict[str, list[Json]]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 
 from memory.curated.model import ORIGINS, SCOPES, TIERS, TYPES, Header, Json, Provenance, Root
-from memory.lazy import late
 
 KEYS = ("name", "description", "type", "scope", "agent", "agent_tier", "provenance")
 _NEEDED = KEYS[:3]
 PROVENANCE = ("source_actor", "source_sessions", "confidence", "superseded_by", "created_at", "updated_at")
 MAX_TEXT = 500
 """The most characters of a name or a description."""
-_PLAIN = late(r"[A-Za-z0-9](?:[A-Za-z0-9./_+-]|:(?=[A-Za-z0-9/])| (?=[A-Za-z0-9/(])|[,)('](?=[ A-Za-z0-9]))*")
-_LINE = late(r"( *)(?:(- )|([a-z_]+):(?: |$))(.*)")
-_CONTROL = late("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
-_FENCE = late(r"---[ \t]*")
+_PLAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9./_+-]|:(?=[A-Za-z0-9/])| (?=[A-Za-z0-9/(])|[,)('](?=[ A-Za-z0-9]))*")
+_LINE = re.compile(r"( *)(?:(- )|([a-z_]+):(?: |$))(.*)")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
+_FENCE = re.compile(r"---[ \t]*")
 
 
 class BadFile(Exception):

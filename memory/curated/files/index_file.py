@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from memory.base.told import why_not
 from memory.curated.model import INDEX
-from memory.lazy import NamedTuple, late
 
 INDEX_KIND = "curated"
 
-_OURS = late(r"- \[(?P<name>.*)\]\((?P<file>[A-Za-z0-9._-]+\.md)\)(?: (?:—|-) .*)?")
+_OURS = re.compile(r"- \[(?P<name>.*)\]\((?P<file>[A-Za-z0-9._-]+\.md)\)(?: (?:—|-) .*)?")
 
 
 class IndexLine(NamedTuple):

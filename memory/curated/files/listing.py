@@ -6,10 +6,10 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.curated.model import INDEX, Invalid, Memory, Root
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING, NamedTuple
 from memory.storage.safe_open import sha256
 
 if TYPE_CHECKING:

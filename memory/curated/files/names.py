@@ -7,14 +7,13 @@ from collections.abc import Callable
 
 from memory.curated.model import INDEX, TYPES
 from memory.errors import UsageError
-from memory.lazy import late
 from memory.storage.safe_open import sha256
 
 LONGEST = 48
 """The most characters of a slug."""
-_AGENT = late(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
-_FILE = late(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}", re.ASCII)
-_SEGMENT = late(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
+_AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}", re.ASCII)
+_SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 _LETTERS = str.maketrans(
     dict(zip("ßæÆøØœŒđĐłŁþÞðÐı", "ss ae ae o o oe oe d d l l th th d d i".split(), strict=True))  # noqa: SIM905
 )

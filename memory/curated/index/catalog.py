@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.curated.files.listing import PASSING, ListedFile, read_file, seen_in
 from memory.curated.model import Invalid, Root
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .entries import (
     CATALOG,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root, changed_at
-from memory.lazy import TYPE_CHECKING, NamedTuple
 from memory.storage.safe_open import sha256
 
 from .words import fold, grams, spaced

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
 from memory.base.secrets import masked
 from memory.curated.model import Json, Root
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING
 from memory.storage.log.database import CONNECTION, DatabaseKind, LogFile
 
 from .signals import SignalQueue, read_signals

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.lazy import late
+import re
 
 STOP = frozenset(
     word
@@ -16,15 +16,15 @@ STOP = frozenset(
     for word in line.split()
 )
 """Words that do not show what a memory is about."""
-_WORD = late(r"[^\W_]+")
-_UNSPACED = late(
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile(
     "[\u3040-\u30ff\uac00-\ud7a3\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]+"
 )
 _PLAIN = str.maketrans(
     dict(zip("łŁøØđĐħĦıŧŦðÐ", "lLoOdDhHitTdD", strict=True)) | {"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE"}
 )
 """Stroked and joined letters, which have no accent that could be removed."""
-_MARKS = late("[\u0300-\u036f]")
+_MARKS = re.compile("[\u0300-\u036f]")
 
 
 def fold(text: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from memory.curated.index.records import milliseconds, time_of
 from memory.curated.model import Json
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING
 
 from . import NotHandled
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 
 from memory.curated.model import Json
-from memory.lazy import NamedTuple, late
 from memory.registry import entries
 
 from . import Provider
@@ -14,7 +15,7 @@ from . import Provider
 GROUP = "memdeck.curated_providers"
 RESERVED = "agh__memory"
 """The prefix of the names of memdeck's own tools."""
-_NAME = late(r"[a-z][a-z0-9_-]{0,31}")
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 
 class KnownProvider(NamedTuple):

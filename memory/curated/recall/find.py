@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.curated.files.listing import read_file
 from memory.curated.index.entries import COLUMNS, memory_of, roots_in, same_slug
 from memory.curated.index.words import fold
 from memory.curated.model import DREAM, Memory, Root, winners
 from memory.curated.settings import CuratedSettings
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 from .query import RecallQuery, RecallTerm, query_of
 

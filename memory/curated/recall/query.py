@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.values import edit_distance
 from memory.curated.index.words import is_unspaced, meaningful, pairs, words
-from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
     import sqlite3
@@ -79,7 +80,7 @@ def _nearest(word: str, most: int, known: Iterable[str]) -> list[tuple[int, str]
     return found
 
 
-_PARTS = late(r"[^\W\d_]+|\d+")
+_PARTS = re.compile(r"[^\W\d_]+|\d+")
 _PIECE = 3
 _MOST_WORDS = 32
 _COMMON_SHARE, _COMMON_LEAST, _RARE = 0.1, 200, 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.json_objects import read_object
@@ -12,7 +13,6 @@ from memory.base.retry import retry
 from memory.base.secrets import masked
 from memory.curated.model import Json
 from memory.errors import ConflictError, RefusedError, UsageError
-from memory.lazy import TYPE_CHECKING, NamedTuple
 from memory.storage.safe_open import sha256
 
 from .places import EVENTS, LEDGER, SessionFolder, find_session, place_of

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import NamedTuple
 
 from memory.curated.curated import Curated
 from memory.curated.files.listing import listed_names
@@ -15,7 +16,6 @@ from memory.curated.model import Json
 from memory.curated.settings import CuratedSettings
 from memory.curated.sides import Side
 from memory.errors import NotFoundError
-from memory.lazy import NamedTuple
 
 EVENTS, LEDGER, DAMAGED = "events.jsonl", "ledger.jsonl", "ledger.damaged.jsonl"
 ARCHIVE = "_archive"

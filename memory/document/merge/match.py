@@ -11,12 +11,11 @@ from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.values import is_absent
 from memory.document.compare import same_ends
 from memory.document.nodes import bare
-from memory.lazy import NamedTuple
 
 from .sequences import Three
 

@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from memory.lazy import NamedTuple, late
-
-_LABEL = late(r"(?:[^\\\[\]]|\\.)*", re.DOTALL)
-_ANGLED = late(r"<(?:[^\n<>\\]|\\.)*>", re.DOTALL)
-_BARE = late(r"(?:[^\x00-\x20\x7f\\()]|\\[^ ])*")
-_SPACES = late(r"[ \t]*")
+_LABEL = re.compile(r"(?:[^\\\[\]]|\\.)*", re.DOTALL)
+_ANGLED = re.compile(r"<(?:[^\n<>\\]|\\.)*>", re.DOTALL)
+_BARE = re.compile(r"(?:[^\x00-\x20\x7f\\()]|\\[^ ])*")
+_SPACES = re.compile(r"[ \t]*")
 # An opening parenthesis inside a title in parentheses ends the attempt: it is no part of its pattern.
 _TITLES = {
-    '"': ('"', late(r'(?:[^"\\]|\\.)*', re.DOTALL)),
-    "'": ("'", late(r"(?:[^'\\]|\\.)*", re.DOTALL)),
-    "(": (")", late(r"(?:[^()\\]|\\.)*", re.DOTALL)),
+    '"': ('"', re.compile(r'(?:[^"\\]|\\.)*', re.DOTALL)),
+    "'": ("'", re.compile(r"(?:[^'\\]|\\.)*", re.DOTALL)),
+    "(": (")", re.compile(r"(?:[^()\\]|\\.)*", re.DOTALL)),
 }
 _LABEL_BLANKS = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
-_BAD_PROTOCOL = late(r"(?ai:vbscript|javascript|file|data):")
-_GOOD_DATA = late(r"(?ai:data:image/(?:gif|png|jpeg|webp);)")
-_ESCAPE = late(r"\\([!-/:-@\[-`{-~])|&[A-Za-z#][A-Za-z0-9]{1,31};")
+_BAD_PROTOCOL = re.compile(r"(?ai:vbscript|javascript|file|data):")
+_GOOD_DATA = re.compile(r"(?ai:data:image/(?:gif|png|jpeg|webp);)")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])|&[A-Za-z#][A-Za-z0-9]{1,31};")
 _DEEPEST_PARENTHESES = 32
 
 
@@ -155,22 +154,22 @@ def _title_lines(text: str, start: int, lines: Iterator[str]) -> int | None:
     return None if empty else -1
 
 
-_RAW_START = late(r"<(?ai:script|pre|style|textarea)(?=[\s>]|$)")
-_RAW_END = late(r"</(?ai:script|pre|style|textarea)>")
+_RAW_START = re.compile(r"<(?ai:script|pre|style|textarea)(?=[\s>]|$)")
+_RAW_END = re.compile(r"</(?ai:script|pre|style|textarea)>")
 _NAMES = (
     "address article aside base basefont blockquote body caption center col colgroup dd details dialog dir"
     " div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html"
     " iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary"
     " table tbody td tfoot th thead title tr track ul"
 )
-_BLOCK_TAG = late(rf"</?(?ai:{'|'.join(_NAMES.split())})(?=\s|/?>|$)")
-_WHOLE_TAG = late(
+_BLOCK_TAG = re.compile(rf"</?(?ai:{'|'.join(_NAMES.split())})(?=\s|/?>|$)")
+_WHOLE_TAG = re.compile(
     r"(?:<[A-Za-z][A-Za-z0-9-]*"
     r"""(?:\s+[A-Za-z_:][A-Za-z0-9_:.-]*(?:\s*=\s*(?:[^"'=<>`\x00-\x20]+|'[^']*'|"[^"]*"))?)*"""
     r"\s*/?>|</[A-Za-z][A-Za-z0-9-]*\s*>)\s*$"
 )
 # Such a space may be part of an unquoted value or come after it: each doubles the ways to read a line.
-_WIDE_SPACE = late(r"[^\x00-\x7f\S]")
+_WIDE_SPACE = re.compile(r"[^\x00-\x7f\S]")
 _MOST_WIDE_SPACES = 64
 
 BLANK = ""
@@ -217,11 +216,11 @@ def _is_whole_tag(text: str) -> bool:
     return _WHOLE_TAG.match(text.replace("\0", "\ufffd")) is not None
 
 
-_FENCE = late(r"`{3,}(?=[^`]*\Z)|~{3,}")
-_RULE = late(r"(?:\*[ \t]*){3,}\Z|(?:-[ \t]*){3,}\Z|(?:_[ \t]*){3,}\Z")
-_MARKER = late(r"(?:[-+*]|([0-9]{1,9})[.)])(?=[ \t]|\Z)")
-_HEADING = late(r"#{1,6}(?=[ \t]|\Z)")
-_UNDERLINE = late(r"(?:=+|-+)[ \t]*\Z")
+_FENCE = re.compile(r"`{3,}(?=[^`]*\Z)|~{3,}")
+_RULE = re.compile(r"(?:\*[ \t]*){3,}\Z|(?:-[ \t]*){3,}\Z|(?:_[ \t]*){3,}\Z")
+_MARKER = re.compile(r"(?:[-+*]|([0-9]{1,9})[.)])(?=[ \t]|\Z)")
+_HEADING = re.compile(r"#{1,6}(?=[ \t]|\Z)")
+_UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*\Z")
 # What a line begins with that can be more than a paragraph, and that can end one.
 _STARTERS = frozenset("`~>*-_+0123456789<#[")
 _ENDERS = frozenset("`~>*-_+0123456789<#=")

@@ -8,12 +8,12 @@ from datetime import date as calendar_date
 from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter, ge
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.document.lines import hidden_lines, split_lines
 from memory.document.nodes import bare, of_each
 from memory.errors import UsageError
 from memory.files.refs import SHORT, fits, identity_hex, look_up, tell_apart
-from memory.lazy import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from memory.base.values import split_remark
 from memory.document import Bullet, Document, Entry, Section
@@ -14,7 +15,6 @@ from memory.errors import UsageError
 from memory.files.edit import Edit, one_line, started_document, with_end
 from memory.files.item_refs import NamedItem, name_all
 from memory.files.refs import look_up
-from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any, Literal

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.problems import Level, Problem
 from memory.document.check import MOST_KNOWN, remembered
 from memory.document.nodes import field_line, of_each
-from memory.lazy import NamedTuple
 
 from .model import ARCHIVE, read_tasks
 from .values import Head, read_due, task_places

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local, read_moment
 from memory.base.values import is_absent
@@ -13,7 +14,6 @@ from memory.document.lines import set_field
 from memory.errors import ConflictError, UsageError
 from memory.files.edit import Edit, entry_of_text, started_document
 from memory.files.refs import SHORT
-from memory.lazy import TYPE_CHECKING, late
 
 from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
 from .values import KIND, is_run, task_identity, with_section
@@ -398,7 +398,7 @@ def _short(title: str) -> str:
 
 _MOMENTS = frozenset({"created", "started", "completed"})
 _NOT_FIELDS = frozenset({"ref", "line", "extra", "section"})
-_NUMBER = late(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
+_NUMBER = re.compile(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 
 
 def with_value(entry: Entry, key: str, value: str | None, zone: tzinfo) -> Entry:

@@ -6,17 +6,18 @@ list a screen shows few, so a task is made when it is asked for.
 
 from __future__ import annotations
 
-from _thread import allocate_lock  # `threading` is not needed for one lock
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from itertools import chain, count, groupby, repeat
 from operator import attrgetter
+from threading import Lock
+from typing import TYPE_CHECKING
 
 from memory.document.lines import decode, encode
 from memory.files.refs import SHORT, fits, look_up
-from memory.lazy import TYPE_CHECKING, late
 
 from .values import (
     FIELD_KEYS,
@@ -553,7 +554,7 @@ def of_identity(tasks: Iterable[Task], digits: str) -> list[Task]:
 
 # -- twins -----------------------------------------------------------------------------------------------------------
 
-_HEADING = late(rb"\n#[^\n]*")
+_HEADING = re.compile(rb"\n#[^\n]*")
 
 
 def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:
@@ -639,7 +640,7 @@ class _Made:
         self._make = make
         self._some: dict[int, Task] = {}
         self._all: tuple[Task, ...] | None = None
-        self._lock = allocate_lock()
+        self._lock = Lock()
 
     @property
     def entries(self) -> Sequence[Entry]:

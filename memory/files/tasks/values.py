@@ -14,13 +14,13 @@ from datetime import tzinfo
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.values import ABSENT, is_absent, split_remark
 from memory.document import Document, Section
 from memory.document.lines import encode
 from memory.document.nodes import bare, of_each
 from memory.files.refs import identity_hex, tell_apart
-from memory.lazy import TYPE_CHECKING, NamedTuple, late
 
 if TYPE_CHECKING:
     from typing import Any, Literal, TypeVar
@@ -53,9 +53,9 @@ FIELD_KEYS = (
 """The fields that the format knows, in the order in which memdeck writes them."""
 
 KNOWN_KEYS = frozenset(FIELD_KEYS)
-_PRIORITY = late(r"\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)", re.IGNORECASE)
-_RECURRING = late(r"recurring:[ \t]*(\S.*)", re.IGNORECASE)
-_PROGRESS = late(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
+_PRIORITY = re.compile(r"\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)", re.IGNORECASE)
+_RECURRING = re.compile(r"recurring:[ \t]*(\S.*)", re.IGNORECASE)
+_PROGRESS = re.compile(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 
 
 class DueValue(NamedTuple):

@@ -6,13 +6,13 @@ A record that cannot be kept is never a reason to fail a change: what went wrong
 from __future__ import annotations
 
 import os
-from _thread import RLock  # `threading` is not needed for one lock
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from threading import RLock
 from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING, NamedTuple
 from memory.storage import fsio
 
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from _thread import RLock  # `threading` is not needed for one lock
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from threading import RLock
+from typing import TYPE_CHECKING
 
 from memory.document.compare import Region, apply, inverted
 from memory.errors import AmbiguousError, BusyError, MemdeckError, NotFoundError
-from memory.lazy import TYPE_CHECKING
 from memory.storage.changes import Change, FileChange, new_id
 from memory.storage.safe_open import MISSING, FileVersion, Stored, version_of
 
@@ -88,11 +88,6 @@ class History:
             if taken:
                 self._open[store.prefix] = (shown, store)
             return taken
-
-    def sha256(self, data: bytes) -> bytes | None:
-        """Return the SHA-256 of bytes of the change that was just noted, None where it is not known."""
-        with self._mutex:
-            return self._log.sha256(data)
 
     def done(self, change_id: str, store: ChangingStore) -> None:
         """Note that the files of a change are in their places."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.document.compare import Region, apply, compare, compare_lines, is_lines, lines_of
 from memory.document.lines import is_blank
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING, NamedTuple
 from memory.storage.changes import Change, FileChange, is_by_place, new_id
 from memory.storage.safe_open import sha256
 
@@ -37,7 +37,6 @@ KEEP_REMOVED = timedelta(days=30)
 """How long a whole file that was removed is kept at least."""
 _NAME_BYTES = 200_000  # entries of a larger change are named when somebody asks for changes by entry
 _GROWTH = 1 << 18
-_WORTH_A_THREAD = 1 << 18
 _MOST_CHANGES = 500
 _THIN_EVERY = 50
 _HASH = 16  # So many bytes of a SHA-256 tell bytes from others.
@@ -64,33 +63,6 @@ class FoundFile(NamedTuple):
         return self.data is not None and self.age_ns > _SETTLED_NS
 
 
-class _Hash:
-    """The hash of some bytes, computed in a thread of its own: hashing lets other threads run."""
-
-    def __init__(self, data: bytes) -> None:
-        """Begin at once."""
-        import _thread
-        import hashlib  # noqa: F401 - here, for two threads must not import it at the same time
-
-        self._found = b""
-        self._data = data
-        self._running = _thread.allocate_lock()
-        self._running.acquire()
-        # Not `threading`: its `start` waits until the thread runs, which may take as long as hashing does.
-        _thread.start_new_thread(self._run, ())
-
-    def _run(self) -> None:
-        try:
-            self._found = _sha256(self._data)
-        finally:
-            self._running.release()
-
-    def result(self) -> bytes:
-        """Wait for it."""
-        with self._running:
-            return self._found or _sha256(self._data)
-
-
 class ChangeLog:
     """The log of one workspace; not safe between threads, `History` sees to that."""
 
@@ -100,8 +72,6 @@ class ChangeLog:
         self.reading = reading
         self._keep_bytes = keep_bytes
         self._known: dict[str, tuple[bytes | None, bytes]] = {}  # The last bytes of a file, and their SHA-256.
-        self._sums: dict[int, tuple[bytes, bytes]] = {}  # Those of the change that begins, by the `id` of the bytes.
-        self._hashing: dict[str, tuple[bytes, _Hash]] = {}
         self._compared: dict[str, tuple[bytes | None, bytes, tuple[Region, ...]]] = {}
         self._own: dict[str, bytes | None] = {}  # What this process wrote last.
         self._since_thinned = _THIN_EVERY
@@ -116,7 +86,6 @@ class ChangeLog:
         # Looked at before the database is locked: other processes wait for it.
         planned = [(file, regions := self._told(file) or self.regions(file), _size(regions)) for file in change.files]
         self._compared.clear()
-        self._sums.clear()
 
         def work(db: sqlite3.Connection) -> bool:
             self._settle(db, look, mine)
@@ -131,7 +100,6 @@ class ChangeLog:
         """Note that the files of a change are in their places; `versions` as far as they are known for sure."""
 
         self._own.update({file.path: file.after for file in change.files})
-        self._sums.clear()
 
         def work(db: sqlite3.Connection) -> None:
             if not rows.finish(db, change.id):
@@ -238,14 +206,9 @@ class ChangeLog:
     def expect(
         self, path: str, data: bytes, before: bytes | None = None, regions: Sequence[Region] | None = None
     ) -> None:
-        """Begin to hash bytes that a change is about to write, while they are staged and synced.
-
-        `regions` are kept for this very change: what is different from the bytes `before`.
-        """
+        """Keep for a change that is about to write some bytes what is different from the bytes `before`."""
         if regions is not None:
             self._compared[path] = (before, data, tuple(regions))
-        if len(data) >= _WORTH_A_THREAD:
-            self._hashing[path] = (data, _Hash(data))
 
     def identity(self, path: str, data: bytes | None) -> rows.Identity:
         """Return (size, hash) of bytes; those of the last bytes of each file are remembered."""
@@ -254,25 +217,8 @@ class ChangeLog:
         known = self._known.get(path)
         if known is not None and known[0] is data:
             return _identity(known)
-        waiting = self._hashing.get(path)
-        if waiting is not None and waiting[0] is data:
-            del self._hashing[path]
-            found = waiting[1].result()
-        else:
-            # Older bytes than those that are being hashed, whose hash is asked for later.
-            found = _sha256(data)
-        known = self._known[path] = (data, found)
+        known = self._known[path] = (data, sha256(data).digest())
         return _identity(known)
-
-    def sha256(self, data: bytes) -> bytes | None:
-        """Return the SHA-256 of bytes of the change that begins, where it was worked out for the log."""
-        known = self._sums.get(id(data))
-        return None if known is None else known[1]
-
-    def _keep_sum(self, path: str, data: bytes | None) -> None:
-        known = self._known.get(path)
-        if data is not None and known is not None and known[0] is data:
-            self._sums[id(data)] = (data, known[1])
 
     def _told(self, file: FileChange) -> tuple[Region, ...] | None:
         """Return what is different in a file, where whoever changes these very bytes has said so."""
@@ -308,10 +254,8 @@ class ChangeLog:
         seq = rows.add_change(db, change, status, named=named is not None)
         for number, (file, regions, size) in enumerate(planned):
             before = self.identity(file.path, file.before)
-            self._keep_sum(file.path, file.before)
             self._rebase(db, seq, file, size)
             after = self.identity(file.path, file.after)
-            self._keep_sum(file.path, file.after)
             rows.add_file(db, seq, number, file.path, before, after, size, file.mode)
             rows.add_regions(db, seq, number, regions)
             if named is not None:
@@ -518,8 +462,3 @@ def _identity(known: tuple[bytes | None, bytes]) -> rows.Identity:
     """Return what tells bytes from others, their size and a part of their SHA-256; None for no file."""
     data, found = known
     return None if data is None else (len(data), found[:_HASH])
-
-
-def _sha256(data: bytes) -> bytes:
-    digest: bytes = sha256(data).digest()
-    return digest

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.document.compare import Region
 from memory.document.lines import decode, encode
-from memory.lazy import TYPE_CHECKING, NamedTuple
 from memory.storage.changes import MOST_BEHIND, OUTSIDE
 from memory.storage.safe_open import ABSENT, FileVersion
 

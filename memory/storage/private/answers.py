@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING
 from memory.storage import fsio
 
 if TYPE_CHECKING:

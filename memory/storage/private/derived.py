@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from stat import S_ISREG
+from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING
 from memory.storage import fsio
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import stat as st
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory.errors import RefusedError, file_kind, read_failed, write_failed
-from memory.lazy import TYPE_CHECKING
 from memory.storage import fsio
 from memory.storage.lock import NAME as LOCK
 from memory.storage.lock import Lock

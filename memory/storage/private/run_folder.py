@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from memory.errors import RefusedError, write_failed
-from memory.lazy import TYPE_CHECKING
+from memory.storage import fsio
 
 if TYPE_CHECKING:
     from memory.storage.own_folders import StateFolder
@@ -37,13 +37,13 @@ def run_folder(state: StateFolder, in_workspace: Callable[[str], object]) -> Ite
                     f"there is no place outside of a workspace to run commands in: {above} is inside one",
                     "set XDG_STATE_HOME or TMPDIR to a folder outside it",
                 )
-        folder = tempfile.mkdtemp(prefix="memdeck-", dir=above)
+        folder = fsio.temporary_folder(above=above)
     except OSError as error:
         raise write_failed(error, str(state.path / NAME)) from error
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        fsio.remove_tree(folder)
         _remove_old(above)
 
 
@@ -56,4 +56,4 @@ def _remove_old(above: str) -> None:
         # Another run may remove its own at any moment.
         with suppress(FileNotFoundError):
             if os.lstat(f"{above}/{name}").st_mtime < newest - _OLD:
-                shutil.rmtree(f"{above}/{name}", ignore_errors=True)
+                fsio.remove_tree(f"{above}/{name}")

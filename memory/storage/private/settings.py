@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from memory.errors import ConfigError, UsageError
-from memory.lazy import TYPE_CHECKING, Generic, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
-
     from memory.storage.own_folders import PrivateState
     from memory.storage.private.record import PrivateRecord
 
-    Value = TypeVar("Value")
+Value = TypeVar("Value")
 
 _VERSION = 1
 
 
-class Settings(NamedTuple, Generic["Value"]):
+class Settings(NamedTuple, Generic[Value]):
     """One value in `folder`/`name`, read whole and rewritten whole.
 
     `parse` makes the value of a document and may raise UsageError, or what comes of JSON of another shape; `document`

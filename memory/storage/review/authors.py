@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from memory.document.compare import apply, inverted
-from memory.lazy import TYPE_CHECKING
 from memory.storage.changes import OWN, is_agent
 
 if TYPE_CHECKING:

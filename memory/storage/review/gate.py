@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memory.errors import BlockedError, RefusedError
-from memory.lazy import TYPE_CHECKING
 from memory.storage.changes import Touched, touched_in
 
 from .policy import read_policy

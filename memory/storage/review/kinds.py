@@ -7,11 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from memory.document.compare import Region, Unit, lines_of, sections_in, units_of
 from memory.document.nodes import bare
-from memory.lazy import NamedTuple
 from memory.storage.changes import OUTSIDE, FileChange
 from memory.storage.contracts import JoinedStores
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.lazy import TYPE_CHECKING, NamedTuple
 from memory.storage.changes import OWN, PERSONS, is_agent
 from memory.storage.private.settings import Settings
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memory.base.secrets import find_secrets
@@ -150,6 +150,7 @@ def test_what_moved_need_not_be_looked_at(blocks: list[list[tuple[str, str]]], d
 def test_no_secret_goes_beyond_its_line(lines: list[str]) -> None:
     """What is found in lines one by one is what is found in all of them: moved lines may be left out by lines."""
     text = "\n".join(lines)
+    assume("PRIVATE KEY" not in text and "\\\n" not in text)  # A key has many lines, and so may a command.
     alone: list[str] = []
     for line in text.split("\n"):
         alone += [line[one.start : one.end] for one in find_secrets(line)]

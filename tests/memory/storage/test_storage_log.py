@@ -19,7 +19,6 @@ from memory.document.compare import Region, apply
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage import Change, FileChange, PrivateState, Store
 from memory.storage.intent_log import IntentLog
-from memory.storage.log import log as log_module
 from memory.storage.log.database import DAMAGED, NAME
 from memory.storage.log.history import History
 from memory.storage.log.log import ChangeLog
@@ -610,20 +609,3 @@ def test_the_intent_knows_files_by_the_sums_of_the_log(store: Store, tasks: Path
         sums = {role.path: (role.before and role.before.digest, role.after.digest) for role in intents[-1].roles}
         one, two, three, four = (hashlib.sha256(data).hexdigest() for data in (before, after, old, old + b"more\n"))
         assert sums == {f".aiter/{large}": (one if before else None, two), SHOWN: (three, four)}
-
-
-def test_bytes_that_are_hashed_ahead_are_hashed_once(store: Store, now: datetime, monkeypatch) -> None:
-    """That the log asks for the hash of the older bytes meanwhile throws away no hash of the new ones."""
-    path = "memory/large.md"
-    (store.root / path).write_bytes(b"x" * 400_000)
-    after = b"y" * 500_000
-    hashed: list[bytes] = []
-    plain = log_module._sha256
-    monkeypatch.setattr(log_module, "_sha256", lambda data: (hashed.append(data), plain(data))[1])
-    with store.transaction("edit", actor="human", now=now) as transaction:
-        base = transaction.read(path).base
-        store.history.expect(f".aiter/{path}", after)
-        transaction.write(path, after, base=base)
-        transaction.commit("large")
-    assert [len(data) for data in hashed if data is after] == [500_000]
-    assert b"x" * 400_000 in hashed

@@ -275,11 +275,11 @@ def test_reading_writes_nothing(store: Store, tmp_path: Path) -> None:
 
 
 def test_reading_is_cheap_to_import(workspace: Path) -> None:
-    """A command that only reads pays for none of the modules that writing, hashing and watching need."""
+    """A command that only reads pays for none of the modules that writing and watching need."""
     code = (
         "import sys, pathlib\nfrom memory.storage import Store\n"
         f"assert Store(pathlib.Path({str(workspace / '.aiter')!r})).read('memory/tasks.md').exists\n"
-        "print(*sorted({'hashlib', 'json', 'watchdog', 'tempfile', 'sqlite3', 'secrets', 'threading'}"
+        "print(*sorted({'json', 'watchdog', 'tempfile', 'sqlite3', 'secrets'}"
         " & set(sys.modules)))"
     )
     environment = os.environ | {"PYTHONPATH": str(Path(memory.__file__).parents[1])}

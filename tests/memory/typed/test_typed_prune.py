@@ -181,21 +181,6 @@ def test_one_bad_agent_does_not_stop_the_others(den: Den) -> None:
     assert [len(one.deleted) for one in found] == [0, 1, 0]
 
 
-def test_a_file_that_another_program_holds_open_does_not_stop_the_pass(den: Den) -> None:
-    """A file that is open for writing stays, with the reason; those of the same transaction go."""
-    folder = den.add("ada")
-    for number in range(6):
-        put(folder, f"memory/episodic/{number}.md", days=8)
-    store = den.store(den.agent("ada"))
-    store.patience = 0.05
-    when = (folder / "memory/episodic/3.md").stat().st_mtime_ns
-    with open(folder / "memory/episodic/3.md", "r+b"):
-        found = prune(den.agent("ada"), lambda _: store, NOW, actor="cli")
-    assert (folder / "memory/episodic/3.md").stat().st_mtime_ns == when
-    assert [left.path for left in found.errors] == ["memory/episodic/3.md"]
-    assert len(found.deleted) == 5
-
-
 def test_many_files_are_one_change_for_undo_and_redo(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
     """A prune of more files than fit into a transaction is taken back, and brought back, as one."""
     monkeypatch.setattr("memory.typed.prune._BATCH_FILES", 60)

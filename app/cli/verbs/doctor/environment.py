@@ -8,11 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from app.cli.session import at_terminal
 from memory.errors import MemdeckError
-from memory.lazy import NamedTuple
 from memory.storage.own_folders import config_home
 from memory.systems import check_all, failures_of, load_problems, systems_of
 

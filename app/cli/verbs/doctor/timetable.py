@@ -11,11 +11,11 @@ from contextlib import suppress
 from datetime import datetime, tzinfo
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from memory.base.cron import BadCron, check_cron, describe, next_runs
 from memory.base.programs import find_program
 from memory.errors import UsageError
-from memory.lazy import NamedTuple
 
 DEFAULT = "0 2 * * *"
 """When maintenance runs if config.md has no maintenanceSchedule: every night at two."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from app.cli.declared import Whole, argument, group, option, under
 from app.cli.session import Session, in_words, short, something
 from memory.errors import UsageError
 from memory.files.journal.model import JournalEntry, find_entry
-from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit

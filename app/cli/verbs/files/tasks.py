@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from functools import cache
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, argument, group, option, under
 from app.cli.printing import tell
 from app.cli.session import PERCENT, PRIORITY, Session, facts, given, in_words, pairs, recurs, something, when
 from memory.files.tasks.model import DueValue, Task, find_task, may_have_twin, twin_words, twins_of
 from memory.files.tasks.values import FIELD_KEYS, moment_or_none, read_due, read_row, split_priority
-from memory.lazy import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from app.cli.declared import OneOf, Whole, argument, option, under
 from app.cli.printing import SHOWN, more, tell
 from app.cli.session import Session
 from memory.errors import MemdeckError
-from memory.lazy import TYPE_CHECKING
 
 from .group import AgentStores, one_agent, typed
 
