@@ -242,3 +242,16 @@ def test_pictures_and_other_scripts_are_no_order(workspace: Place, words: str) -
     assert workspace("knowledge", "add", f"Lanterns: {words}").code == 0
     assert [one for one in workspace.json("check")["problems"] if one["code"] == CODE] == []
     assert "Lanterns" in asked(workspace, "which lanterns")
+
+
+def test_no_line_of_a_suspicious_entry_is_told(workspace: Place) -> None:
+    """An order that goes on in another line, or stands in another field, keeps the whole entry from the prompt."""
+    assert workspace("tasks", "add", "Trim the lanterns", "--assigned", ATTACK).code == 0
+    first, _, rest = ATTACK.partition(" previous ")
+    memory = f"---\nname: Wicks\ndescription: fine\ntype: project\n---\n{first} previous\n\n{rest} wicks\n"
+    workspace.write(".agh/memory/project_wicks.md", memory)
+    for word in ("lanterns", "wicks", "trim the lanterns"):
+        for told in (asked(workspace, word), workspace.json("prompt", "--message", word)["text"]):
+            assert "Trim" not in told
+            assert "Wicks" not in told
+            assert first not in told
