@@ -67,7 +67,8 @@ class SystemName(NamedTuple):
     of such a system, found by its mark, is a workspace itself only where no other workspace contains it. `outside` is a
     function as `module:function`: given the workspace's folder, the home folder and the state home, it yields the
     stores of the system that are outside the workspace, each with its own change log. `is_file` says that the mark is a
-    file; that of a `listed` system always is.
+    file; that of a `listed` system always is. `beside` is a folder by which a workspace has the system also without its
+    mark; it makes no workspace of a folder.
     """
 
     name: str
@@ -80,6 +81,7 @@ class SystemName(NamedTuple):
     panes: tuple[PaneEntry, ...] = ()
     is_file: bool = False
     outside: str = ""
+    beside: str = ""
 
     def marks(self, folder: str) -> bool:
         """Return whether a folder has the mark of the system."""
@@ -180,6 +182,7 @@ REGISTRY: tuple[SystemName, ...] = (
         ("curated",),
         is_file=True,
         outside="memory.curated.stores:outside",
+        beside=".agh/memory",
         verbs=(
             VerbName(
                 "curated",
@@ -383,7 +386,9 @@ class Systems:
             [
                 one.name
                 for one in registered()
-                if os.path.lexists(root / one.mark) or (one.listed and self._is_listed(one))
+                if os.path.lexists(root / one.mark)
+                or (one.beside and os.path.lexists(root / one.beside))
+                or (one.listed and self._is_listed(one))
             ]
         )
 

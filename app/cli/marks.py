@@ -31,6 +31,8 @@ _EDITORS = {"CURSOR_TRACE_ID": "cursor"}
 """Variables that an editor also sets in the terminals in which a person types."""
 _NAMES = ("AI_AGENT", "AGENT")
 """Variables whose value is the name of the agent."""
+_OURS = "MEMDECK_ACTOR"
+"""The variable that `connect` sets in the shells of clients: with the name of an agent it is a mark, too."""
 MARKS = (*_MARKS, *_EDITORS, *_NAMES)
 """All variables that may name a client."""
 _OFF = ("", "0", "false")
@@ -45,9 +47,16 @@ def client_of(environ: Mapping[str, str], *, typed: bool) -> str:
     for variable, name in marks.items():
         if environ.get(variable, "").lower() not in _OFF:
             return name
+    kind, _, name = environ.get(_OURS, "").strip().casefold().partition(":")
+    if kind == "agent":
+        return _name_of(name)
     for variable in _NAMES:
         value = environ.get(variable, "").lower().partition("@")[0]
         # `AGENT` alone is a common word: only a name, such as goose, is a mark.
         if value not in _OFF and (variable == "AI_AGENT" or value in _MARKS.values()):
-            return "".join(one if one.isascii() and one.isalnum() else "-" for one in value)[:40].strip("-") or "agent"
+            return _name_of(value)
     return ""
+
+
+def _name_of(value: str) -> str:
+    return "".join(one if one.isascii() and one.isalnum() else "-" for one in value)[:40].strip("-") or "agent"

@@ -22,4 +22,5 @@ def this_command(*, portable: bool = False) -> list[str]:
         return ["memdeck"]
     if own is not None or found is not None:
         return [own or str(found)]
-    return [sys.executable, "-m", "app.main"]
+    # Without -P a folder `app` of the workspace would be run.
+    return [sys.executable, "-P", "-m", "app.main"]

@@ -52,7 +52,8 @@ def _normal(value: Any) -> Any:
     words = [*(command if isinstance(command, list) else words), *(more if isinstance(more, list) else [more])]
     if os.path.basename(str(words[0] if words else "")) == "memdeck":
         return {**value, "command": words[1:], "args": []}
-    return {**value, "command": words[3:], "args": []} if words[1:3] == ["-m", "app.main"] else value
+    rest = words[2:] if words[1:2] == ["-P"] else words[1:]
+    return {**value, "command": rest[2:], "args": []} if rest[:2] == ["-m", "app.main"] else value
 
 
 def _same(found: Any, written: Any) -> bool:

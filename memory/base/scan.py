@@ -99,7 +99,17 @@ _POLICIES: tuple[tuple[str, str], ...] = (
 _TIMES = r"\b(?:today|yesterday|tomorrow|current\s+sprint|this\s+week|next\s+week)\b"
 # A joiner between two emoji belongs to them; anywhere else it hides text.
 _INVISIBLE = re.compile(
-    "[\u200b\u200c\u200e\u200f\u2060-\u2064\ufeff\u202a-\u202e\u2066-\u2069\u00ad\u180e\U000e0000-\U000e007f]|\u200d"
+    "[\u200b\u200c\u200e\u200f\u2060-\u2064\ufeff\u202a-\u202e\u2066-\u2069\u00ad\u180e\U000e0000-\U000e007f"
+    "\u061c\u2065\u206a-\u206f\ufff9-\ufffb\U0001d173-\U0001d17a]|\u200d"
+)
+# Blanks and marks that belong to other scripts and to pictures; between two Latin letters they hide a word.
+_BLANKS = "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+_MARKS = "\u034f\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_INSIDE = re.compile(f"(?<=[A-Za-z])[{_BLANKS}{_MARKS}]+(?=[A-Za-z])")
+_EMPHASIS = re.compile(r"[*`~]+|(?<!\w)_+|_+(?!\w)")
+_LOOKALIKES = str.maketrans(
+    "\u0430\u0435\u0456\u043e\u0440\u0441\u0443\u0445\u0455\u0458\u0501\u051b\u051d\u04bb\u03bf\u03b1\u03b9\u03bd\u03c1\u0131\u0261\u0442\u043c\u043d\u043a\u0432",
+    "aeiopcyxsjdqwhoaivpigtmhkb",
 )
 _APOSTROPHES = dict.fromkeys((0x2018, 0x2019, 0x2BC), "'")
 _PICTURE = re.compile("[\u2190-\u2bff\u3030\u303d\u3297\u3299\ufe0f\U0001f000-\U0001faff]")
@@ -146,12 +156,15 @@ def _rejected(text: str, plain: str, *, plain_words: bool) -> Iterator[tuple[str
     """Yield each rule that rejects a text, its category, and the bytes that it covers; `plain` is its readable form."""
     for code in _hidden(text):
         yield f"invisible_unicode_u_{code:04X}", THREAT, 1
-    lower = " ".join(plain.lower().split())
-    for rule, words, pattern in _THREATS:
-        if any(word in lower for word in words.split("|")):
-            match = _regex(pattern).search(plain)
-            if match is not None:
-                yield rule, THREAT, len(match[0].encode("utf-8", "replace"))
+    seen = set[str]()
+    for words_of in dict.fromkeys((plain, _bare(plain))):
+        lower = " ".join(words_of.lower().split())
+        for rule, words, pattern in _THREATS:
+            if rule not in seen and any(word in lower for word in words.split("|")):
+                match = _regex(pattern).search(words_of)
+                if match is not None:
+                    seen.add(rule)
+                    yield rule, THREAT, len(match[0].encode("utf-8", "replace"))
     for one in find_secrets(plain, plain_words=plain_words):
         rule = "secret_" + re.sub(r"[^a-z0-9]+", "_", one.kind.lower()).strip("_")
         yield rule, SECRET, one.end - one.start
@@ -163,7 +176,19 @@ def _readable(text: str) -> str:
         return text
     import unicodedata
 
-    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).translate(_APOSTROPHES)
+    shown = _regex(f"[{_MARKS}]").sub("", _INVISIBLE.sub("", text))
+    return unicodedata.normalize("NFKC", _regex(f"[{_BLANKS}]").sub(" ", shown)).translate(_APOSTROPHES)
+
+
+def _bare(plain: str) -> str:
+    """Return a readable text without emphasis, accents, and letters of other scripts that look like Latin ones."""
+    bare = _EMPHASIS.sub("", plain) if any(char in plain for char in "*_`~") else plain
+    if bare.isascii():
+        return bare
+    import unicodedata
+
+    parts = unicodedata.normalize("NFD", bare)
+    return "".join(char for char in parts if not unicodedata.combining(char)).lower().translate(_LOOKALIKES)
 
 
 def _hidden(text: str) -> set[int]:
@@ -175,4 +200,5 @@ def _hidden(text: str) -> set[int]:
         if match[0] == "\u200d" and all(side and _PICTURE.match(side) for side in around):
             continue
         codes.add(ord(match[0]))
+    codes.update(ord(match[0][0]) for match in _INSIDE.finditer(text))
     return codes

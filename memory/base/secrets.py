@@ -194,12 +194,20 @@ def mask(text: str) -> str:
 
 
 def masked(value: Any) -> Any:
-    """Return JSON data in which the secrets of each text are masked; names of keys stay."""
+    """Return JSON data in which the secrets of each text are masked, also those that only their key names."""
     if isinstance(value, str):
         return mask(value)
     if isinstance(value, dict):
-        return {key: masked(one) for key, one in value.items()}
+        return {mask(str(key)): _masked_of(str(key), one) for key, one in value.items()}
     return [masked(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def _masked_of(key: str, value: Any) -> Any:
+    """Return the masked value of a key: `{"password": …}` is what `password: …` is in a text."""
+    named = f"{key}: "
+    if isinstance(value, str) and (found := mask(named + value)).startswith(named):
+        return found.removeprefix(named)
+    return masked(value)
 
 
 def replaced(text: str, words: Callable[[str], str], *, plain_words: bool = False) -> str:

@@ -49,9 +49,12 @@ class Gate:
 
 # -- the fence --------------------------------------------------------------------------------------------------------
 
-_OPENS = "<\uff1c\ufe64"
-_ANGLES = "\u2039\u00ab\u2329\u3008\u300a\u27e8\u27ea\u276c\u276e\u2770\u2af7\u226a\u227a\u02c2\u1438\u29fc\u2991\u22d6"
-_BRACKETS = "\\[{(\uff3b\u27e6\u3010\uff5b\uff08"
+_OPENS = "<\uff1c\ufe64\u226e"
+_ANGLES = (
+    "\u2039\u00ab\u2329\u3008\u300a\u27e8\u27ea\u276c\u276e\u2770\u2af7\u226a\u227a\u02c2\u1438"
+    "\u29fc\u2991\u22d6\u25c1\u25c0\u16b2\U0001f81c"
+)
+_BRACKETS = "\\[{(\uff3b\u27e6\u3010\uff5b\uff08\u3014\u300c"
 _SLASHES = "/\\\\|!?\uff0f\u2044\u2215\u29f8\u2571\u27cb"
 _OURS = "memdeckmemory"
 _NAMES = frozenset(
@@ -85,7 +88,7 @@ _TAGS = re.compile(
     rf"|[{_OPENS}{_ANGLES}{_BRACKETS}](?=[\s{_SLASHES}]*(?P<name>[^\s{_SLASHES}][^\r\n]{{0,39}}))"
 )
 _NAME_ENDS = re.compile(r"[\s>\])}|:=\"'\u203a\u00bb\u3009\u300b\u27e9\u276d\u276f\u2771\uff1e\uff3d\u3011\uff5d]")
-_ROLES = re.compile(r"^([ \t>*_]*(?:human|assistant|system|user|tool)[ \t*_]*)[:\uff1a]", re.IGNORECASE | re.MULTILINE)
+_ROLES = re.compile(r"^([ \t>#*_]*(?:human|assistant|system|user|tool)[ \t*_]*)[:\uff1a]", re.IGNORECASE | re.MULTILINE)
 
 
 def fenced(text: str, source: str, room: int | None = None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.base.told import why_not
 from memory.errors import MemdeckError
 from memory.registry import system_name
 
@@ -218,6 +219,8 @@ def _found(searcher: Searcher, message: str, now: datetime, without: Collection[
         entry = hit.entry
         if entry.kind not in hidden:
             more = entry.file if hit.snippet == entry.title else f"{entry.file}: {hit.snippet}"
-            yield PromptBlock.of(
+            block = PromptBlock.of(
                 "search", "Found for the message", entry.ref, entry.title, "it fits the message", more, hit.score
             )
+            # A line of an entry may be sound where the entry is not.
+            yield block._replace(suspicion=block.suspicion or why_not(entry.kind, entry.title, entry.text))

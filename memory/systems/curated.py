@@ -97,8 +97,12 @@ class CuratedMemory(PlainSystem):
         return made
 
     def present(self) -> bool:
-        """Return whether the workspace has an identity."""
-        return os.path.lexists(self._workspace.root / FOLDER / FILE) and "workspace" in self.curated.sides
+        """Return whether the workspace has an identity, or files of memories that came without one."""
+        if "workspace" not in self.curated.sides:
+            return False
+        return os.path.lexists(self._workspace.root / FOLDER / FILE) or bool(
+            self.look().memories or self.look().invalid
+        )
 
     def _roots(self) -> tuple[Root, ...]:
         agents = agents_in(self._files.root)

@@ -21,7 +21,7 @@ from memory.errors import MemdeckError
 from memory.storage.own_folders import MEMORY_FOLDERS
 from memory.storage.safe_open import FileVersion, open_beneath
 
-from .words import SimpleCommand, Word, nested, split
+from .words import SimpleCommand, Word, nested, split, substituted
 
 PRIVATE = "-"
 """The folder of a command that runs in an empty private one; any other is a path in the workspace."""
@@ -245,22 +245,36 @@ def _words(command: str) -> Iterator[tuple[Word, bool, bool]]:
         # What a group or a substitution prints may reach any program of the command.
         scope = whole if _GROUPS.search(command) else whole[number : number + stages]
         reading = trusted and all(_is_reader(one.program) for one in scope if one.words)
+        # `exec` without a program hands its files to all that follows.
+        reading = reading and not (simple.program is None and any(word.text == "exec" for word in simple.words))
+        reading = reading and not any(_name(one.program) == "sqlite3" for one in whole[number + 1 : number + stages])
         yield from _words_of(simple, reading)
 
 
 def _words_of(simple: SimpleCommand, reading: bool) -> Iterator[tuple[Word, bool, bool]]:
     program = simple.program
-    name = "" if program is None else program.text.rpartition("/")[2]
+    name = _name(program)
     for word in simple.words:
         # A plain name of a program is looked up in PATH, where nothing of the workspace is.
         if word is program and "/" not in word.text:
             continue
         option = word.after.startswith("--") or (name in _PROGRAMMED and word.after.startswith("-"))
+        # What sqlite3 gets on its stdin is a program with commands of the shell.
+        option = option or (name == "sqlite3" and "<" in word.after)
         data = ">" in word.after or (reading and not option and "=" not in word.text)
         yield word, data, name in _IN_FOLDERS
         if name in _PROGRAMMED or not _is_reader(program):
             for inner in nested(word):
                 yield from _words_of(inner, reading=False)
+        else:
+            found = list(substituted(word))
+            read = reading and all(_is_reader(one.program) for one in found)
+            for inner in found:
+                yield from _words_of(inner, read)
+
+
+def _name(program: Word | None) -> str:
+    return "" if program is None else program.text.rpartition("/")[2]
 
 
 def _is_reader(program: Word | None) -> bool:

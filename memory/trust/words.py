@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from glob import escape
+from itertools import islice
 
 _TOKEN = re.compile(
-    r"""(?P<operator>&?[<>]+&?|[;&|()\n]+)|(?:\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[^\s;&|()<>'"\\]|['"\\])+""", re.S
+    r"""(?P<operator>`|&?[<>]+&?|[;&|()\n]+)|(?:\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[^\s;&|()`<>'"\\]|['"\\])+""", re.S
 )
 _QUOTED = re.compile(r"""\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)\"""", re.S)
 _ESCAPED = re.compile(r'\\([$`"\\])')
@@ -42,8 +43,10 @@ class SimpleCommand:
 
     @property
     def program(self) -> Word | None:
-        """The first word that is no keyword, assignment or wrapper: a program."""
+        """The first word that is no keyword, assignment, wrapper or redirected file: a program."""
         for word in self.words:
+            if "<" in word.after or ">" in word.after:
+                continue
             if not (word.text in _BEFORE or _NUMBER.fullmatch(word.text) or _ASSIGNED.match(word.text)):
                 return word
         return None
@@ -53,10 +56,17 @@ def split(command: str, depth: int = 0) -> Iterator[SimpleCommand]:
     """Yield the simple commands of a command, in their order; quoted text is split by `nested`."""
     words: list[Word] = []
     before = ""
+    opened = False
     for token in _TOKEN.finditer(command.replace("\\\n", "")):
         operator = token["operator"]
         if operator is None:
             words.append(_word(token[0], before, depth))
+        elif operator == "`":
+            # The older spelling of `$(` and `)`.
+            opened = not opened
+            yield SimpleCommand((*words, Word("$", "", before, depth)) if opened else tuple(words))
+            words, before = [], "(" if opened else ")"
+            continue
         elif "<" not in operator and ">" not in operator:
             yield SimpleCommand(tuple(words), piped=operator.startswith("|") and not operator.startswith("||"))
             words = []
@@ -68,6 +78,13 @@ def nested(word: Word) -> Iterator[SimpleCommand]:
     """Yield the simple commands in a quoted word: `sh -c`, `eval` and `env -S` run them."""
     if any(char in " \t\n;&|()<>" for char in word.text):
         yield from split(word.text, word.depth + 1)
+
+
+def substituted(word: Word) -> Iterator[SimpleCommand]:
+    """Yield the simple commands of the command substitutions in a word: every shell runs them."""
+    places = [place for mark in ("$(", "`") if (place := word.text.find(mark)) >= 0]
+    if places:
+        yield from islice(split(word.text[min(places) :], word.depth + 1), 1, None)
 
 
 def all_words(command: str) -> Iterator[Word]:

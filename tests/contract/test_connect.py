@@ -273,6 +273,22 @@ def test_a_program_of_the_project_is_not_what_is_tried(workspace: Place) -> None
     assert not (workspace.work / "ran").exists()
 
 
+def test_no_package_of_the_project_is_what_clients_and_cron_start(workspace: Place) -> None:
+    """Where memdeck runs as a module, a folder `app` of the project is not started in its place."""
+    workspace.write("app/__init__.py", "")
+    workspace.write("app/main.py", "open('ran', 'w')\n")
+    connected = [sys.executable, "-P", "-m", "app.main", "connect", "claude-code", "-o", "json"]
+    subprocess.run(connected, cwd=workspace.work, env=workspace.environment, check=True, capture_output=True)
+    hooks = json.loads(workspace.read(".claude/settings.json"))["hooks"]
+    server = json.loads(workspace.read(".mcp.json"))["mcpServers"]["memdeck"]
+    start = f"cd {shlex.quote(str(workspace.work))} && exec "
+    for command in (hooks["Stop"][0]["hooks"][0]["command"], shlex.join([server["command"], *server["args"]])):
+        subprocess.run(
+            ["sh", "-c", start + command], input=b"", env=workspace.environment, capture_output=True, check=False
+        )
+        assert not (workspace.work / "ran").exists(), command
+
+
 _KILLED = """
 import os, signal
 rename = os.rename

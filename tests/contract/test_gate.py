@@ -109,6 +109,30 @@ def test_http_writes_memory_only(agent: Place) -> None:
     assert agent.read("memory/notes.md") == b"Kept."
 
 
+def test_http_reaches_no_agent_outside_of_the_workspace(agent: Place) -> None:
+    """A folder with an Aidefile elsewhere is no agent of the server, whatever its path is called."""
+    other = agent.top / "other"
+    (other / "scratch").mkdir(parents=True)
+    (other / "Aidefile").write_text(AIDEFILE)
+    (other / "scratch/find.md").write_text("found\n")
+    before = bytes_of(agent)
+    with agent.api() as api:
+        for named in (str(other), "../other", f"{agent.work}/../other"):
+            for verb, values in (
+                ("merge", {"path": "memory/x.md", "text": "pwned"}),
+                ("promote", {"source": "scratch/find.md", "target": "memory/find.md"}),
+                ("expire", {"path": "scratch/find.md", "max_age": "0s"}),
+                ("lock", {"path": "scratch/find.md"}),
+                ("prune", {}),
+                ("fail", {"status": "timeout", "task": "t", "tokens": 1, "issue": "i"}),
+                ("distill", {}),
+            ):
+                status, found = api.ask("POST", f"/api/v1/typed/{verb}", {**values, "agent": named})
+                assert (status, found["error"]["code"]) == (404, "typed.no_agent"), (verb, found)
+        assert bytes_of(agent) == before
+        assert api.ask("POST", "/api/v1/typed/merge", {"path": "memory/x.md", "text": "x", "agent": "."})[0] == 200
+
+
 def test_tools_of_mcp_write_memory_only(agent: Place) -> None:
     """The tool `add` refuses foreign paths too, and adds to files of the memory."""
     before = bytes_of(agent)

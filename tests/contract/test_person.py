@@ -90,6 +90,19 @@ def test_a_decision_needs_a_person_at_a_terminal(asked: Place, words: tuple[str,
     assert asked.json("review", "policy")["rules"] == []
 
 
+@pytest.mark.parametrize("named", ["cli", "human", "outside", "maintain", "nightly"])
+def test_no_other_name_hides_the_agent_of_the_variable(asked: Place, named: str) -> None:
+    """Where MEMDECK_ACTOR names an agent, as `connect` sets it, `--actor` cannot make a person or a script of it."""
+    shell = {"MEMDECK_ACTOR": "agent:opencode"}
+    before = asked.read(".aiter/memory/knowledge.md")
+    answer = asked("knowledge", "remove", "Deploys", actor=named, environ=shell)
+    assert (answer.code, answer.error) == (3, "review.waiting")
+    assert asked.read(".aiter/memory/knowledge.md") == before
+    seen = asked.at_terminal("--actor", named, "review", "policy", "agent:*", "*", "apply", environ=shell)
+    assert "belongs to the person" in seen.out
+    assert asked.json("review", "policy")["rules"] == []
+
+
 def test_a_person_at_a_terminal_decides(asked: Place) -> None:
     """The same words are done for a person, also in the terminal of an editor that marks all of its terminals."""
     (proposal,) = waiting(asked)

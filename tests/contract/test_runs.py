@@ -288,3 +288,41 @@ def test_a_copied_workspace_runs_nothing(workspace: Place) -> None:
     answer = workspace("monitors", "check", "--all", "-o", "json", folder=other)
     assert (answer.code, answer.data["monitors"][0]["state"]) == (3, "blocked")
     assert not (workspace.top / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "< run.sh sh",
+        "if 0<run.sh sh; then true; fi",
+        "exec < run.sh; sh",
+        "$(< run.sh)",
+        "`cat run.sh`",
+        'test "$(./run.sh)" = good',
+        'echo "it says `sh run.sh`"',
+        'printf %s "$(cat run.sh | sh)"',
+        "sqlite3 state.db < run.sh",
+        "cat run.sh | sqlite3 state.db",
+    ],
+)
+def test_a_script_is_covered_wherever_it_is_named(workspace: Place, command: str) -> None:
+    """Redirections before the program, substitutions in quotes and in backticks name scripts like other words."""
+    script(workspace, "run.sh", GOOD)
+    workspace.write("state.db", "")
+    monitor(workspace, command, "folder: .")
+    approve(workspace)
+    assert waiting(workspace) == []
+    script(workspace, "run.sh", EVIL)
+    assert len(waiting(workspace)) == 1
+    checked(workspace)
+    assert not (workspace.work / "ran").exists()
+
+
+@pytest.mark.parametrize("command", ['test "$(wc -l < app.log)" -lt 5', "< app.log grep -c good", "echo `cat app.log`"])
+def test_what_readers_get_is_data_wherever_it_is_named(workspace: Place, command: str) -> None:
+    """A log that only known readers get may grow, in substitutions and before the program, too."""
+    workspace.write("app.log", "good\n")
+    monitor(workspace, command, "folder: .")
+    approve(workspace)
+    workspace.write("app.log", "good\nmore\n")
+    assert waiting(workspace) == []

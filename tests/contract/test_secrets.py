@@ -72,6 +72,26 @@ def test_secrets_are_masked_where_sessions_and_failures_are_kept(workspace: Plac
     assert holding(workspace.home, [TOKEN, *BODY]) == []
 
 
+def test_a_secret_that_only_its_key_names_is_masked(workspace: Place) -> None:
+    """In the content of an event `{"password": …}` is a secret like `password: …` in a text; so is a token as a key."""
+    contents = [
+        {"deep": [{"password": "Hunter2xyz"}]},
+        {"headers": {"Authorization": "Bearer Hunter2xyz"}},
+        {TOKEN: "value"},
+        {"user": "ada", "note": "plain words"},
+    ]
+    rows = [{"event_type": "user_message", "agent_name": TOKEN, "content": one} for one in contents]
+    given = "".join(json.dumps(row) + "\n" for row in rows)
+    assert workspace("curated", "session", "append", "s1", "--content", "-", given=given).code == 0
+    assert workspace("curated", "session", "end", "s1").code == 0
+    texts = [path.read_text() for path in workspace.home.glob(".agh/sessions/*/s1/*")]
+    assert texts
+    for text in texts:
+        assert "Hunter2xyz" not in text
+        assert TOKEN not in text
+    assert any("plain words" in text for text in texts)
+
+
 def test_secrets_in_tags_and_keys_do_not_leave_the_host(workspace: Place, database: str) -> None:
     """No row of the catalogue has a secret of a tag or a line of a private key, whatever is published."""
     import psycopg

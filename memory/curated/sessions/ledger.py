@@ -93,7 +93,7 @@ def append(curated: Curated, session: str, rows: Sequence[Json], given: Json, *,
                 event: Json = {
                     "type": "session_event", "version": 1, "session_id": session, "sequence": sequence,
                     "event_id": row.get("event_id") or f"{session}-{sequence}", "turn_id": row.get("turn_id"),
-                    "event_type": row["event_type"], "agent_name": row.get("agent_name"),
+                    "event_type": masked(row["event_type"]), "agent_name": masked(row.get("agent_name")),
                     "content": masked(row.get("content")), "timestamp": row.get("timestamp") or format_utc(now),
                 }  # fmt: skip
                 lines += _line(event)

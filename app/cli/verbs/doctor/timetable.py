@@ -128,7 +128,7 @@ def executable() -> list[str]:
     if os.access(beside, os.X_OK):
         return [beside]
     found = find_program("memdeck", os.environ.get("PATH", ""))
-    return [found or sys.executable, *([] if found else ["-m", "app.main"])]
+    return [found or sys.executable, *([] if found else ["-P", "-m", "app.main"])]
 
 
 def _slug(root: Path) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from app.cli.declared import group, option
 from app.cli.printing import tell
 from app.cli.session import Session
-from memory.errors import UsageError
+from memory.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from memory.storage import Change, Store
@@ -50,7 +50,15 @@ class AgentStores:
 
         agents = tuple(agent for agent in read_registry(self.home) if self._reached(str(agent.folder)))
         if named is not None:
-            return (find_agent(named, self.home, agents),)
+            found = find_agent(named, self.home, agents)
+            if not self._reached(str(found.folder)):
+                raise NotFoundError(
+                    "typed.no_agent",
+                    f"the agent {named[:80]!r} is outside of this workspace",
+                    "name one of this workspace",
+                    agent=named,
+                )
+            return (found,)
         if here:
             folder = agent_folder(os.path.join(os.path.realpath(self.session.folder or "."), "Aidefile"))
             if folder is not None and self._reached(folder) and all(str(agent.folder) != folder for agent in agents):
@@ -58,7 +66,7 @@ class AgentStores:
         return agents
 
     def _reached(self, folder: str) -> bool:
-        """Return whether a folder may be read: programs behind a server may read only those in the workspace."""
+        """Return whether a folder may be used: programs behind a server may use only those in the workspace."""
         if not self.session.served:
             return True
         root = os.path.realpath(self.session.workspace.root)
