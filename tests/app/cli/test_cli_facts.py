@@ -192,7 +192,7 @@ def test_inject_loads_little(shop: Path) -> None:
         "import sys\nfrom app.main import run\n"
         "code = run(['facts', 'inject', 'tabs or spaces'])\n"
         "print(code, *sorted(name for name in sys.modules if name.partition('.')[0] in "
-        "('textual', 'rich', 'markdown_it', 'sqlite3', 'yaml', 'croniter', 'watchdog', 'json', 'hashlib')"
+        "('textual', 'rich', 'markdown_it', 'sqlite3', 'yaml', 'croniter', 'watchdog', 'json')"
         " or name in ('memory.files.tasks.model', 'memory.storage.transaction', 'memory.trust', 'memory.search')))"
     )
     done = subprocess.run(
