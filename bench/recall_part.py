@@ -112,10 +112,18 @@ def ways(places: Places) -> Iterator[tuple[str, Ask]]:
     yield "memdeck", by_index
 
 
+class _Table(sqlite3.Connection):
+    """A table in memory that closes with the last way that asks it."""
+
+    def __del__(self) -> None:
+        """Close it."""
+        self.close()
+
+
 def _table(
     records: Sequence[tuple[str, str]], change: Callable[[str], str] = str, tokenizer: str = "unicode61"
 ) -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:")
+    connection = sqlite3.connect(":memory:", factory=_Table)
     connection.execute(f"CREATE VIRTUAL TABLE t USING fts5(shown UNINDEXED, title, text, tokenize='{tokenizer}')")
     connection.executemany(
         "INSERT INTO t VALUES (?, ?, ?)", [(title, change(title), change(text)) for title, text in records]

@@ -110,7 +110,7 @@ CASES = (
     _case(
         "bom-in-the-middle",
         "a byte order mark before a section heading, left by a join of two files",
-        finds=("tasks.md:11 document.mark",),
+        finds=("tasks.md:8 content.suspicious", "tasks.md:11 document.mark"),
     ),
     _case("bom-twice", "two byte order marks on top", finds=("tasks.md:1 document.mark",)),
     _case("nul", "NUL bytes in a title and in a value", finds=("tasks.md:8 document.nul",)),
@@ -168,7 +168,12 @@ CASES = (
     _case("entries-before-sections", "a task before any section", finds=("tasks.md:6 document.loose_entry",)),
     _case("unknown-section", "a task in a section that is none of tasks", finds=("tasks.md:13 task.unknown_section",)),
     _case("no-sections", "prose without front matter and sections"),
-    _case("escape-sequences", "terminal escapes, C1, bidirectional controls and tags in a title", screen=True),
+    _case(
+        "escape-sequences",
+        "terminal escapes, C1, bidirectional controls and tags in a title",
+        screen=True,
+        finds=("tasks.md:8 content.suspicious",),
+    ),
     _case("markup", "the markup of terminal libraries in a title", screen=True),
     _case("title-long", "a title of 20,000 characters", screen=True),
     _case("combining-marks", "1,200 combining marks on one letter, joined emoji, right-to-left letters"),

@@ -251,7 +251,8 @@ def _look(tally: Tally, place: Place, name: str, where: str, *, may_be_kept: boo
     tally.expect(
         bool(where_now) or not wrote, f"{where}: the foreign bytes are gone; {name} {tree.get(name, b'-')!r:.80}"
     )
-    listed = [one.data for other in (store, *place.workspace().stores()) for one in other.kept()]
+    with place.workspace() as workspace:
+        listed = [one.data for other in (store, *workspace.stores()) for one in other.kept()]
     tally.expect(all(data in listed for data in kept), f"{where}: kept bytes are not listed")
     tally.expect(not others, f"{where}: left behind {others}")
 
@@ -266,6 +267,7 @@ def _is_logged(place: Place) -> bool:
         finally:
             curated.close()
         return any(MARK in (one.prior or b"") for one in made)
-    history = place.workspace().store.history
-    versions = (history.before(record.id, file.path) for record in history.list() for file in record.files)
-    return any(MARK in (data or b"") for data in versions)
+    with place.workspace() as workspace:
+        history = workspace.store.history
+        versions = (history.before(record.id, file.path) for record in history.list() for file in record.files)
+        return any(MARK in (data or b"") for data in versions)
