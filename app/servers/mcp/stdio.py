@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 import mcp_types as types
@@ -47,7 +47,7 @@ async def _serve(calls: Calls, watched: WatchedResources, life: Life) -> None:
     server = make_server(calls, watched)
     to_server, incoming = create_context_streams[SessionMessage | Exception](0)
     outgoing, from_server = create_context_streams[SessionMessage](0)
-    waiting: set[str | int] = set()
+    waiting: set[str | int | None] = set()
     answered = anyio.Event()
 
     async with stdio_server() as (lines, answers), anyio.create_task_group() as group:
@@ -73,7 +73,7 @@ async def _serve(calls: Calls, watched: WatchedResources, life: Life) -> None:
             async for one in from_server:
                 await answers.send(one)
                 if isinstance(one.message, (types.JSONRPCResponse, types.JSONRPCError)):
-                    waiting.discard(_known(one.message.id))
+                    waiting.discard(one.message.id)
                     answered.set()
                     answered = anyio.Event()
             await answers.aclose()
@@ -85,8 +85,3 @@ async def _serve(calls: Calls, watched: WatchedResources, life: Life) -> None:
                 await server.run(incoming, outgoing, server.create_initialization_options())
         except asyncio.CancelledError:
             life.end()  # The client takes no more answers, and a thread still waits for its next line.
-
-
-def _known(identity: Any) -> str | int:
-    """Return the id of an answer; "" where it has none."""
-    return identity if isinstance(identity, (str, int)) else ""
