@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .errors import ConflictError, MemdeckError, UsageError
 from .files.snapshot import Folder, Snapshot, Views, WrittenFiles
-from .registry import Systems, registered, workspace_of
+from .registry import registered, workspace_of
 from .storage import PrivateState, Store, Stored
 from .storage.store import SharedLog
+from .system import System, Systems, failures
 
 if TYPE_CHECKING:
-    from .attached import Attached
     from .document import Document, Entry
     from .document.compare import Region
     from .files.edit import Edit
@@ -207,7 +207,7 @@ class Workspace:
             store.recover()
         return store
 
-    def system(self, name: str) -> Attached:
+    def system(self, name: str) -> System:
         """Return the object of a memory system, present or not; `memory.systems.system_of` returns it with its type.
 
         Raises MemdeckError `system.failed` where the code of another package does not load.
@@ -218,12 +218,23 @@ class Workspace:
         """Return the names of this workspace's memory systems; one is imported only where the home folder lists it."""
         return self._systems.names()
 
-    def present(self) -> tuple[str, ...]:
-        """Return the names of the systems that are present, in the order in which they are shown.
-
-        A system that fails counts as present where its mark exists, so that it is reported.
+    def systems(self) -> tuple[System, ...]:
+        """Return the systems that are present, in the order in which they are shown; a failure of one does not affect
+        the others (`memory.system`).
         """
         return self._systems.present()
+
+    def guarded(self, name: str) -> System:
+        """Return a system, present or not, whose failures do not affect others."""
+        return self._systems.guarded(name)
+
+    def present(self) -> tuple[str, ...]:
+        """Return the names of the systems that are present."""
+        return tuple(system.name for system in self._systems.present())
+
+    def failures(self, name: str, now: datetime) -> Iterator[MemdeckError]:
+        """Call each read-only method of a system once, and yield the failures."""
+        return failures(self._systems, name, now)
 
     def stores(self) -> tuple[ChangingStore, ...]:
         """Return the stores of the systems that are present, each with its own lock and stage folder."""
@@ -259,7 +270,9 @@ class Workspace:
         `Snapshot`.
         """
         reader = _Reader(self, self.store.read)
-        snapshot = Snapshot(reader, lambda: self.machine_zone, self._views, self._systems.look, zone_refused)
+        snapshot = Snapshot(
+            reader, lambda: self.machine_zone, self._views, lambda name: self.guarded(name).look(), zone_refused
+        )
         snapshot.past = self._past
         return snapshot
 
@@ -289,7 +302,7 @@ class Workspace:
         from .storage.watch import Watcher
 
         def more() -> dict[str, Path]:
-            return {path: self.root / path for path in self._systems.folders()}
+            return {path: self.root / path for system in self.systems() for path in system.folders()}
 
         return Watcher(self.memory, callback, more=more, within=self.root)
 
@@ -436,7 +449,8 @@ class Workspace:
         Only the change log outside the workspace is written. Files that cannot be read are left out.
         """
         history = self.store.history
-        names = sorted(self._systems.files() | set(history.to_look_at()))
+        of_systems = [name for system in self.systems() for name in system.files()]
+        names = sorted({*of_systems, *history.to_look_at()})
         try:
             return history.notice(names, now)
         finally:

@@ -95,8 +95,8 @@ def add_curated(workspace: Workspace, now: datetime) -> None:
     The user's own memory is neither read nor written. If the workspace already has an identity, nothing is created.
     """
     from memory.curated.curated import Curated
+    from memory.curated.system import CuratedMemory
     from memory.systems import system_of
-    from memory.systems.curated import CuratedMemory
 
     system = system_of(workspace, "curated", CuratedMemory)
     if system.present():

@@ -147,9 +147,9 @@ def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
     Files are as old as they say by the clock `now` (aware).
     """
     from memory.facts.model import FILE
+    from memory.facts.system import Facts
     from memory.storage.fsio import set_time
     from memory.systems import system_of
-    from memory.systems.facts import Facts
     from memory.systems.state import ProjectState
 
     facts = system_of(workspace, "facts", Facts).store

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from memory.base.secrets import mask
 from memory.curated.files.names import is_segment
 from memory.curated.sessions.places import ARCHIVE, EVENTS, LEDGER, place_of
+from memory.curated.system import CuratedMemory
 from memory.systems import system_of
-from memory.systems.curated import CuratedMemory
 
 if TYPE_CHECKING:
     from typing import Literal

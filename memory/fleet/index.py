@@ -18,7 +18,6 @@ from memory.errors import MemdeckError
 from memory.search.index.opened import OpenedIndex
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.workspaces import WorkspaceList
-from memory.systems import systems_of
 from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
 
 from .local import LocalWorkspaces, WorkspaceFailure, stamp_of, watched_of
@@ -277,7 +276,7 @@ class FleetIndex:
             ]
 
         for _ in range(TRIES):
-            systems = systems_of(workspace)
+            systems = workspace.systems()
             watched = watched_of(workspace)
             # Taken before the files are read: changes meanwhile are noticed the next time.
             stamp = digest_of(watched)

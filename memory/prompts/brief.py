@@ -139,10 +139,9 @@ def _chosen(blocks: list[PromptBlock], choices: Mapping[str, Kind]) -> list[Prom
 
 def _entries(workspace: Workspace, refs: set[str]) -> Iterator[PromptBlock]:
     """Yield blocks for entries that are not in the prompt otherwise; none for entries that no longer exist."""
-    from memory.systems import systems_of
 
     left = set(refs)
-    for system in systems_of(workspace) if left else ():
+    for system in workspace.systems() if left else ():
         for record in system.records(None, {}):
             ref = record.ref
             if ref in left:

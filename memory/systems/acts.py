@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from . import System, system_of
+from memory.system import System
+
+from . import system_of
 
 if TYPE_CHECKING:
     from memory.workspace import Outcome, Workspace

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from memory.system import System
     from memory.workspace import Workspace
-
-    from . import System
 
 TRIES = 3
 """How often one refresh reads a workspace until no other program wrote to it meanwhile."""

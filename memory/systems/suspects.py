@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.told import Gate, key_of, why_not
 
-from . import systems_of
-
 if TYPE_CHECKING:
     from memory.base.problems import Problem
     from memory.search.records import Record
@@ -72,7 +70,7 @@ def _approved(workspace: Workspace) -> Collection[str]:
 def suspects_of(workspace: Workspace, names: Sequence[str] | None = None) -> list[Suspect]:
     """Return the entries of all systems that look suspicious, approved ones too; or those of some files."""
     found: list[Suspect] = []
-    for system in systems_of(workspace):
+    for system in workspace.systems():
         for some in _some(record for read in (system.records(None, {}), system.also_told()) for record in read):
             if why_not(some[0].kind, "\n".join(text for one in some for text in (one.title, one.text))):
                 found += [one for record in some if (one := _suspect(system.name, record)) is not None]

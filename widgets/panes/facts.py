@@ -156,8 +156,8 @@ class FactsPane(Pane):
         ]
 
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:  # noqa: ARG001
+            from memory.facts.system import Facts
             from memory.systems.acts import act
-            from memory.systems.facts import Facts
 
             text, tags, scope = values["text"].strip(), _tags(values["tags"]), values["scope"]
             return act("facts", Facts, lambda system, actor, at: system.add(text, tags, scope, actor=actor, now=at))
@@ -172,8 +172,8 @@ class FactsPane(Pane):
 
     def removing(self, items: Sequence[Fact]) -> Removal | None:
         """Remove facts, all in one change; u brings them back."""
+        from memory.facts.system import Facts
         from memory.systems.acts import act
-        from memory.systems.facts import Facts
 
         from .edit_chain import question
 

@@ -10,9 +10,9 @@ from .interface import ApplyEdit, Context, Find, OpenDialog, Step, open_pane, op
 
 if TYPE_CHECKING:
     from memory.curated.recall.find import RecallFound
+    from memory.curated.system import CuratedMemory
     from memory.errors import MemdeckError
     from memory.systems.acts import Act
-    from memory.systems.curated import CuratedMemory
     from memory.workspace import Outcome
     from widgets.panes.curated.pane import CuratedPane
 
@@ -28,8 +28,8 @@ def search(context: Context) -> Step:
     def asked(question: str) -> Step:
         if not question.strip():
             return None
+        from memory.curated.system import CuratedMemory
         from memory.systems import system_of
-        from memory.systems.curated import CuratedMemory
 
         pane.asked_question = question
         system, now = system_of(workspace, "curated", CuratedMemory), context.clock()
@@ -85,7 +85,7 @@ def dream(context: Context) -> Step:  # noqa: ARG001
 
 
 def _act(do: Callable[[CuratedMemory, str, datetime], Outcome]) -> Act:
+    from memory.curated.system import CuratedMemory
     from memory.systems.acts import act
-    from memory.systems.curated import CuratedMemory
 
     return act("curated", CuratedMemory, do)

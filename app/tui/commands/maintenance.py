@@ -99,7 +99,6 @@ def _run(
 
     def work() -> Sequence[Report]:
         from memory.maintenance.run import maintain
-        from memory.systems import systems_of
 
         with nullcontext() if dry_run else context.writing():
             if rules is not None:
@@ -107,7 +106,7 @@ def _run(
             # A cycle of the project's state requested by the user does not wait for its interval.
             return tuple(
                 system.maintain(now, actor=ACTOR, dry_run=dry_run, force=system.name == "state")
-                for system in systems_of(workspace)
+                for system in workspace.systems()
             )
 
     return Find(work, then)

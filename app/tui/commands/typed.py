@@ -10,8 +10,8 @@ from .interface import ApplyEdit, Context, Find, OpenDialog, Say, SayChange, Ste
 
 if TYPE_CHECKING:
     from memory.systems.acts import Act
-    from memory.systems.typed import TypedMemory
     from memory.typed.status import AgentPrune
+    from memory.typed.system import TypedMemory
     from memory.workspace import Outcome
     from widgets.panes.typed import TypedRow
     from widgets.text.styled_text import Line
@@ -85,7 +85,7 @@ def prune(context: Context) -> Step:
 
     def work(*, dry_run: bool) -> AgentPrune:
         from memory.systems import system_of
-        from memory.systems.typed import TypedMemory
+        from memory.typed.system import TypedMemory
 
         with context.writing():
             return system_of(workspace, "typed", TypedMemory).prune(agent, now, actor="human", dry_run=dry_run)
@@ -121,7 +121,7 @@ def _pruned(done: AgentPrune, now: datetime) -> Outcome:
 
 def _act(do: Callable[[TypedMemory, str, datetime], Outcome]) -> Act:
     from memory.systems.acts import act
-    from memory.systems.typed import TypedMemory
+    from memory.typed.system import TypedMemory
 
     return act("typed", TypedMemory, do)
 

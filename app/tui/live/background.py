@@ -237,8 +237,8 @@ class KnownApprovals:
         `decisions` counts the decisions made here, `other_changes` how often files other than those of entries may have
         changed. Decisions made elsewhere, and other files that commands name, are noticed after `LASTS`.
         """
+        from memory.files.system import monitors_want
         from memory.systems import Approval
-        from memory.systems.files import monitors_want
         from memory.trust.asks import task_asks
 
         before = self._basis
@@ -277,11 +277,10 @@ class KnownApprovals:
 
     def _of_others(self, workspace: Workspace) -> tuple[tuple[str, Ask], ...]:
         """Return what the other systems ask for; nothing of a system that raises an error."""
-        from memory.systems import systems_of
 
         found: list[tuple[str, Ask]] = []
         trust = None if self._safe else self._decisions()
-        for system in systems_of(workspace):
+        for system in workspace.systems():
             if system.name == "files":
                 continue
             with suppress(MemdeckError):

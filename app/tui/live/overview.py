@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from memory.history.changes import News
     from memory.history.stale_saves import Undone
     from memory.monitoring.history.charts import Notice
-    from memory.systems import BriefLine, System
+    from memory.system import BriefLine, System
     from memory.workspace import Workspace
     from widgets.pane.base import Pane
     from widgets.pane.offers import Badge
@@ -299,13 +299,13 @@ class OverviewPart(Part):
         Only Brief shows their lines and what maintenance would do, and those take most of the time. Files become old by
         time alone, so they are asked again each minute.
         """
-        from memory.systems import brief_lines_of, systems_of
+        from memory.systems import brief_lines_of
         from memory.systems.suspects import suspicious_problems
 
         basis = (self._refresher.other_changes, _minute(now), in_brief, small)
         if self._others is None or self._others[0] != basis:
             lines = brief_lines_of(workspace, now) if in_brief else ()
-            systems = [system for system in systems_of(workspace) if system.name != "files"] if small else []
+            systems = [system for system in workspace.systems() if system.name != "files"] if small else []
             found = [problem for system in systems for problem in system.check()]
             # Texts that look suspicious, those of the memory files too: this runs less often than their own check.
             problems = (*found, *(suspicious_problems(workspace) if small else ()))

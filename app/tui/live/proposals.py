@@ -14,7 +14,7 @@ from memory.errors import MemdeckError
 if TYPE_CHECKING:
     from memory.review import Inbox
     from memory.review.model import Judged, WaitingProposal
-    from memory.systems import BriefLine
+    from memory.system import BriefLine
 
     from .refresh import Refresher
 
@@ -99,7 +99,7 @@ class InboxSource:
 
     def brief_lines(self) -> tuple[BriefLine, ...]:
         """Return the line of Brief that says how many wait; empty if none does."""
-        from memory.systems import BriefLine
+        from memory.system import BriefLine
 
         count = self.count() if SYSTEM in self._app.panes.more else 0
         words = f"{count} proposal{'' if count == 1 else 's'} of agents"

@@ -227,4 +227,4 @@ def test_a_hook_imports_only_what_its_event_needs(curated: Client, event: str) -
     assert "app.hooks.curated" in names
     heavy = ("memory.curated.operations", "memory.curated.control.decide")
     assert [name for name in names if name.startswith((*heavy, "memory.curated.dreaming.run."))] == []
-    assert "memory.systems.curated_commands" not in names
+    assert "memory.curated.model_commands" not in names

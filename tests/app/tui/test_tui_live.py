@@ -12,10 +12,10 @@ from threading import Event
 import pytest
 
 from app.tui.live import refresh
+from memory.facts.system import Facts
 from memory.files.snapshot import Snapshot
 from memory.history.changes import list_changes
 from memory.systems import system_of
-from memory.systems.facts import Facts
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle
 from tests.patience import PATIENCE, within

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memory.history.changes import News
     from memory.history.stale_saves import Undone
     from memory.monitoring.history.charts import Notice
-    from memory.systems import BriefLine
+    from memory.system import BriefLine
     from widgets.pane.filter import Needles
 
 STALE_DAYS = 7

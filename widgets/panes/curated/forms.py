@@ -14,7 +14,7 @@ from .rows import MemoryRow
 
 if TYPE_CHECKING:
     from memory.curated.model import Root
-    from memory.systems.curated import CuratedMemory
+    from memory.curated.system import CuratedMemory
     from memory.workspace import Outcome
 
 BY_TYPE = "by its type"
@@ -97,8 +97,8 @@ def proposal(verb: str, values: dict[str, Any], seen: str | None = None) -> Buil
 
 
 def _act(do: Callable[[CuratedMemory, str, datetime], Outcome]) -> Build:
+    from memory.curated.system import CuratedMemory
     from memory.systems.acts import act
-    from memory.systems.curated import CuratedMemory
 
     return act("curated", CuratedMemory, do)
 

@@ -27,12 +27,12 @@ from .rows import (
 )
 
 if TYPE_CHECKING:
+    from memory.curated.system import CuratedLook
     from memory.files.snapshot import Snapshot
-    from memory.systems.curated import CuratedLook
 
 
 def _look(snapshot: Snapshot) -> CuratedLook | None:
-    from memory.systems.curated import CuratedLook
+    from memory.curated.system import CuratedLook
 
     return snapshot.of("curated", CuratedLook)
 

@@ -8,21 +8,20 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.curated.curated import Curated
-from memory.curated.identity import FILE, FOLDER
-from memory.curated.model import INDEX, Invalid, Memory, Root
-from memory.curated.stores import CuratedReading, agent_root, agents_in, person_store, workspace_root
 from memory.errors import MemdeckError
+from memory.system import Advice, Contribution, System
+from memory.systems.suspects import gate_of
 
-from . import Advice, Contribution, PlainSystem
-from .suspects import gate_of
+from .curated import Curated
+from .identity import FILE, FOLDER
+from .model import INDEX, Invalid, Memory, Root
+from .stores import CuratedReading, agent_root, agents_in, person_store, workspace_root
 
 if TYPE_CHECKING:
     from typing import Any
 
     from memory.base.items import Item, Skipped, Taken
     from memory.base.problems import Problem
-    from memory.curated.recall.find import RecallFound as RecallFound
     from memory.errors import MemdeckError as Refusal
     from memory.maintenance import Report
     from memory.search.index.inventory import FileRecords
@@ -30,7 +29,8 @@ if TYPE_CHECKING:
     from memory.trust.consent import Ask, Trust
     from memory.workspace import Outcome, Workspace
 
-    from .curated_overview import CuratedOverview
+    from .overview import CuratedOverview
+    from .recall.find import RecallFound as RecallFound
 
 
 class CuratedLook(NamedTuple):
@@ -47,7 +47,7 @@ class CuratedLook(NamedTuple):
 
     def overview(self, now: datetime) -> CuratedOverview:
         """Return everything else at one time: both sides, decisions, dreams, inbox, health."""
-        from .curated_overview import CuratedOverview, overview
+        from .overview import CuratedOverview, overview
 
         if self.curated is None or self.error is not None:
             return CuratedOverview(error=self.error)
@@ -64,7 +64,7 @@ class CuratedItem(NamedTuple):
     line: int = 0
 
 
-class CuratedMemory(PlainSystem):
+class CuratedMemory(System):
     """The curated memory of a workspace; verbs and other programs use `curated`.
 
     `curated` also reaches the person's own memories (`$AGH_HOME`); check, search and status cover the workspace only.
@@ -80,7 +80,7 @@ class CuratedMemory(PlainSystem):
 
     def entrust(self, trust: Trust | None, environ: Mapping[str, str]) -> None:
         """Set the person's decisions: approved commands of the settings may be run."""
-        from .curated_commands import models_of
+        from .model_commands import models_of
 
         models = models_of(self.curated, trust, environ)
         self.curated.tiebreaker = models.pop("tiebreaker", None)
@@ -171,7 +171,7 @@ class CuratedMemory(PlainSystem):
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
         """Remove old decisions, and dream where the gates are open; see `curated_upkeep`."""
-        from .curated_upkeep import maintain
+        from .upkeep import maintain
 
         return maintain(self.curated, now, actor=actor, dry_run=dry_run)
 
@@ -193,8 +193,9 @@ class CuratedMemory(PlainSystem):
 
     def also_told(self) -> Iterator[Record]:
         """Yield the person's own memories, and what looks suspicious in the indexes and is no line of a memory."""
-        from memory.curated.files.index_file import IndexLine, line_of, suspicious_passages
         from memory.search.records import Record
+
+        from .files.index_file import IndexLine, line_of, suspicious_passages
 
         for root in self.curated.existing(self.curated.all_roots()):
             store = self.curated.side_of(root).store
@@ -209,8 +210,9 @@ class CuratedMemory(PlainSystem):
 
     def records_by_file(self, refused: MutableMapping[str, Refusal]) -> Iterator[FileRecords]:
         """Yield the record of each memory; its text is read only if the index has a different one."""
-        from memory.curated.index.entries import invalid_files, stamps
         from memory.search.index.inventory import FileRecords, whole
+
+        from .index.entries import invalid_files, stamps
 
         roots = self._roots()
         side = self.curated.sides.get("workspace")
@@ -231,7 +233,7 @@ class CuratedMemory(PlainSystem):
 
     def _recorded(self, root: Root, name: str) -> list[Record]:
         """Return the record of one memory; none if it was deleted."""
-        from memory.curated.index.entries import memories
+        from .index.entries import memories
 
         side = self.curated.sides["workspace"]
         return [
@@ -240,7 +242,7 @@ class CuratedMemory(PlainSystem):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the memories of the workspace and its agents, and the files that are no memory."""
-        from memory.curated.exchange import items_of
+        from .exchange import items_of
 
         look = self.look()
         if look.error is not None:
@@ -249,13 +251,13 @@ class CuratedMemory(PlainSystem):
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
         """Convert items to memories of the scope that `place` names; the controller decides on each."""
-        from memory.curated.exchange import take
+        from .exchange import take
 
         return take(self.curated, items, place, actor=actor, now=now)
 
     def status(self, now: datetime) -> Mapping[str, Any]:  # noqa: ARG002
         """Return how many memories each scope has, how many sessions are kept, and what cannot be read."""
-        from memory.curated.sessions.places import kept_sessions
+        from .sessions.places import kept_sessions
 
         look = self.look()
         counts: dict[str, int] = {"memories": len(look.memories)}
@@ -270,8 +272,8 @@ class CuratedMemory(PlainSystem):
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
         """Yield the memories of the workspace that a message may be about, the best first."""
-        from memory.curated.index.words import is_trivial
-        from memory.curated.recall.find import find
+        from .index.words import is_trivial
+        from .recall.find import find
 
         if is_trivial(message) or not self.curated.settings["enabled"]:
             return
@@ -283,7 +285,7 @@ class CuratedMemory(PlainSystem):
 
     def wants(self) -> Iterable[Ask]:
         """Yield the commands that the settings name as models."""
-        from .curated_commands import model_asks
+        from .model_commands import model_asks
 
         try:
             yield from model_asks(self.curated.settings).values()
@@ -296,31 +298,31 @@ class CuratedMemory(PlainSystem):
         self, verb: str, values: Mapping[str, Any], seen: str | None = None, *, actor: str, now: datetime
     ) -> Outcome:
         """Write, edit or delete a memory through the controller; see `curated_acts`."""
-        from .curated_acts import propose
+        from .acts import propose
 
         return propose(self.curated, verb, values, seen, actor=actor, now=now)
 
     def take_back(self, decision_id: str, *, actor: str, now: datetime) -> Outcome:
         """Revert a decision; see `curated_acts`."""
-        from .curated_acts import take_back
+        from .acts import take_back
 
         return take_back(self.curated, decision_id, actor=actor, now=now)
 
     def dream(self, *, force: bool, actor: str, now: datetime) -> Outcome:
         """Dream where the gates are open; see `curated_acts`."""
-        from .curated_acts import dream
+        from .acts import dream
 
         return dream(self.curated, force=force, actor=actor, now=now)
 
     def search(self, text: str, now: datetime) -> RecallFound:
         """Return what a question finds among the visible memories; it is not counted as a recall."""
-        from memory.curated.recall.find import find
+        from .recall.find import find
 
         return find(self.curated, text, self.curated.visible(), now=now)
 
     def doctor_lines(self) -> Iterable[Advice]:
         """Yield the folders that have the same identity, damaged records, and how long sessions are kept."""
-        from memory.curated.sessions.places import kept_sessions
+        from .sessions.places import kept_sessions
 
         try:
             kept = kept_sessions(self.curated)

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
-from memory.facts import FactsLook, FactStore
-from memory.facts.model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact
+from memory.system import BriefLine, Contribution, System
+from memory.systems.suspects import gate_of
 from memory.workspace import Outcome
 
-from . import BriefLine, Contribution, PlainSystem
-from .suspects import gate_of
+from . import FactsLook, FactStore
+from .model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact
 
 if TYPE_CHECKING:
     from memory.base.items import Item, Skipped, Taken
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 RULE = "prune-facts"
 
 
-class Facts(PlainSystem):
+class Facts(System):
     """The facts of a workspace; verbs and other programs use `store`."""
 
     name = "facts"
@@ -60,7 +60,8 @@ class Facts(PlainSystem):
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the problems in the file of facts, the mark beside it, and the settings."""
         from memory.base.problems import Problem
-        from memory.facts.check import problems_of
+
+        from .check import problems_of
 
         found: list[Problem] = []
         try:
@@ -78,8 +79,9 @@ class Facts(PlainSystem):
         """Remove the oldest facts beyond `max_total`; they stay in the change log."""
         import time
 
-        from memory.facts.reading import time_key
         from memory.maintenance.report import Gone, Report, RuleReport
+
+        from .reading import time_key
 
         begun = time.perf_counter()
         before = len(self.store.read().facts)
@@ -98,13 +100,13 @@ class Facts(PlainSystem):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the facts in the order of the file."""
-        from memory.facts.exchange import items_of
+        from .exchange import items_of
 
         return items_of(self.store)
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
         """Convert items to facts, in one change."""
-        from memory.facts.exchange import take
+        from .exchange import take
 
         return take(self.store, items, actor=actor, now=now)
 
@@ -160,7 +162,8 @@ class Facts(PlainSystem):
     def add(self, text: str, tags: Sequence[str], scope: str, *, actor: str, now: datetime) -> Outcome:
         """Store a fact; UsageError `facts.refused` if it may not be stored."""
         from memory.errors import UsageError
-        from memory.facts.model import RefusedFact, ref_of
+
+        from .model import RefusedFact, ref_of
 
         kept = self.store.store(text, tags=tags, scope=scope, actor=actor, now=now)
         if isinstance(kept, RefusedFact):
@@ -193,7 +196,7 @@ class FactReading:
 
     def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
         """Return the ref and the text of a fact; a line that is no fact has no ref."""
-        from memory.facts.reading import read_facts
+        from .reading import read_facts
 
         reading = read_facts(line)
         if reading.facts:

@@ -10,13 +10,14 @@ from memory.errors import BlockedError, MemdeckError
 from memory.registry import workspace_of
 from memory.trust.asks import Ask
 from memory.trust.suspicion import hidden_in, hidden_in_name
-from memory.typed.status import USUAL, folder_refusal, folders_text
+
+from .status import USUAL, folder_refusal, folders_text
 
 if TYPE_CHECKING:
-    from memory.typed.aidefile import Aidefile
-    from memory.typed.files import AgentFiles
-    from memory.typed.registry import Agent
-    from memory.typed.status import May
+    from .aidefile import Aidefile
+    from .files import AgentFiles
+    from .registry import Agent
+    from .status import May
 
 
 def ask_of(agent: Agent, aidefile: Aidefile, found: AgentFiles) -> Ask:

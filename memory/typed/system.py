@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
-from memory.typed import check
-from memory.typed.aidefile import NAME
-from memory.typed.registry import Agent, agents_of
-from memory.typed.status import AgentLook, AgentStatus, look_at
-from memory.typed.stores import TypedReading, path_in
+from memory.system import Advice, BriefLine, System
 from memory.workspace import Outcome
 
-from . import Advice, BriefLine, PlainSystem
+from . import check
+from .aidefile import NAME
+from .registry import Agent, agents_of
+from .status import AgentLook, AgentStatus, look_at
+from .stores import TypedReading, path_in
 
 if TYPE_CHECKING:
     from memory.base.items import Item, Skipped, Taken
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from memory.search.records import Record
     from memory.storage import Change, Store
     from memory.trust.consent import Ask
-    from memory.typed.failures import Failure
-    from memory.typed.files import MemoryFile
-    from memory.typed.status import AgentPrune
     from memory.workspace import Workspace
+
+    from .failures import Failure
+    from .files import MemoryFile
+    from .status import AgentPrune
 
 RULE = "prune-typed-memory"
 KIND = "typed"
@@ -51,14 +52,14 @@ class TypedLook:
 
     def preview(self, agent: Agent, file: MemoryFile) -> str:
         """Return the beginning of a file, read now."""
-        from memory.typed.reading import preview
+        from .reading import preview
 
         return preview(agent.folder, file)
 
     def failures_in(self, agent: Agent, file: MemoryFile) -> tuple[Failure, ...]:
         """Return the failures noted in a file, read now; empty if it is no failure log."""
-        from memory.typed.failures import FILE
-        from memory.typed.reading import failures_of
+        from .failures import FILE
+        from .reading import failures_of
 
         look = next((look for look in self.agents if look.agent == agent), None)
         if look is None or look.aidefile is None or file.path != f"{look.aidefile.procedural_real}/{FILE}":
@@ -66,7 +67,7 @@ class TypedLook:
         return failures_of(look)
 
 
-class TypedMemory(PlainSystem):
+class TypedMemory(System):
     """The agents of a workspace: those of the registry whose folder is in it, and the workspace itself if it is one."""
 
     name = "typed"
@@ -167,7 +168,8 @@ class TypedMemory(PlainSystem):
         A file that cannot be read or is very large is left out, and added to `refused` if that is given.
         """
         from memory.search.records import Record
-        from memory.typed.reading import entries_of
+
+        from .reading import entries_of
 
         if kinds is not None and KIND not in kinds:
             return
@@ -182,14 +184,14 @@ class TypedMemory(PlainSystem):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the blocks and files of all agents."""
-        from memory.typed.exchange import items_of
+        from .exchange import items_of
 
         for look in self.look().agents:
             yield from items_of(look, self._shown(look.agent))
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
         """Convert items to blocks of the agent that `place` names, or of the only one."""
-        from memory.typed.exchange import agent_for, take
+        from .exchange import agent_for, take
 
         look = agent_for(self.look().agents, place)
         return take(look, self.store(look.agent), items, actor=actor, now=now)
@@ -208,7 +210,7 @@ class TypedMemory(PlainSystem):
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
         """Yield a line for each agent: how many files, how large, and how many the next prune deletes."""
-        from memory.typed.sizes import bytes_text
+        from .sizes import bytes_text
 
         for status in self.look().at(now):
             name, found, gone = status.agent.name, status.found, status.prune.deleted
@@ -258,9 +260,8 @@ class TypedMemory(PlainSystem):
 
     def prune(self, agent: Agent, now: datetime, *, actor: str, dry_run: bool = False) -> AgentPrune:
         """Prune one agent; see `memory.typed.prune.prune`."""
-        from memory.typed.prune import prune
-
-        from .typed_folders import may_prune
+        from .consent import may_prune
+        from .prune import prune
 
         state = self._workspace.state
         may = may_prune(None if state is None else state.folder.home)
@@ -268,7 +269,7 @@ class TypedMemory(PlainSystem):
 
     def wants(self) -> Iterator[Ask]:
         """Yield the folders that a prune would delete from, agent by agent."""
-        from .typed_folders import ask_of
+        from .consent import ask_of
 
         for look in self.look().agents:
             if look.aidefile is not None:
@@ -280,7 +281,7 @@ class TypedMemory(PlainSystem):
 
         Paths are relative to the agent's folder. Errors as `AgentWriter.move`.
         """
-        from memory.typed.writes import AgentWriter
+        from .writes import AgentWriter
 
         store = self.store(agent)
         operation = "typed.promote" if core == "add" else "typed.demote"
@@ -289,8 +290,8 @@ class TypedMemory(PlainSystem):
 
     def lock(self, agent: Agent, path: str, *, now: datetime, actor: str) -> Outcome:
         """Lock a file, or unlock it if this process has the lock; BusyError `typed.locked` for a foreign lock."""
-        from memory.typed.locks import holder_of, refuse_locked
-        from memory.typed.writes import lock_file, unlock_file
+        from .locks import holder_of, refuse_locked
+        from .writes import lock_file, unlock_file
 
         store = self.store(agent)
         path = path_in(store, path)
