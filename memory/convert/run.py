@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.base.items import Committed, Item, Loss, Skipped
 from memory.errors import UsageError
 from memory.registry import registered
 from memory.system import System
+from memory.workspace import Workspace
 
 from .readers import FORMATS, reader_of
-
-if TYPE_CHECKING:
-    from memory.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.errors import MemdeckError
 from memory.monitoring.process.model_command import NotInTime, NotUsed, ask_command
 from memory.trust.asks import command_ask
+from memory.trust.consent import Ask, Trust
 
+from .curated import Curated
+from .model import Json
 from .models import Model, ModelError, ModelTimeoutError
 from .settings import FILE, CuratedSettings
-
-if TYPE_CHECKING:
-    from memory.trust.consent import Ask, Trust
-
-    from .curated import Curated
-    from .model import Json
 
 _SPARE = 1
 """One byte more than the limit is read, so that an answer that is too long is recognised."""

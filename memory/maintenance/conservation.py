@@ -10,16 +10,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.document.lines import Outline, scan
 from memory.document.model import BOM, front_end
 from memory.errors import MemdeckError
 
+from .report import RuleReport
 from .same_sections import KnownSections, TextWithOutline, without_blank_lines
-
-if TYPE_CHECKING:
-    from .report import RuleReport
 
 _LINE_ENDS = re.compile(rb"[\r\n]+")
 _UPDATED = re.compile(rb"updated[ \t]*:")

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.base.clock import BadMoment, read_moment
+from memory.document import Document
+from memory.document.nodes import Entry
+from memory.files.journal.model import Day, Journal, JournalEntry
+from memory.files.plans.model import Plan
+from memory.files.snapshot import Snapshot
+from memory.files.tasks.model import Task
 
+from .archive import LeavingDay, add_completed, add_days, new_archive
 from .report import ListedEntry, RuleReport, ViewOf
+from .returned import Returned, staying
 from .rules import (
     ALL_RULES,
     ARCHIVE_TASKS,
@@ -32,16 +40,6 @@ from .rules import (
     choose_tasks,
     days,
 )
-
-if TYPE_CHECKING:
-    from memory.document import Document
-    from memory.document.nodes import Entry
-    from memory.files.journal.model import Day, Journal, JournalEntry
-    from memory.files.plans.model import Plan
-    from memory.files.snapshot import Snapshot
-    from memory.files.tasks.model import Task
-
-    from .returned import Returned
 
 
 class MaintenancePlan(NamedTuple):
@@ -178,7 +176,6 @@ class _Planner:
         """Return the places of recently restored entries; the log is read only where something would move."""
         if not choice.picks:
             return frozenset()
-        from .returned import staying
 
         name = f"{kind}.md"
         return staying(name, document, self._restored(name), self._today, age)
@@ -189,7 +186,6 @@ class _Planner:
         """Return the picks to archive, and those that came back and are in an archive already."""
         if not choice.picks:
             return (), ()
-        from .returned import Returned
 
         if kind not in self._returned:
             self._returned[kind] = Returned(kind, document, self._look, self._left)
@@ -213,7 +209,6 @@ class _Planner:
         found = self._before[name]
         if found is not None and found.dump().strip():
             return found
-        from .archive import new_archive
 
         return new_archive(kind, self._now, source)
 
@@ -274,8 +269,6 @@ class _Planner:
         self, kind: str, document: Document, picks: Sequence[LeavingEntries], back: Sequence[LeavingEntries]
     ) -> None:
         """Move picked entries into the one section of their archives; those archived already are only removed."""
-        from .archive import add_completed
-
         self._stay_as_they_are(kind, back)
         arrivals: dict[str, list[tuple[date, Entry]]] = {}
         for section, numbers, day in picks:
@@ -305,8 +298,6 @@ class _Planner:
 
         Those that are archived already are only removed.
         """
-        from .archive import LeavingDay, add_days
-
         self._stay_as_they_are(JOURNAL, back)
         arrivals: dict[str, list[LeavingDay]] = {}
         for pick in _by_section(picks):

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
+from memory.document import Document
+from memory.files.journal.model import JournalEntry
+from memory.files.plans.model import Plan
+from memory.files.tasks.model import Task
 
 from .rules import ARCHIVE_TASKS, CAP_JOURNAL, CLEAR_PLANS, PRUNE_JOURNAL
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memory.document import Document
-    from memory.files.journal.model import JournalEntry
-    from memory.files.plans.model import Plan
-    from memory.files.tasks.model import Task
 
 BACK = "was archived already"
 """The label of an entry that came back."""

@@ -11,18 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from memory.base.clock import Moment
-from memory.document import parse
+from memory.document import Document, parse
 from memory.document.lines import without_blank_end
-from memory.document.nodes import bare
+from memory.document.nodes import Entry, Section, bare
+from memory.files.snapshot import ref_of
 
 from .rules import JOURNAL, LeavingEntries, LeftBy, Restored, Today, archive_name
-
-if TYPE_CHECKING:
-    from memory.document import Document
-    from memory.document.nodes import Entry, Section
 
 Key = tuple[bytes, bytes]
 """The heading of a journal entry's section (b"" for other entries), and the entry without blank lines at its end."""
@@ -141,7 +137,6 @@ def staying(
     ]
     if not fresh:
         return frozenset()
-    from memory.files.snapshot import ref_of
 
     by_source: dict[bytes, set[tuple[int, int]]] = {}
     by_ref: dict[str, set[tuple[int, int]]] = {}

@@ -10,13 +10,12 @@ import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.base.clock import BadMoment, Moment, read_moment
-
-if TYPE_CHECKING:
-    from memory.document import Document
-    from memory.document.nodes import Entry, Section
+from memory.document import Document
+from memory.document.nodes import Entry, Section
+from memory.files.journal.model import read_date, split_heading
 
 ARCHIVE_TASKS = "archive-completed-tasks"
 PRUNE_JOURNAL = "prune-old-journal"
@@ -249,7 +248,6 @@ def section_date(section: Section) -> date | str:
     """Return the date of a journal section, or why it has none."""
     if not section.level:
         return "it stands under no date"
-    from memory.files.journal.model import read_date
 
     text = read_date(section.title)
     if text is None:
@@ -265,8 +263,6 @@ def entry_moment(day: date, entry: Entry, zone: tzinfo) -> Moment:
 
     Where the heading has no time, or an impossible one (`25:99`), it is the date alone.
     """
-    from memory.files.journal.model import split_heading
-
     return _moment_at(day, split_heading(entry.title)[0], zone)
 
 

@@ -6,21 +6,21 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
+from memory.document import Document
+from memory.document.compare import units_of
+from memory.document.nodes import bare
 from memory.errors import MemdeckError
-from memory.workspace import stamped
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot, ref_of
+from memory.history.stale_saves import bring_back_chosen
+from memory.workspace import Workspace, stamped
 
+from . import conservation
 from .plan import MaintenancePlan, plan_maintenance
 from .report import Report, summary
 from .rules import ALL_RULES, LeftBy, Restored, RestoredIn
-
-if TYPE_CHECKING:
-    from memory.document import Document
-    from memory.files.edit import Edit
-    from memory.files.snapshot import Snapshot
-    from memory.workspace import Workspace
 
 OPERATION = "maintain"
 ACTOR = "maintain"
@@ -82,8 +82,6 @@ def _look_around(workspace: Workspace, now: datetime) -> tuple[str, ...]:
     workspace.notice(now)
     back: tuple[str, ...] = ()
     if workspace.store.history.taken_back():
-        from memory.history.stale_saves import bring_back_chosen
-
         back = tuple(one.summary for one in bring_back_chosen(workspace, now))
     return back + tuple(
         f"{store.shown(late.path)}: what another program wrote in the moment of a change is kept in "
@@ -100,7 +98,6 @@ def checked(plan: MaintenancePlan, now: datetime) -> Mapping[str, Document]:
     """
     if not plan.documents and not any(rule.archived or rule.cleared or rule.returned for rule in plan.rules):
         return {}  # Nothing moves, so there is nothing to check.
-    from . import conservation
 
     documents = {name: stamped(document, now) for name, document in plan.documents.items()}
     before = {name: document for name in documents if (document := plan.before[name]) is not None}
@@ -122,8 +119,6 @@ def _write(
     rules: Collection[str],
 ) -> tuple[MaintenancePlan, str]:
     """Write the plan, or a new one if a file changed since; return the written plan and the change id."""
-    from memory.files.edit import Edit
-
     written = plan
 
     def build(snapshot: Snapshot) -> Edit:
@@ -147,9 +142,6 @@ def restored_in(workspace: Workspace) -> RestoredIn:
     """Return a function that returns the restored entries of a file from the change log; () where the log fails."""
 
     def found(name: str) -> Sequence[Restored]:
-        from memory.document.compare import units_of
-        from memory.document.nodes import bare
-        from memory.files.snapshot import ref_of
 
         path = workspace.store.shown(f"memory/{name}")
         history = workspace.store.history

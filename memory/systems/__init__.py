@@ -18,6 +18,9 @@ from memory.trust.asks import Ask
 from memory.trust.consent import ConsentDecision, Trust
 from memory.workspace import Workspace
 
+from .at_rest import files_at_rest
+from .suspects import suspicious_problems
+
 S = TypeVar("S", bound=System)
 
 
@@ -58,8 +61,6 @@ def check_all(
     With `now` and no names, all other methods of the systems of other packages are called, too. Each failure is a
     problem, and so is a system that cannot be used. Entries that look suspicious are problems of their files.
     """
-    from .suspects import suspicious_problems
-
     systems = workspace.systems()
     if names is None:
         found = [one.problem() for one in lost_files(workspace)]
@@ -134,8 +135,6 @@ def contributions_of(
 
 def searcher_of(workspace: Workspace) -> Searcher:
     """Return a searcher over all systems of a workspace, with its index in the private state folder."""
-    from .at_rest import files_at_rest
-
     folder = None if workspace.state is None else workspace.state.folder
     return Searcher(folder, lambda: workspace.systems(), lambda: files_at_rest(workspace, workspace.systems()))
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from memory.system import System
+from memory.workspace import Outcome, Workspace
 
 from . import system_of
-
-if TYPE_CHECKING:
-    from memory.workspace import Outcome, Workspace
 
 S = TypeVar("S", bound=System)
 
