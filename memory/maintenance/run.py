@@ -20,7 +20,8 @@ from memory.workspace import Workspace, stamped
 from . import conservation
 from .plan import MaintenancePlan, plan_maintenance
 from .report import Report, summary
-from .rules import ALL_RULES, LeftBy, Restored, RestoredIn
+from .restored import Restored, RestoredIn
+from .rules import ALL_RULES
 
 OPERATION = "maintain"
 ACTOR = "maintain"
@@ -56,7 +57,7 @@ def maintain(
     asked, dry_run = dry_run, dry_run or held
     if not dry_run:
         warnings += _look_around(workspace, now)
-    plan = plan_maintenance(workspace.snapshot(), now, rules, _left_by(workspace), restored_in(workspace))
+    plan = plan_maintenance(workspace.snapshot(), now, rules, restored_in(workspace))
     documents = checked(plan, now)
     change = None
     if not dry_run:
@@ -96,7 +97,7 @@ def checked(plan: MaintenancePlan, now: datetime) -> Mapping[str, Document]:
 
     Raises MemdeckError `maintenance.unbalanced`.
     """
-    if not plan.documents and not any(rule.archived or rule.cleared or rule.returned for rule in plan.rules):
+    if not plan.documents and not any(rule.archived or rule.cleared for rule in plan.rules):
         return {}  # Nothing moves, so there is nothing to check.
 
     documents = {name: stamped(document, now) for name, document in plan.documents.items()}
@@ -105,7 +106,6 @@ def checked(plan: MaintenancePlan, now: datetime) -> Mapping[str, Document]:
         {name: document.dump() for name, document in before.items()},
         {name: document.dump() for name, document in documents.items()},
         plan.rules,
-        {name: document.outline() for name, document in before.items()},
     )
     return documents
 
@@ -125,17 +125,11 @@ def _write(
         nonlocal written
         if written.fits(snapshot):
             return Edit(documents, summary(written.rules), moves=True)
-        written = plan_maintenance(snapshot, now, rules, _left_by(workspace), restored_in(workspace))
+        written = plan_maintenance(snapshot, now, rules, restored_in(workspace))
         return Edit(checked(written, now), summary(written.rules), moves=True)
 
     outcome = workspace.change(OPERATION, build, actor=actor, now=now)
     return written, outcome.change.id
-
-
-def _left_by(workspace: Workspace) -> LeftBy:
-    """Return a function that returns the bytes in which the last maintenance left a memory file."""
-    shown = workspace.store.shown
-    return lambda name: workspace.store.history.left_by(OPERATION, shown(f"memory/{name}"))
 
 
 def restored_in(workspace: Workspace) -> RestoredIn:

@@ -142,7 +142,7 @@ def plan_lines(report: Report) -> list[Line]:
                 Piece(f"  {rule.file}: {rule.before:,} before, {rule.kept:,} after", "muted"),
             )
         )
-        if not leaves and not rule.skipped and not rule.returned:
+        if not leaves and not rule.skipped:
             lines.append(line(Piece("  nothing to move", "muted")))
         if leaves and rule.why:
             lines.append(line(Piece(f"  {rule.why}", "muted")))
@@ -154,10 +154,6 @@ def plan_lines(report: Report) -> list[Line]:
             lines.append(line(Piece(f"    {move.date}  " if move.date else "    ", "muted"), move.title))
         if leaves > SHOWN:
             lines.append(line(Piece(f"    and {leaves - SHOWN:,} more", "muted")))
-        if rule.returned:
-            lines.append(line(Piece(f"  archived already, goes ({rule.returned:,})", "muted")))
-        for back in islice(rule.returns, SHOWN):
-            lines.append(line(f"    {back.title} ", Piece(f"({back.to})", "muted")))
         if rule.skipped:
             lines.append(line(Piece(f"  stays ({len(rule.skipped):,})", "muted")))
         for skip in rule.skipped[:20]:
