@@ -164,7 +164,10 @@ def cut(data: bytes) -> list[Piece]:
             section = heading
             pieces += [Piece(section, line, False) for line in (heading, *lines)]
         else:
-            pieces.append(Piece(section, without_blank_end(text).rstrip(b"\r\n"), True))
+            text = text.rstrip(b"\r\n")
+            if text.endswith((b" ", b"\t")):
+                text = without_blank_end(text).rstrip(b"\r\n")
+            pieces.append(Piece(section, text, True))
     return pieces
 
 
