@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
-    from memory.storage.contracts import ChangingStore
+    from memory.storage import Store
     from memory.workspace import Workspace
 
 PROCEDURAL, EPISODIC = "lessons", "scratch"
@@ -170,7 +170,7 @@ def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
         )
 
 
-def _write(store: ChangingStore, files: Mapping[str, str], what: str, now: datetime, actor: str) -> list[str]:
+def _write(store: Store, files: Mapping[str, str], what: str, now: datetime, actor: str) -> list[str]:
     """Write the missing files in one change; return which."""
     with store.transaction("init", actor=actor, now=now) as transaction:
         made = [path for path in files if not transaction.read(path).exists]

@@ -6,12 +6,12 @@ import os
 import re
 from datetime import datetime
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.json_objects import read_object
 from memory.errors import MemdeckError
-from memory.storage.safe_open import sha256
 
 if TYPE_CHECKING:
     from memory.storage import Store

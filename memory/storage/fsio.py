@@ -6,60 +6,23 @@ plain OSError unless said otherwise: the callers know the path to show to the us
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import fcntl
 import os
+import shutil
 import stat as st
+import tempfile
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from datetime import datetime
+from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import Any
 
 from memory.errors import RefusedError, made_anew, not_regular, write_failed
 
-from .safe_open import allow, foreign, read, version_of
-
-__all__ = [
-    "KEPT",
-    "NO_LINKS",
-    "UNSUPPORTED",
-    "append",
-    "copy_attributes",
-    "create",
-    "empty_folder",
-    "exchange",
-    "is_temporary",
-    "keep_time",
-    "link",
-    "make_database",
-    "make_folder",
-    "open_append",
-    "open_folder",
-    "open_lock",
-    "overwrite",
-    "private_folder",
-    "put_in_place",
-    "put_mark",
-    "put_private",
-    "read",
-    "remove",
-    "remove_folders",
-    "remove_temporary",
-    "remove_tree",
-    "rename",
-    "rename_new",
-    "scratch_file",
-    "set_time",
-    "stage",
-    "sync",
-    "temporary_folder",
-    "temporary_name",
-    "version_of",
-]
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from typing import Any
+from .safe_open import allow, foreign
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PLACE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -81,7 +44,6 @@ _NO_REPLACE, _EXCHANGE = 1, 2  # The flags of renameat2.
 _NO_FILE = frozenset({errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR})  # It is a socket or a folder.
 _NO_LINK = frozenset({errno.ELOOP, errno.EMLINK})  # A link that is not followed.
 _MAKING = Lock()
-_libc: dict[str, Any] = {}
 
 
 # Folders
@@ -211,8 +173,6 @@ def remove_empty(folders: Iterable[str | os.PathLike[str]]) -> None:
 
 def temporary_folder(prefix: str = "memdeck-", above: str | None = None) -> str:
     """Make a new private folder in `above`, or among the machine's temporary files, and return its path."""
-    import tempfile
-
     try:
         return tempfile.mkdtemp(prefix=prefix, dir=above)
     except OSError as error:
@@ -221,8 +181,6 @@ def temporary_folder(prefix: str = "memdeck-", above: str | None = None) -> str:
 
 def remove_tree(folder: str) -> None:
     """Remove a folder of memdeck's own with everything in it; what cannot be removed stays."""
-    import shutil
-
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -307,19 +265,20 @@ def exchange(name: str, folder: int, other: str, other_folder: int) -> None:
 
 def _renameat2(folder: int, name: str, other_folder: int, other: str, flags: int) -> None:
     """Call renameat2, which Python does not offer; OSError as for any other system call."""
-    import ctypes
-
-    if "renameat2" not in _libc:
-        call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-        if call is not None:
-            call.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
-        _libc["renameat2"] = call
-    call = _libc["renameat2"]
+    call = _system_call()
     if call is None:
         raise OSError(errno.ENOSYS, "this system has no renameat2")
     if call(folder, os.fsencode(name), other_folder, os.fsencode(other), flags):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), name, None, other)
+
+
+@cache
+def _system_call() -> Any:
+    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if call is not None:
+        call.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+    return call
 
 
 def link(name: str, folder: int, new_name: str, new_folder: int) -> None:

@@ -8,23 +8,20 @@ them is checked like any path of a transaction before it is used.
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import zlib
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.errors import MemdeckError, write_failed
 
 from . import fsio
-from .own_folders import STATE
+from .own_folders import STATE, StateFolder, remove_unfinished
 from .safe_open import Mark
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from .own_folders import StateFolder
 
 _HEAD = b"memdeck 1 "
 _LABEL = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}")
@@ -138,8 +135,6 @@ class IntentLog:
             raise write_failed(error, self.path) from error
         if not self._tidied:
             self._tidied = True
-            from .own_folders import remove_unfinished
-
             with suppress(OSError):  # The next start tries again.
                 remove_unfinished(self._fd)
 
@@ -227,14 +222,10 @@ def _one(file: Displaced) -> str:
 
 
 def _json(values: dict[str, Any]) -> str:
-    import json
-
     return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
 
 
 def _sealed(body: bytes) -> bytes:
-    import zlib
-
     return _HEAD + f"{len(body)} {zlib.crc32(body):08x}\n".encode() + body
 
 
@@ -244,7 +235,6 @@ def _decode(data: bytes) -> dict[str, Any]:
     if not head.startswith(_HEAD):
         return {}
     import json
-    import zlib
 
     if head != _HEAD + f"{len(body)} {zlib.crc32(body):08x}".encode():
         return {}
@@ -282,5 +272,5 @@ def _label(text: Any) -> str:
 def _mark(values: Any) -> Mark | None:
     if values is None:
         return None
-    ino, size, mtime, ctime = (int(values[key]) for key in ("ino", "size", "mtime_ns", "ctime_ns"))
-    return Mark(ino, size, mtime, ctime, str(values["digest"]))
+    ino, size, mtime = (int(values[key]) for key in ("ino", "size", "mtime_ns"))
+    return Mark(ino, size, mtime, str(values["digest"]))

@@ -8,23 +8,24 @@ the file system of their targets. A clone may contain one: nothing in it is ever
 
 from __future__ import annotations
 
+import json
 import os
+import socket
 import stat as st
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from pwd import getpwuid
+from typing import Any, NamedTuple
 
 from memory.errors import MemdeckError, RefusedError, not_regular, read_failed, write_failed
 
 from . import fsio
-from .safe_open import parts_of, sha256
-
-if TYPE_CHECKING:
-    from typing import Any
-
+from .lock import held_if_free
+from .safe_open import parts_of, read
 
 STAGE = "stage"
 MEMORY_FOLDERS = frozenset({".aiter", ".aegis", ".agent-memory", ".agh"})
@@ -160,7 +161,7 @@ class StateFolder:
         """Return the bytes of a file in the folder, None where there is none; RefusedError as `open`."""
         self.check()
         try:
-            return fsio.read(name, self.path).base
+            return read(name, self.path).base
         except MemdeckError as error:
             # A name without its folder does not say where the file is.
             where = str(self.path / name)
@@ -307,9 +308,11 @@ class RecordedTimes(NamedTuple):
 class PrivateState:
     """The record of one workspace in its private state folder; written under the workspace's lock only."""
 
-    def __init__(self, home: Path, workspace: Path, person: Path | None = None) -> None:
-        """`home` is `$XDG_STATE_HOME`, `person` the user's home folder; nothing is read or made yet."""
-        self.folder = StateFolder(home, workspace, person)
+    def __init__(self, home: Path | None, workspace: Path, person: Path | None = None) -> None:
+        """`home` is the state home (None: the one that the environment names), `person` the user's home folder;
+        nothing is read or made yet.
+        """
+        self.folder = StateFolder(state_home(os.environ) if home is None else home, workspace, person)
 
     def read(self) -> RecordedTimes:
         """Return the recorded times; a missing or damaged file counts as nothing recorded.
@@ -331,8 +334,6 @@ class PrivateState:
 
         RefusedError `state.*`, MemdeckError `file.io`.
         """
-        import json
-
         recorded = self.read() if folder is None else _read(self.folder.read_in(STATE, folder, regular=True))
         if last_maintenance is not None:
             recorded = recorded._replace(last_maintenance=last_maintenance)
@@ -356,8 +357,6 @@ def _read(data: bytes | None) -> RecordedTimes:
     """Read a record back, without times where it is not a record."""
     if data is None:
         return RecordedTimes()
-    import json
-
     try:
         values = json.loads(data)
     except (ValueError, RecursionError):
@@ -384,8 +383,6 @@ def remove_unfinished(state: int) -> None:
 
     Nothing is removed from a folder whose lock another process holds: that process may be writing.
     """
-    from .lock import held_if_free
-
     with os.scandir(state) as entries:
         folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
     for name in folders:
@@ -413,8 +410,6 @@ def home(environ: Mapping[str, str]) -> Path:
     setting = environ.get("HOME", "")
     if os.path.isabs(setting):
         return Path(setting)
-    from pwd import getpwuid
-
     try:
         listed = getpwuid(os.getuid()).pw_dir
     except KeyError:
@@ -445,8 +440,6 @@ def _named(environ: Mapping[str, str], name: str, beneath: str) -> Path:
 
 def host_name(environ: Mapping[str, str]) -> str:
     """Return the name of this machine; `MEMDECK_HOST` overrides it."""
-    import socket
-
     return environ.get("MEMDECK_HOST") or socket.gethostname()
 
 

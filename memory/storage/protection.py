@@ -6,17 +6,13 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from memory.errors import MemdeckError
-from memory.storage import fsio
-from memory.storage import safe_open as beneath
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from memory.storage.intent_log import IntentLog
-    from memory.storage.own_folders import PrivateState, WorkFolder
+from . import fsio, safe_open
+from .intent_log import IntentLog
+from .own_folders import PrivateState, WorkFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +54,7 @@ _REASONS = {
 }
 
 
-def probe(root: Path, state: PrivateState | None) -> Protection:
+def probe(root: Path, state: PrivateState) -> Protection:
     """Test what the file system of a store's root can do, in a temporary folder that is removed again."""
     reasons: list[str] = []
     found = dict.fromkeys(_REASONS, False)
@@ -70,22 +66,18 @@ def probe(root: Path, state: PrivateState | None) -> Protection:
         reasons.append(f"{root} cannot be written to: {error}")
     else:
         reasons += [_REASONS[what] for what, works in found.items() if not works]
-    journal = False
-    if state is None:
-        reasons.append("there is no state folder: a crash may leave a change of several files half done")
-    else:
-        try:
-            state.folder.read("state.json")
-            journal = True
-        except MemdeckError as error:
-            reasons.append(str(error))
-    return Protection(found["exchange"], found["links"], journal, tuple(reasons))
+    try:
+        state.read()
+    except MemdeckError as error:
+        reasons.append(str(error))
+        return Protection(found["exchange"], found["links"], False, tuple(reasons))
+    return Protection(found["exchange"], found["links"], True, tuple(reasons))
 
 
-def _try(root: os.PathLike[str]) -> dict[str, bool]:
+def _try(root: Path) -> dict[str, bool]:
     name = f".memdeck-{os.getpid()}"
     # The last part is the root itself, which may be a link to anywhere.
-    top = fsio.open_folder([os.path.basename(root)], os.path.dirname(root))
+    top = fsio.open_folder([root.name], root.parent)
     try:
         folder = fsio.private_folder(name, top, name)
         try:
@@ -113,7 +105,7 @@ def _works(call: Callable[[], None]) -> bool:
     return True
 
 
-def kept(journal: IntentLog, place: WorkFolder, prefix: str) -> tuple[LateBytes, ...]:
+def late_bytes(journal: IntentLog, place: WorkFolder, prefix: str) -> tuple[LateBytes, ...]:
     """Return the late bytes that a store kept and recorded; unrecorded files of the stage folder are left out.
 
     `prefix` is the path of the store's root in the workspace.
@@ -122,7 +114,7 @@ def kept(journal: IntentLog, place: WorkFolder, prefix: str) -> tuple[LateBytes,
     for file in journal.noted():
         if file.late and file.path.startswith(prefix):
             try:
-                data = beneath.read(f"{place.path}/stage/{file.name}", place.workspace).base
+                data = safe_open.read(f"{place.path}/stage/{file.name}", place.workspace).base
             except MemdeckError:
                 data = None
             found.append(LateBytes(file.name, file.path.removeprefix(prefix), file.change, data))

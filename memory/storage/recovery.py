@@ -141,7 +141,7 @@ class _File:
             late = which == "other" or (
                 which == "before" and self.stand is _Stand.PASSED and outcome is RecoveryOutcome.MIXED
             )
-            mark = Mark.of(found, ctime=True)
+            mark = {"before": self.role.before, "after": self.role.after}.get(which) or Mark.of(found)
             kept = self.old + fsio.KEPT
             if late:
                 fsio.rename(name, self.stage, kept, self.stage)

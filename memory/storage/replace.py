@@ -10,12 +10,11 @@ from pathlib import Path
 from memory.base.programs import is_alive
 from memory.errors import ConflictError, RefusedError, not_regular, write_failed
 from memory.storage import fsio
+from memory.storage.safe_open import read
 
 
 def read_file(path: Path) -> bytes | None:
     """Return the bytes of a regular file of at most 256 MiB, None where there is none; errors as `safe_open.read`."""
-    from memory.storage.safe_open import read
-
     path = path.resolve()
     return read(path.name, path.parent).base
 

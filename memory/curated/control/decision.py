@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.curated.index.records import add_event, milliseconds, read_number, time_of, write_number
 from memory.curated.model import Json, Root
-from memory.storage.safe_open import sha256
 
 if TYPE_CHECKING:
     import sqlite3

@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.clock import format_utc
@@ -19,7 +20,6 @@ from memory.curated.files.listing import listed_names
 from memory.curated.files.names import check_session, is_segment
 from memory.curated.model import Json
 from memory.errors import MemdeckError
-from memory.storage.safe_open import sha256
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated

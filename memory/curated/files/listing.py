@@ -6,11 +6,11 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.curated.model import INDEX, Invalid, Memory, Root
 from memory.errors import MemdeckError
-from memory.storage.safe_open import sha256
 
 if TYPE_CHECKING:
     from memory.storage import Store

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterable, Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root, changed_at
-from memory.storage.safe_open import sha256
 
 from .words import fold, grams, spaced
 

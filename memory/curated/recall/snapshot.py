@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.clock import format_utc
@@ -13,7 +14,6 @@ from memory.curated.index.entries import index_lines, newest_change
 from memory.curated.model import INDEX, Root
 from memory.curated.providers.calls import prompt_block, session_began
 from memory.errors import MemdeckError
-from memory.storage.safe_open import sha256
 
 from .recall import RecallOptions, days_since, recall, turn_block
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.clock import format_utc
@@ -13,7 +14,6 @@ from memory.base.retry import retry
 from memory.base.secrets import masked
 from memory.curated.model import Json
 from memory.errors import ConflictError, RefusedError, UsageError
-from memory.storage.safe_open import sha256
 
 from .places import EVENTS, LEDGER, SessionFolder, find_session, place_of
 

@@ -6,13 +6,10 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from memory.errors import RefusedError, write_failed
 from memory.storage import fsio
-
-if TYPE_CHECKING:
-    from memory.storage.own_folders import StateFolder
+from memory.storage.own_folders import StateFolder
 
 NAME = "runs"
 _OLD = 86400.0

@@ -47,7 +47,7 @@ def tasks(workspace: Path) -> Path:
 @pytest.fixture
 def store(workspace: Path, tmp_path: Path) -> Store:
     """Open the workspace's store, with a state folder."""
-    return Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace), lock_timeout=0.05, settle=0)
+    return Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace), lock_timeout=0.05)
 
 
 @pytest.fixture

@@ -146,7 +146,7 @@ def test_a_killed_process_leaves_a_whole_or_a_torn_line(store: Store, notes: Pat
         child = os.fork()
         if child == 0:
             _die_at(stop)
-            append(Store(store.root, state=store.state, lock_timeout=PATIENCE, settle=0), now, b"n%d\n" % stop)
+            append(Store(store.root, state=store.state, lock_timeout=PATIENCE), now, b"n%d\n" % stop)
             os._exit(0)
         done = reap(child) == 0
         after = notes.read_bytes()
@@ -154,7 +154,7 @@ def test_a_killed_process_leaves_a_whole_or_a_torn_line(store: Store, notes: Pat
         assert b"n%d\n" % stop in after or not done
         if after != before:
             lines.append(after[len(before) :].lstrip(b"\n"))
-        again = Store(store.root, state=store.state, lock_timeout=PATIENCE, settle=0)
+        again = Store(store.root, state=store.state, lock_timeout=PATIENCE)
         append(again, now, b"x\n")
         lines.append(b"x\n")
         assert notes.read_bytes().split() == [line.strip() for line in lines]

@@ -197,7 +197,7 @@ def test_the_history_of_a_long_file_is_whole(workspace: Path, tmp_path: Path, no
     tasks = workspace / ".aiter" / TASKS
     before = b"## Pending\n\n" + LONG
     tasks.write_bytes(before)
-    store = Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace), settle=0)
+    store = Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace))
     store.history.notice([f".aiter/{TASKS}"], now)
     assert store.state is not None
     assert not (store.state.folder.path / f"{NAME}-wal").exists()
@@ -205,7 +205,7 @@ def test_the_history_of_a_long_file_is_whole(workspace: Path, tmp_path: Path, no
         transaction.write(TASKS, b"## Pending\n", base=transaction.read(TASKS).base)
         transaction.commit("emptied")
     assert store.history.warnings == ()
-    other = Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace), settle=0)
+    other = Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace))
     other.history.undo(actor="human", now=now)
     assert tasks.read_bytes() == before
 

@@ -81,7 +81,7 @@ def test_stores_are_looked_for_once_in_a_folder(workspace: Path, tmp_path: Path,
     asked: list[str] = []
     state = PrivateState(tmp_path / "state", workspace)
     together = SharedLog(state, asked.append)
-    store = Store(workspace, state=state, workspace=workspace, together=together, settle=0)
+    store = Store(workspace, state=state, workspace=workspace, together=together)
     together.add(store)
     with store.transaction("fill", actor="human", now=now) as transaction:
         for path in GONE:
