@@ -34,7 +34,6 @@ def place(tmp_path: Path) -> Path:
 def _run(place: Path, now: datetime = NOW, *, dry_run: bool = False) -> Report:
     """Maintain as a process of its own would."""
     workspace = Workspace.open(place, state_home=place.parent / "state", machine_zone=UTC)
-    workspace.store.settle = 0
     try:
         return maintain(workspace, now, dry_run=dry_run)
     finally:

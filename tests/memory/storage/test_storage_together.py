@@ -29,8 +29,7 @@ def pair(workspace: Path, tmp_path: Path) -> tuple[Store, Store]:
     state = PrivateState(tmp_path / "state", workspace)
     together = SharedLog(state)
     stores = tuple(
-        Store(workspace / name, state=state, workspace=workspace, together=together)
-        for name in (".aiter", ".other")
+        Store(workspace / name, state=state, workspace=workspace, together=together) for name in (".aiter", ".other")
     )
     for store in stores:
         together.add(store)
